@@ -1,0 +1,55 @@
+# Everything here installs what it needs into .venv and nowhere else. CONTRIBUTING.md says what each target is for.
+PYTHON ?= python3
+SHARED ?= ../shared
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: review test lint types imports unit package acceptance fuzz kill bench clean
+
+$(VENV)/run: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/run
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+review: $(VENV)/run  ## review the example change, with no key
+	@$(BIN)/reviewbot review examples/orders/change.diff --repo examples/orders/base
+
+test: lint types imports unit package  ## the whole gate
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+imports: $(VENV)/dev
+	$(BIN)/lint-imports --no-cache
+
+unit: $(VENV)/dev
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+
+package: $(VENV)/dev
+	$(BIN)/python -m pytest tests/packaging -m packaging -n 3
+
+acceptance: $(VENV)/dev  ## against the shared material, where it is there
+	SHARED=$(SHARED) PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/acceptance.sh
+
+fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds each time
+	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
+
+kill: $(VENV)/dev  ## long: kill -9 at 20 random points, then --resume
+	$(BIN)/python tests/kill_and_resume.py
+
+bench: $(VENV)/dev  ## ratios of cost, best of five
+	$(BIN)/python benchmarks/front.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

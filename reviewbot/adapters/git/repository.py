@@ -1,0 +1,264 @@
+"""A repository: the diff of a range or of what is staged, and files as they stand in a commit or in the index."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import weakref
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
+
+from reviewbot.adapters.git.objects import MAX_FILE_BYTES, REGULAR, ObjectReader
+from reviewbot.adapters.git.place import Place, find_place, make_private
+from reviewbot.adapters.git.process import Git, Result, find_program
+from reviewbot.adapters.git.revisions import Range, parse_range
+from reviewbot.diff.limits import Limits
+from reviewbot.diff.names import label, to_bytes
+from reviewbot.errors import InputError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+DIFF_OPTIONS = (
+    "-p",
+    "-r",
+    "-M",
+    "-l1000",
+    "--full-index",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    # As hosts show changes, so that every line of ours is one that can be commented on there.
+    "--unified=3",
+    "--inter-hunk-context=0",
+    "--diff-algorithm=myers",
+    "--submodule=short",
+    "--ignore-submodules=none",
+    "--no-relative",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+)
+
+MAX_DIFF_BYTES = Limits().input_bytes
+MAX_LISTED = 200
+"""Files of one folder that are named; nobody keeps more cards."""
+
+_BINARY_PROBE_BYTES = 8_000
+"""Git's own rule: a NUL this near to the start makes a file binary."""
+
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class RangeDiff(NamedTuple):
+    """A diff and its two sides; `base_sha` is None where nothing came before, `head_sha` where it is the index."""
+
+    diff: bytes
+    base_sha: str | None
+    head_sha: str | None
+
+
+class GitRepository:
+    """A repository on disk, read-only. Nothing is opened before it is needed; `close` or `with` tidies up.
+
+    Args:
+        path: any folder inside the repository.
+        index_file: another index than the repository's own, as git hands hooks one in `GIT_INDEX_FILE`.
+    """
+
+    def __init__(self, path: Path, index_file: Path | None = None) -> None:
+        self._path = path
+        self._index_file = index_file
+        self._index_tree: str | None = None
+
+    def range_diff(self, text: str) -> RangeDiff:
+        """The diff of a range.
+
+        `A..B` compares A with B, `A...B` the point where B left A with B; a missing side is HEAD. A single revision
+        is compared with its first parent, as `git show` does, also where it is a merge; a root with nothing.
+
+        Raises:
+            InputError: no repository, an unknown revision, no common ancestor, git missing; it says what to do.
+        """
+        wanted = parse_range(text)
+        head = self._resolve(wanted.head)
+        base = self._base_of(wanted, head)
+        return RangeDiff(self._diff(base or self._nothing, head), base, head)
+
+    def staged_diff(self) -> RangeDiff:
+        """The diff of HEAD and the index; of everything in it where there is no commit yet. Raises InputError."""
+        found = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        base = found.line if found.code == 0 else None
+        self._index_tree = self._write_index_tree(base)
+        return RangeDiff(self._diff(base or self._nothing, self._index_tree), base, None)
+
+    def blob(self, sha: str, path: str) -> str | None:
+        """A file of a commit, by its label; None where it has no such regular text file, or a too large one."""
+        return self._text(self._objects.tree_of(_checked(sha)), path)
+
+    def index_blob(self, path: str) -> str | None:
+        """The same of the index, as it stood at the last `staged_diff`."""
+        return self._text(self._staged_tree, path)
+
+    def files_in(self, sha: str, folder: str) -> tuple[str, ...]:
+        """The labels of the regular files directly in a folder of a commit, sorted, at most `MAX_LISTED`."""
+        name = to_bytes(folder)
+        entry = self._objects.find(self._objects.tree_of(_checked(sha)), name)
+        if entry is None or entry.mode != b"40000":
+            return ()
+        inside = self._objects.folder(entry.sha)
+        names = sorted(label(name + b"/" + each) for each, found in inside.items() if found.mode in REGULAR)
+        return tuple(names[:MAX_LISTED])
+
+    def close(self) -> None:
+        """End the child process and remove the private folder."""
+        if "_opened" in self.__dict__:
+            self._opened.finish()
+            del self.__dict__["_opened"]
+            self.__dict__.pop("_nothing", None)
+            self._index_tree = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # --- inside ----
+
+    @cached_property
+    def _opened(self) -> _Opened:
+        opened = _open(self._path)
+        # Also where nobody closes: when this object goes, or when the program ends.
+        weakref.finalize(self, opened.finish)
+        return opened
+
+    @property
+    def _objects(self) -> ObjectReader:
+        return self._opened.objects
+
+    @cached_property
+    def _nothing(self) -> str:
+        """The hash of the empty folder; it is written to the private store."""
+        return self._opened.private.run("mktree").line
+
+    @property
+    def _staged_tree(self) -> str:
+        if self._index_tree is None:
+            self.staged_diff()
+        return self._index_tree or self._nothing
+
+    def _names(self, *arguments: str) -> Result:
+        """Run a command that looks names up: the only kind that sees the real git directory."""
+        return self._opened.real.run(*arguments)
+
+    def _resolve(self, name: str) -> str:
+        found = self._names("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        if found.code == 0 and _SHA.fullmatch(found.line):
+            return found.line
+        raise InputError(f"unknown revision {ascii(name)[:100]}; {self._where_history_is()}")
+
+    def _base_of(self, wanted: Range, head: str) -> str | None:
+        if wanted.base is None:
+            parent = self._objects.parent_of(head)
+            if parent and self._objects.read(parent, "commit", MAX_FILE_BYTES) is None:
+                raise InputError(f"the parent of {head[:12]} is not here; {self._where_history_is()}")
+            return parent
+        base = self._resolve(wanted.base)
+        if not wanted.from_merge_base:
+            return base
+        found = self._opened.private.run("merge-base", base, head)
+        if found.code or not _SHA.fullmatch(found.line):
+            raise InputError(
+                f"no common ancestor of {base[:12]} and {head[:12]}; {self._where_history_is()}, or use A..B"
+            )
+        return found.line
+
+    def _where_history_is(self) -> str:
+        if self._opened.place.is_shallow:
+            return "this clone is shallow: get the rest with 'git fetch --unshallow'"
+        return "look at 'git log --all', or fetch first"
+
+    def _diff(self, base: str, head: str) -> bytes:
+        found = self._opened.private.run("diff-tree", *DIFF_OPTIONS, base, head, limit=MAX_DIFF_BYTES)
+        if found.code:
+            how = "a partial clone? 'git diff' fetches what is missing; hand in its output"
+            raise InputError(f"git cannot compare {base[:12]} with {head[:12]}: {found.why} ({how})")
+        return found.output
+
+    def _write_index_tree(self, base: str | None) -> str:
+        """Write a copy of the index as folders into the private store, so that it is read like a commit.
+
+        Comparing with the index itself would let the `.gitattributes` in it hide files from the diff.
+        """
+        opened = self._opened
+        index = self._index_file or opened.place.git_dir / "index"
+        copy = opened.folder / "staged"
+        try:
+            shutil.copyfile(index, copy)
+            for shared in opened.place.git_dir.glob("sharedindex.*"):
+                shutil.copyfile(shared, opened.private.git_dir / shared.name)
+        except FileNotFoundError:
+            if base is None:
+                return self._nothing
+            raise InputError("nothing can be staged here: the repository has no index; name a range instead") from None
+        except OSError as error:
+            raise InputError(f"the index cannot be read: {error.strerror}") from None
+        found = replace(opened.private, index=copy).run("write-tree", "--missing-ok")
+        if found.code == 0:
+            return found.line
+        if "unmerged" in found.errors:
+            raise InputError("the index holds unmerged files; finish the merge first")
+        raise InputError(f"the index cannot be read: {found.why}")
+
+    def _text(self, tree: str, path: str) -> str | None:
+        entry = self._objects.find(tree, to_bytes(path))
+        if entry is None or entry.mode not in REGULAR:
+            return None
+        content = self._objects.read(entry.sha, "blob", MAX_FILE_BYTES)
+        if content is None or b"\0" in content[:_BINARY_PROBE_BYTES]:
+            return None
+        return content.decode("utf-8", "replace")
+
+
+class _Opened(NamedTuple):
+    """What an open repository holds on to."""
+
+    place: Place
+    folder: Path
+    real: Git
+    private: Git
+    objects: ObjectReader
+
+    def finish(self) -> None:
+        self.objects.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _open(path: Path) -> _Opened:
+    program, path_variable = find_program(os.environ.get("PATH", os.defpath))
+    place = find_place(path)
+    with ExitStack() as undo:
+        folder = Path(mkdtemp(prefix="reviewbot-git-"))
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        empty = folder / "empty"
+        empty.mkdir()
+        real = Git(program, path_variable, place.git_dir, empty, index=folder / "no-index")
+        answer = real.run("rev-parse", "--show-object-format")
+        if answer.code:
+            raise InputError(f"git cannot read the repository at {place.git_dir}: {answer.why}")
+        private = replace(real, git_dir=make_private(folder, place, answer.line))
+        undo.pop_all()
+    return _Opened(place, folder, real, private, ObjectReader(private))
+
+
+def _checked(sha: str) -> str:
+    return sha if _SHA.fullmatch(sha) else _no_sha(sha)
+
+
+def _no_sha(sha: str) -> NoReturn:
+    raise InputError(f"{ascii(sha)[:80]} is no full commit hash")

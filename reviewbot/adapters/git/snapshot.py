@@ -1,0 +1,41 @@
+"""The two sides of a change, as git stores them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reviewbot.adapters.git.repository import GitRepository
+
+
+class GitSnapshot:
+    """A `Snapshot` and a `BaseSide`: files of two commits. Safe to use from several threads.
+
+    Args:
+        repository: stays open as long as this is used.
+        base_sha: None where nothing came before.
+        head_sha: None for the index, as it stood at the last `staged_diff`.
+    """
+
+    def __init__(self, repository: GitRepository, base_sha: str | None, head_sha: str | None) -> None:
+        self._repository = repository
+        self._base_sha = base_sha
+        self._head_sha = head_sha
+
+    def head(self, path: str) -> str | None:
+        """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
+        if self._head_sha is None:
+            return self._repository.index_blob(path)
+        return self._repository.blob(self._head_sha, path)
+
+    def base(self, path: str) -> str | None:
+        """The whole old side of a file, by its old name; None as above."""
+        return None if self._base_sha is None else self._repository.blob(self._base_sha, path)
+
+    def base_file(self, path: str) -> str | None:
+        """The same: in git every file of the base side is at hand."""
+        return self.base(path)
+
+    def base_listing(self, folder: str) -> tuple[str, ...]:
+        """The regular files directly in a folder of the base side."""
+        return () if self._base_sha is None else self._repository.files_in(self._base_sha, folder)

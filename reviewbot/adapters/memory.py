@@ -1,0 +1,65 @@
+"""Adapters that need nothing but memory: a bare diff's snapshot, a journal that dies with the process, the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from reviewbot.diff.apply import added_text, old_side
+
+if TYPE_CHECKING:
+    from reviewbot.contracts import ChangeSet
+
+_NOT_FILES = ("120000", "160000")
+"""Git's modes of a symlink and a submodule: what a diff shows of them is no file's text."""
+
+
+class DiffSnapshot:
+    """All that a bare diff tells of whole files: new sides of added files, old sides of deleted ones."""
+
+    def __init__(self, change: ChangeSet) -> None:
+        self._head: dict[str, str | None] = {}
+        self._base: dict[str, str | None] = {}
+        for file, parsed in zip(change.files, change.coverage, strict=True):
+            if parsed.state != "reviewed" or file.minified or file.mode in _NOT_FILES or not file.hunks:
+                continue
+            if file.status == "added":
+                self._head[file.path] = added_text(file)
+            elif file.status == "deleted":
+                self._base[file.path] = old_side(file, "")
+
+    def head(self, path: str) -> str | None:
+        """The text of an added file, from its own hunks; None for any other."""
+        return self._head.get(path)
+
+    def base(self, path: str) -> str | None:
+        """The text of a deleted file; None for any other."""
+        return self._base.get(path)
+
+
+class MemoryJournal:
+    """A `Journal` that is gone with the process."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        return self._values.get(key)
+
+    def put(self, key: str, value: str) -> None:
+        """Remember a value."""
+        self._values[key] = value
+
+
+class SystemClock:
+    """The `Clock` of the system."""
+
+    def monotonic(self) -> float:
+        """Seconds since some moment, never going back."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait without blocking other tasks."""
+        await asyncio.sleep(seconds)

@@ -1,0 +1,207 @@
+"""The journal in one SQLite file: progress that survives a killed process, shared by the processes of one machine."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Self
+
+from reviewbot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+SCHEMA_VERSION = 1
+"""Stands in `user_version`. A file of a newer version is refused and left as it is."""
+
+APPLICATION_ID = 0x52765742
+"""Stands in `application_id` ("RvWB"), so that a database of somebody else is known as such."""
+
+BUSY_S = 10.0
+"""How long to wait while another process writes. One write takes about a millisecond."""
+
+_MAGIC = b"SQLite format 3\0"
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_SCHEMA = """CREATE TABLE entries (
+    key BLOB PRIMARY KEY, written INTEGER NOT NULL, value BLOB NOT NULL, digest BLOB NOT NULL
+)"""
+
+_PUT = "REPLACE INTO entries (key, value, digest, written) VALUES (?, ?, ?, ?)"
+
+
+def default_path(environ: Mapping[str, str]) -> Path:
+    """The journal of the command line. Raises ConfigError where neither XDG_CACHE_HOME nor HOME is an absolute path."""
+    for variable, below in (("XDG_CACHE_HOME", ""), ("HOME", ".cache")):
+        folder = Path(environ.get(variable, ""))
+        if folder.is_absolute():  # a relative XDG_CACHE_HOME is to be ignored, by the XDG rules
+            return folder / below / "reviewbot" / "journal.sqlite"
+    raise ConfigError("no place for the journal: set HOME or XDG_CACHE_HOME, or use --no-cache")
+
+
+class SqliteJournal:
+    """A `Journal` in a file. Safe to use from several threads and processes; `close` or `with` ends it.
+
+    A damaged journal is renamed, never deleted, and a new one begun: `set_aside` then says where the old one is. An
+    entry that no longer has its checksum counts as absent. Raises ConfigError for a file that cannot be used, is no
+    journal, or comes from a newer version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.set_aside: Path | None = None
+        self._path = path
+        self._lock = Lock()
+        self._connection = self._open()
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        rows = self._run("SELECT value, digest FROM entries WHERE key = ?", _stored(key)).fetchall()
+        if not rows or rows[0][1] != _digest(_stored(key), rows[0][0]):
+            return None
+        return str(rows[0][0], "utf-8", "surrogatepass")
+
+    def put(self, key: str, value: str) -> None:
+        """Store before returning, so that a kill of this process cannot undo it."""
+        entry = (_stored(key), _stored(value))
+        self._run(_PUT, *entry, _digest(*entry), int(time.time()))
+
+    def expire(self, seconds: int) -> int:
+        """Remove all entries that were put longer ago; returns how many. Nobody resumes a run of last month."""
+        return self._run("DELETE FROM entries WHERE written < ?", int(time.time()) - seconds).rowcount
+
+    def forget(self, prefix: str) -> int:
+        """Remove all entries whose key begins with a prefix; returns how many."""
+        start = _stored(prefix)
+        # UTF-8 holds no byte 0xff, so that adding one gives the first key behind all of these.
+        end = start[:-1] + bytes((start[-1] + 1,)) if start else b"\xff"
+        return self._run("DELETE FROM entries WHERE key >= ? AND key < ?", start, end).rowcount
+
+    def close(self) -> None:
+        """End the connection."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _run(self, statement: str, *values: bytes | int) -> sqlite3.Cursor:
+        try:
+            with self._lock:
+                return self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            _make_file(self._path)
+            connection = _connect(self._path)
+            if connection is None:
+                self.set_aside = _move_away(self._path)
+                _make_file(self._path)
+                connection = _connect(self._path)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from None
+        if connection is None:
+            raise self._unusable("it is damaged again as soon as it is made")
+        return connection
+
+    def _unusable(self, why: object) -> ConfigError:
+        return ConfigError(f"the journal {self._path} cannot be used: {why}; go without it by --no-cache")
+
+
+def _make_file(path: Path) -> None:
+    """Have a file that only its owner can read, in such a folder; what exists is left as it is.
+
+    Raises ConfigError where it exists and is no journal.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Not blocking, for a FIFO; no link, for nobody else shall choose the file.
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ConfigError(f"the journal {path} is no regular file; name another one")
+        start = os.pread(descriptor, len(_MAGIC), 0)
+    finally:
+        os.close(descriptor)
+    if start.strip(b"\0") and start != _MAGIC:  # NULs alone are what a lost write leaves
+        raise ConfigError(f"{path} exists and is no journal; move it away, or name another file")
+
+
+def _connect(path: Path) -> sqlite3.Connection | None:
+    """Open a journal; None where the file is damaged."""
+    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    usable = False
+    try:
+        _check_kind(connection, path)
+        usable = _prepare(connection)
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode not in _DAMAGED:
+            raise
+    finally:
+        if not usable:
+            connection.close()
+    if usable:
+        path.chmod(0o600)
+    return connection if usable else None
+
+
+def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    # In one transaction, for another process may be making the journal right now.
+    connection.execute("BEGIN")
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    owner = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    connection.execute("ROLLBACK")
+    if tables and owner != APPLICATION_ID:
+        raise ConfigError(f"{path} is a database of another program; name another file")
+    if version > SCHEMA_VERSION:
+        raise ConfigError(
+            f"the journal {path} comes from a newer version; name another file, or go without by --no-cache"
+        )
+
+
+def _prepare(connection: sqlite3.Connection) -> bool:
+    """Make the table where there is none; whether the file is whole."""
+    with suppress(sqlite3.OperationalError):  # another process is about to do the same; the mode stays in the file
+        connection.execute("PRAGMA journal_mode = WAL")
+    # `put` returns when the write is in the log, which the system then holds: killing us loses nothing. FULL would wait
+    # for the disk each time as well; without that a power cut can lose the last entries, and never tears the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute(_SCHEMA)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+    return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+
+
+def _move_away(path: Path) -> Path:
+    """Rename a damaged journal and its log; an earlier one is not overwritten."""
+    number = 1
+    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(target)
+    with suppress(FileNotFoundError):
+        Path(f"{path}-wal").rename(f"{target}-wal")
+    Path(f"{path}-shm").unlink(missing_ok=True)  # only an index of the log, made anew from it
+    return target
+
+
+def _stored(text: str) -> bytes:
+    """Bytes, so that neither a NUL nor a lone surrogate is a special case."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _digest(key: bytes, value: bytes) -> bytes:
+    return sha256(len(key).to_bytes(8, "big") + key + value).digest()

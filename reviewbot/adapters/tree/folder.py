@@ -1,0 +1,101 @@
+"""Files of a folder that may be hostile: a checkout of the head of a pull request, for instance.
+
+Names are opened part by part, below a folder that is already open; no link is ever followed, only regular files are
+read, and git's own folder is out of reach.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.diff.names import exact, label
+from reviewbot.diff.policy import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+MAX_FILE_BYTES = 2 * 2**20
+"""Of a file. Nobody wrote a longer one by hand."""
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""Not blocking, so that a FIFO without a writer opens at once, and is then seen to be no regular file."""
+
+
+class Found(NamedTuple):
+    """What stands at a path. `text` is None and `there` true for a regular file that is too large or not readable."""
+
+    text: str | None
+    there: bool
+
+
+ABSENT = Found(None, there=False)
+"""No regular file: nothing, a link, a folder, a device."""
+
+
+def read_file(root: Path, path: str, *, as_spelled: bool = False) -> Found:
+    """Read a file by its label.
+
+    Args:
+        root: the folder; it is the operator's word and may itself be a link.
+        path: a label as in `FileChange.path`; one that leaves the folder or reaches into `.git` is absent.
+        as_spelled: whether every part of the name must be listed exactly so, even where the file system is lenient.
+    """
+    name = exact(path)
+    if refusal(name):
+        return ABSENT
+    *folders, last = name.split("/")
+    try:
+        with _opened_folder(root, folders, as_spelled=as_spelled) as folder:
+            if as_spelled and last not in os.listdir(folder):  # noqa: PTH208 - a descriptor
+                return ABSENT
+            return _read_at(folder, last)
+    except PermissionError:
+        return Found(None, there=True)
+    except OSError:
+        return ABSENT
+
+
+def list_files(root: Path, path: str) -> tuple[str, ...]:
+    """The labels of the regular files directly in a folder below `root`, each part spelled as it is listed."""
+    name = exact(path)
+    if refusal(name):
+        return ()
+    try:
+        with _opened_folder(root, name.split("/"), as_spelled=True) as folder, os.scandir(folder) as entries:
+            names = [f"{name}/{entry.name}" for entry in entries if entry.is_file(follow_symlinks=False)]
+    except OSError:
+        return ()
+    return tuple(sorted(label(os.fsencode(each)) for each in names))
+
+
+def _read_at(folder: int, name: str) -> Found:
+    # Asked before it is opened, since opening a device can do something.
+    if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        return ABSENT
+    with os.fdopen(os.open(name, _FILE_FLAGS, dir_fd=folder), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            return ABSENT
+        content = stream.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        return Found(None, there=True)
+    return Found(content.decode("utf-8", "replace"), there=True)
+
+
+@contextmanager
+def _opened_folder(root: Path, parts: Sequence[str], *, as_spelled: bool) -> Iterator[int]:
+    folder = os.open(root, _FOLDER_FLAGS)
+    try:
+        for part in parts:
+            if as_spelled and part not in os.listdir(folder):  # noqa: PTH208 - a descriptor
+                raise FileNotFoundError(part)
+            inner = os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)

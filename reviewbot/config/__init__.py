@@ -1,0 +1,11 @@
+"""Settings: where they come from, what they may be, and which of them a reviewed repository may touch.
+
+On the start-up path: the standard library alone, so that `--help` stays fast.
+"""
+
+from __future__ import annotations
+
+from reviewbot.config.load import load_settings
+from reviewbot.config.settings import Settings
+
+__all__ = ["Settings", "load_settings"]

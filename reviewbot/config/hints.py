@@ -1,0 +1,67 @@
+"""Words for error messages about configuration: quoted safely, and with the nearest name that exists."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from reviewbot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_FILE_BYTES = 64 * 1024
+"""Of a settings file, a card or a prompt. Nobody writes a longer one by hand."""
+
+_MAX_DOT_WORK = 1_000_000
+"""Sum over the lines of their dots squared. tomllib's time for a name grows with the square of its dotted parts: a file
+of 40 KB took 13 s. A thousand dots on one line take about 30 ms, and no file needs them."""
+
+_SHOWN = 60
+"""Characters of a foreign text that an error message repeats."""
+
+
+def quoted(value: object) -> str:
+    """A value of a foreign file for one line of a terminal: escaped and cut. Tables and arrays are only named."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and value.bit_length() > _SHOWN:
+        return "a huge number"
+    text = ascii(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """How an error about an unknown name goes on: the nearest known one, or all of them."""
+    names = sorted(known)
+    if close := get_close_matches(name[:_SHOWN], names, n=1):
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(names)}" if names else "none is known"
+
+
+def read_toml(where: str, text: str) -> dict[str, object]:
+    """The table of a TOML file. Raises ConfigError that begins with `where`, for any text at all."""
+    check_size(where, text)
+    if sum(line.count(".") ** 2 for line in text.split("\n")) > _MAX_DOT_WORK:
+        raise ConfigError(f"{where}: has too many dots on a line; dotted names must be short")
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise ConfigError(f"{where}: is nested too deeply") from None
+    except ValueError as error:  # also numbers with more digits than Python converts
+        raise ConfigError(f"{where}: is not valid TOML: {_one_line(str(error))}") from None
+
+
+def check_size(where: str, text: str) -> None:
+    """Raise ConfigError where a file is longer than anybody would write."""
+    if len(text.encode("utf-8", "replace")) > MAX_FILE_BYTES:
+        raise ConfigError(f"{where}: is larger than {MAX_FILE_BYTES // 1024} KiB")
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)[:200]

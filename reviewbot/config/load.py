@@ -1,0 +1,150 @@
+"""Settings from their four sources: defaults, the repository's base side, the environment, flags; the last one wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from reviewbot.config.hints import nearest, quoted, read_toml
+from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
+from reviewbot.config.values import KINDS, Value
+from reviewbot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE_NAME = ".reviewbot.toml"
+PREFIX = "REVIEWBOT_"
+
+REPOSITORY_KEYS = frozenset({"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "workers"})
+"""What a reviewed repository may set. The others are the operator's machine, money and gate."""
+
+FLAGS = {
+    "engine": "--engine",
+    "fail_on": "--fail-on",
+    "min_confidence": "--min-confidence",
+    "deadline_s": "--deadline",
+    "workers": "--worker",
+    "allow_partial": "--allow-partial",
+}
+"""The settings that the command line has a flag for."""
+
+FLOOR_WORKER = "security"
+"""The worker that a repository cannot switch off."""
+
+_TYPO = 0.75
+"""How alike an unknown variable must be to a known one to count as a slip. Foreign `REVIEWBOT_*` variables exist:
+Kubernetes hands every program REVIEWBOT_PORT and more where a service of that name runs."""
+
+
+def load_settings(repository_text: str | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+    """Build the settings of a run.
+
+    Args:
+        repository_text: `.reviewbot.toml` as it stands on the base side; None where there is none.
+        environ: the environment; only `REVIEWBOT_*` is looked at, and an empty variable counts as not set.
+        flags: by key of `Settings`; None means not given; texts are read like variables.
+
+    Raises:
+        ConfigError: one line that says where, which key, and what is expected.
+    """
+    values: dict[str, Any] = {}  # each value has been checked against the type of its key
+    origin = dict.fromkeys(KINDS, "default")
+    sources = (*_from_repository(repository_text), *_from_environment(environ), *_from_flags(flags))
+    for entry in sources:
+        values[entry.key] = entry.value
+        origin[entry.key] = entry.origin
+    return replace(Settings(), origin=origin, **values)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    key: str
+    value: Value
+    origin: str
+
+
+def variable_of(key: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + key.upper()
+
+
+def flag_of(key: str) -> str:
+    """The flag of a setting, for messages; its key where the command line has none."""
+    return FLAGS.get(key, key)
+
+
+def _from_repository(text: str | None) -> list[_Entry]:
+    if text is None:
+        return []
+    table = read_toml(FILE_NAME, text)
+    for key in table:
+        _check_repository_key(key)
+    entries = [_Entry(key, _checked(f"{FILE_NAME}: {key}", key, value), FILE_NAME) for key, value in table.items()]
+    for entry in entries:
+        _check_floor(entry)
+    return entries
+
+
+def _check_repository_key(key: str) -> None:
+    if key in REPOSITORY_KEYS:
+        return
+    if key in KINDS:
+        how = f"the operator sets {variable_of(key)}" + (f" or {FLAGS[key]}" if key in FLAGS else "")
+        raise ConfigError(f"{FILE_NAME}: {key!r} cannot be set by a repository; {how}")
+    raise ConfigError(f"{FILE_NAME}: unknown key {quoted(key)}; {nearest(key, REPOSITORY_KEYS)}")
+
+
+def _check_floor(entry: _Entry) -> None:
+    """A repository may lower the operator's limits, and may not switch off the worker that looks for attacks."""
+    if entry.key == "deadline_s" and isinstance(entry.value, int) and entry.value > DEFAULT_DEADLINE_S:
+        raise ConfigError(
+            f"{FILE_NAME}: deadline_s can only be lowered by a repository, to {DEFAULT_DEADLINE_S} or less"
+        )
+    if entry.key == "workers" and isinstance(entry.value, tuple) and entry.value and FLOOR_WORKER not in entry.value:
+        raise ConfigError(f"{FILE_NAME}: workers must name {FLOOR_WORKER!r}; a repository cannot switch it off")
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
+    by_variable = {variable_of(key): key for key in KINDS}
+    entries = []
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or environ[name] == "":
+            continue
+        if key := by_variable.get(name):
+            entries.append(_Entry(key, _parsed(name, key, environ[name]), name))
+        elif close := get_close_matches(name.removeprefix(PREFIX).lower(), KINDS, n=1, cutoff=_TYPO):
+            raise ConfigError(f"unknown variable {quoted(name)}; did you mean {variable_of(close[0])!r}?")
+    return entries
+
+
+def _from_flags(flags: Mapping[str, object]) -> list[_Entry]:
+    entries = []
+    for key, value in flags.items():
+        if value is None:
+            continue
+        if key not in KINDS:
+            raise ConfigError(f"unknown setting {quoted(key)}; {nearest(key, KINDS)}")
+        name = flag_of(key)
+        read = _parsed(name, key, value) if isinstance(value, str) else _checked(name, key, value)
+        entries.append(_Entry(key, read, name))
+    return entries
+
+
+def _checked(where: str, key: str, value: object) -> Value:
+    try:
+        return KINDS[key].check(value)
+    except ValueError:
+        raise _wrong(where, key, value) from None
+
+
+def _parsed(where: str, key: str, text: str) -> Value:
+    try:
+        return KINDS[key].parse(text)
+    except ValueError:
+        raise _wrong(where, key, text) from None
+
+
+def _wrong(where: str, key: str, value: object) -> ConfigError:
+    return ConfigError(f"{where} must be {KINDS[key].expected}, not {quoted(value)}")

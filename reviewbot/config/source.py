@@ -1,0 +1,36 @@
+"""What a reviewed repository brings along, read from the base side of the change and from nowhere else."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from reviewbot.config.load import FILE_NAME
+
+FOLDER = ".reviewbot"
+_KINDS = ("workers", "prompts")
+
+
+class BaseSide(Protocol):
+    """The repository as it stood before the change. `GitSnapshot` and `TreeSnapshot` are both one."""
+
+    def base_file(self, path: str) -> str | None:
+        """A file's text; None where the base has no such regular text file."""
+
+    def base_listing(self, folder: str) -> tuple[str, ...]:
+        """The paths of the regular files directly in a folder, sorted; links are not followed."""
+
+
+def repository_settings(side: BaseSide) -> str | None:
+    """The text of the repository's own settings file, for `load_settings`."""
+    return side.base_file(FILE_NAME)
+
+
+def repository_crew(side: BaseSide) -> dict[str, str]:
+    """The repository's own cards and prompts, by their path below `.reviewbot/`, for `load_crew`."""
+    found = {}
+    for kind in _KINDS:
+        for path in side.base_listing(f"{FOLDER}/{kind}"):
+            text = side.base_file(path)
+            if text is not None:
+                found[path.removeprefix(FOLDER + "/")] = text
+    return found

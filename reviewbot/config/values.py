@@ -1,0 +1,169 @@
+"""What a setting may be: one small kind per type, each with the words that say what is expected."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from reviewbot.config.globs import MAX_LENGTH, glob_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = str | int | bool | tuple[str, ...] | None
+
+NOTHING = "none"
+"""The word that unsets an optional setting, since TOML has no null and a flag must be able to undo a file."""
+
+_MAX_ITEMS = 100
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+class Kind(Protocol):
+    """A type of setting. Both functions raise ValueError where the value is not `expected`."""
+
+    @property
+    def expected(self) -> str:
+        """What the setting must be, in words that follow "must be"."""
+
+    def check(self, value: object) -> Value:
+        """A typed value, from TOML or from code."""
+
+    def parse(self, text: str) -> Value:
+        """The same from an environment variable or a flag."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words, or "none" where `optional`."""
+
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        """The words."""
+        return "one of " + ", ".join((*self.words, NOTHING))
+
+    def check(self, value: object) -> Value:
+        """The word, or None."""
+        if value == NOTHING:
+            return None
+        if isinstance(value, str) and value in self.words:
+            return value
+        raise ValueError(value)
+
+    def parse(self, text: str) -> Value:
+        """As `check`."""
+        return self.check(text)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A whole number within bounds, or "none" where `optional`. A bool is no number."""
+
+    low: int
+    high: int
+    optional: bool = False
+
+    @property
+    def expected(self) -> str:
+        """The bounds."""
+        return f"a whole number from {self.low} to {self.high}" + (f", or {NOTHING}" if self.optional else "")
+
+    def check(self, value: object) -> Value:
+        """The number, or None."""
+        if self.optional and value == NOTHING:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
+            return value
+        raise ValueError(value)
+
+    def parse(self, text: str) -> Value:
+        """ASCII digits only: no sign, no underscore, no blank, no digit of another script."""
+        digits = text.isascii() and text.isdigit() and len(text) <= len(str(self.high))
+        return self.check(int(text) if digits else text)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """True or false."""
+
+    expected: str = "true or false"
+
+    def check(self, value: object) -> Value:
+        """The bool; a number is none."""
+        if isinstance(value, bool):
+            return value
+        raise ValueError(value)
+
+    def parse(self, text: str) -> Value:
+        """The usual words, in either case."""
+        if text.lower() in _TRUE | _FALSE:
+            return text.lower() in _TRUE
+        raise ValueError(text)
+
+
+@dataclass(frozen=True)
+class Globs:
+    """A list of globs; in a text they are separated by commas."""
+
+    expected: str = f"a list of at most {_MAX_ITEMS} globs of at most {MAX_LENGTH} printable characters each"
+
+    def check(self, value: object) -> Value:
+        """The globs in their order."""
+        items = _texts(value)
+        if any(glob_fault(item) for item in items):
+            raise ValueError(value)
+        return items
+
+    def parse(self, text: str) -> Value:
+        """As `check`, of the parts."""
+        return self.check(_parts(text))
+
+
+@dataclass(frozen=True)
+class Names:
+    """A list of worker names; in a text they are separated by commas."""
+
+    expected: str = 'a list of worker names, each like "security"'
+
+    def check(self, value: object) -> Value:
+        """The names in their order."""
+        items = _texts(value)
+        if not all(_NAME.fullmatch(item) for item in items):
+            raise ValueError(value)
+        return items
+
+    def parse(self, text: str) -> Value:
+        """As `check`, of the parts."""
+        return self.check(_parts(text))
+
+
+KINDS: Mapping[str, Kind] = {
+    "engine": Choice(("analyzers", "scripted")),
+    "fail_on": Choice(("critical", "warning", "info")),
+    "min_confidence": Number(0, 100, optional=True),
+    "deadline_s": Number(1, 86_400),
+    "max_findings": Number(1, 1_000),
+    "concurrency": Number(1, 256),
+    "ignore": Globs(),
+    "workers": Names(),
+    "allow_partial": Switch(),
+    "chunk_lines": Number(10, 10_000),
+}
+"""Every key, in the order of the documentation."""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or len(value) > _MAX_ITEMS:
+        raise ValueError(value)
+    if not all(isinstance(item, str) for item in value):
+        raise ValueError(value)
+    return tuple(value)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,76 @@
+"""The front door of every review: the bytes of a diff become a ChangeSet, and each file ends in exactly one state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.contracts import ChangeSet
+from reviewbot.diff import intake, names
+from reviewbot.diff.build import build
+from reviewbot.diff.limits import Limits
+from reviewbot.diff.scan import scan
+from reviewbot.errors import DiffError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reviewbot.diff.sections import Section
+
+_LIMITS = Limits()
+
+
+def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
+    """Read a unified diff: git's in any configuration, Mercurial's, Subversion's, GNU diff's.
+
+    No bytes give an empty ChangeSet. A file that cannot be read is listed as such and costs no other file anything.
+
+    Raises:
+        DiffError: no file at all can be found, or the input is of another form (packed, mail, coloured, combined, word
+            diff). Nothing else, whatever the bytes are.
+    """
+    lines, open_end = intake.lines_of(data, limits)
+    if not lines:
+        return ChangeSet()
+    intake.check_preamble(lines, limits)
+    sections = scan(lines, limits, open_end=open_end)
+    if not sections:
+        raise intake.nothing_found(lines)
+    _check_form(sections)
+    return _change(sections)
+
+
+def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSet:
+    """Read the hunks of one file without its header, as GitHub's list of files carries them in `patch`.
+
+    Args:
+        data: the hunks; the last line may lack its newline.
+        name: the exact name of the file, with surrogate escapes for bytes that are not UTF-8.
+        limits: caps, as for a whole diff.
+
+    Raises:
+        DiffError: as for a whole diff, where the input as a whole is of another form.
+    """
+    lines, _ = intake.lines_of(data, limits)
+    sections = scan(lines, limits, open_end=False, fragment=True)
+    section = sections[0]
+    section.title = names.quote(names.encode(name)).encode("ascii")
+    if len(sections) > 1:
+        section.blame(sections[1].line - 1, "another file begins inside the patch of this one")
+    if not section.hunks:
+        section.unseen = "no text of the change came with the file's name"
+    return _change([section])
+
+
+def _check_form(sections: Sequence[Section]) -> None:
+    """Refuse forms that show only once the sections are read, where none of them has text to review."""
+    if all(section.style == "combined" for section in sections):
+        raise DiffError(f"The input is a combined diff of a merge (diff --cc): {intake.WANTED}.")
+    if any(section.word_diff for section in sections) and not any(
+        section.hunks for section in sections if not section.trouble
+    ):
+        raise DiffError(f"The input is a word diff: {intake.WANTED} without --word-diff.")
+
+
+def _change(sections: Sequence[Section]) -> ChangeSet:
+    built = [build(section) for section in sections]
+    return ChangeSet(files=tuple(each.file for each in built), coverage=tuple(each.coverage for each in built))

@@ -1,0 +1,59 @@
+"""Every error that reviewbot raises on purpose, and the exit code that each one becomes.
+
+    ReviewbotError            3   a fault of ours, unless a subclass says otherwise
+    ├── InputError            2   what was handed in cannot be used; the message says what to do
+    │   ├── DiffError         2   the bytes are no diff that can be read
+    │   └── ConfigError       2   a setting, card or prompt is wrong
+    ├── ToolError             -   one analyzer could not do its work; becomes a named gap
+    └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
+        └── TransientError    -   the same, where trying again unchanged may help
+
+Errors marked "-" never reach a door: the worker boundary turns them into outcomes.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the command line and the Action end with."""
+
+    REVIEWED = 0
+    GATE = 1
+    USAGE = 2
+    FAULT = 3
+    INCOMPLETE = 4
+    INTERRUPTED = 130
+
+
+class ReviewbotError(Exception):
+    """Base of all errors raised on purpose; its text is one line that a person can act on."""
+
+    exit_code = ExitCode.FAULT
+
+
+class InputError(ReviewbotError):
+    """What was handed in cannot be used."""
+
+    exit_code = ExitCode.USAGE
+
+
+class DiffError(InputError):
+    """The bytes are no diff that can be read."""
+
+
+class ConfigError(InputError):
+    """A setting, a card or a prompt is wrong."""
+
+
+class ToolError(ReviewbotError):
+    """One analyzer could not do its work."""
+
+
+class EngineError(ReviewbotError):
+    """One answer of an engine cannot be used."""
+
+
+class TransientError(EngineError):
+    """An engine failed in a way that the same request may not meet again."""

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.config import Settings, load_settings
+from reviewbot.config.load import FLAGS, REPOSITORY_KEYS
+from reviewbot.config.values import KINDS
+from reviewbot.errors import ConfigError
+
+
+def refusal(text: str | None = None, environ: dict[str, str] | None = None, **flags: object) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(text, environ or {}, flags)
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+def refused_line(text: str | None, flags: dict[str, object]) -> str | None:
+    """The refusal, where there is one; it is always one printable line."""
+    line = None
+    try:
+        load_settings(text, {}, flags)
+    except ConfigError as error:
+        line = str(error)
+    assert line is None or line.isprintable()
+    return line
+
+
+def test_without_any_source_the_defaults_hold() -> None:
+    assert load_settings(None, {}, {}) == Settings()
+
+
+def test_the_defaults_are_the_documented_ones() -> None:
+    settings = Settings(concurrency=4)
+
+    assert settings == Settings(
+        engine=None,
+        fail_on=None,
+        min_confidence=None,
+        deadline_s=600,
+        max_findings=25,
+        concurrency=4,
+        ignore=(),
+        workers=(),
+        allow_partial=False,
+        chunk_lines=400,
+    )
+    assert Settings().concurrency >= 4
+
+
+def test_every_setting_has_a_kind_and_every_kind_a_setting() -> None:
+    assert [each.name for each in fields(Settings) if each.name != "origin"] == list(KINDS)
+    assert not REPOSITORY_KEYS - KINDS.keys()
+    assert not FLAGS.keys() - KINDS.keys()
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Settings().engine = "scripted"  # type: ignore[misc]
+
+
+def test_a_repository_sets_what_it_may() -> None:
+    settings = load_settings(
+        'fail_on = "critical"\nmin_confidence = 90\ndeadline_s = 60\nmax_findings = 5\n'
+        'ignore = ["vendor/*"]\nworkers = ["security", "style"]\n',
+        {},
+        {},
+    )
+
+    assert (settings.fail_on, settings.min_confidence, settings.deadline_s) == ("critical", 90, 60)
+    assert (settings.max_findings, settings.ignore, settings.workers) == (5, ("vendor/*",), ("security", "style"))
+
+
+def test_each_source_wins_over_the_one_before() -> None:
+    text = 'fail_on = "critical"\nmax_findings = 1\nmin_confidence = 1\n'
+    environ = {"REVIEWBOT_MAX_FINDINGS": "2", "REVIEWBOT_MIN_CONFIDENCE": "2"}
+
+    settings = load_settings(text, environ, {"min_confidence": 3})
+
+    assert (settings.fail_on, settings.max_findings, settings.min_confidence) == ("critical", 2, 3)
+    assert settings.origin == dict.fromkeys(KINDS, "default") | {
+        "fail_on": ".reviewbot.toml",
+        "max_findings": "REVIEWBOT_MAX_FINDINGS",
+        "min_confidence": "--min-confidence",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "key", "value"),
+    [
+        ("REVIEWBOT_ENGINE", "analyzers", "engine", "analyzers"),
+        ("REVIEWBOT_FAIL_ON", "warning", "fail_on", "warning"),
+        ("REVIEWBOT_FAIL_ON", "none", "fail_on", None),
+        ("REVIEWBOT_MIN_CONFIDENCE", "0", "min_confidence", 0),
+        ("REVIEWBOT_MIN_CONFIDENCE", "none", "min_confidence", None),
+        ("REVIEWBOT_DEADLINE_S", "3600", "deadline_s", 3600),
+        ("REVIEWBOT_CONCURRENCY", "1", "concurrency", 1),
+        ("REVIEWBOT_IGNORE", "a/*, ,*.svg,", "ignore", ("a/*", "*.svg")),
+        ("REVIEWBOT_WORKERS", "style", "workers", ("style",)),
+        ("REVIEWBOT_ALLOW_PARTIAL", "Yes", "allow_partial", True),
+        ("REVIEWBOT_ALLOW_PARTIAL", "0", "allow_partial", False),
+        ("REVIEWBOT_CHUNK_LINES", "10", "chunk_lines", 10),
+    ],
+)
+def test_a_variable_is_read_as_its_key_wants_it(variable: str, text: str, key: str, value: object) -> None:
+    assert getattr(load_settings(None, {variable: text}, {}), key) == value
+    assert getattr(load_settings(None, {}, {key: text}), key) == value
+
+
+def test_a_flag_may_hand_in_a_typed_value_and_none_means_not_given() -> None:
+    flags: dict[str, object] = {"allow_partial": True, "ignore": ["a"], "workers": ("style",), "engine": None}
+
+    settings = load_settings(None, {"REVIEWBOT_ENGINE": "scripted"}, flags)
+
+    assert (settings.allow_partial, settings.ignore, settings.workers) == (True, ("a",), ("style",))
+    assert settings.engine == "scripted"
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    assert load_settings(None, {"REVIEWBOT_FAIL_ON": ""}, {}).origin["fail_on"] == "default"
+
+
+def test_foreign_variables_of_the_same_prefix_are_let_be() -> None:
+    names = ("PORT", "PORT_80_TCP", "PORT_80_TCP_ADDR", "PORT_80_TCP_PROTO", "SERVICE_HOST", "SERVICE_PORT", "APP_ID")
+    environ = {f"REVIEWBOT_{name}": "tcp://10.0.0.1:80" for name in names} | {"PATH": "/bin"}
+
+    assert load_settings(None, environ, {}) == Settings()
+
+
+def test_a_slip_in_a_variables_name_is_refused() -> None:
+    message = refusal(None, {"REVIEWBOT_FAILON": "critical"})
+
+    assert message == "unknown variable 'REVIEWBOT_FAILON'; did you mean 'REVIEWBOT_FAIL_ON'?"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("max_finding = 3", ".reviewbot.toml: unknown key 'max_finding'; did you mean 'max_findings'?"),
+        ("min_confidence = 101", "min_confidence must be a whole number from 0 to 100, or none, not 101"),
+        ("min_confidence = true", "or none, not true"),
+        ("min_confidence = 80.0", "or none, not 80.0"),
+        ('min_confidence = "80"', "or none, not '80'"),
+        ("max_findings = false", "not false"),
+        ("max_findings = {}", "not a table"),
+        ("max_findings = [1]", "not a list"),
+        ("max_findings = 1979-05-27", "not datetime.date(1979, 5, 27)"),
+        ("max_findings = 0x7fffffffffffffffffff", "not a huge number"),
+        ("deadline_s = 0", "deadline_s must be a whole number from 1 to 86400, not 0"),
+        ('fail_on = "blocker"', "fail_on must be one of critical, warning, info, none, not 'blocker'"),
+        ("fail_on = 1", "not 1"),
+        ('ignore = "*.py"', "ignore must be a list of at most 100 globs"),
+        ("ignore = [1]", "ignore must be a list"),
+        (f'ignore = ["{"a" * 257}"]', "ignore must be a list"),
+        ('ignore = [""]', "ignore must be a list"),
+        ("ignore = [" + "'a', " * 101 + "]", "ignore must be a list"),
+        ('workers = ["Security"]', "workers must be a list of worker names"),
+        ('workers = "security"', "workers must be a list of worker names"),
+        ("max_findings", ".reviewbot.toml: is not valid TOML: Expected '='"),
+        ("max_findings = 1\nmax_findings = 2", "is not valid TOML: Cannot overwrite a value"),
+        ("a = " + "[" * 5_000, ".reviewbot.toml: is nested too deeply"),
+        ("max_findings = " + "9" * 5_000, "is not valid TOML"),
+        ("# " + "é" * 32 * 1024, ".reviewbot.toml: is larger than 64 KiB"),
+        (".".join("a" * 20_000) + " = 1", ".reviewbot.toml: has too many dots on a line"),
+        ("\ud800 = 1", "is not valid TOML"),
+        ('"\\u001b[31m" = 1', "unknown key '\\x1b[31m'"),
+        (f'"{"x" * 500}" = 1', "x..."),
+    ],
+)
+def test_a_wrong_repository_file_is_refused_with_the_place_and_what_is_expected(text: str, message: str) -> None:
+    refused = refusal(text)
+
+    assert refused.startswith(".reviewbot.toml: ")
+    assert message in refused
+    assert len(refused) < 400
+
+
+@pytest.mark.parametrize(
+    ("key", "how"),
+    [
+        ("engine", "REVIEWBOT_ENGINE or --engine"),
+        ("concurrency", "REVIEWBOT_CONCURRENCY"),
+        ("allow_partial", "REVIEWBOT_ALLOW_PARTIAL or --allow-partial"),
+        ("chunk_lines", "REVIEWBOT_CHUNK_LINES"),
+    ],
+)
+def test_a_repository_cannot_set_what_is_the_operators(key: str, how: str) -> None:
+    assert refusal(f"{key} = 1") == (f".reviewbot.toml: {key!r} cannot be set by a repository; the operator sets {how}")
+    assert key not in REPOSITORY_KEYS
+
+
+@pytest.mark.parametrize(
+    "key", ["anthropic_base_url", "base_url", "api_key", "event", "models", "prompt_suffix", "max_cost_usd", "origin"]
+)
+def test_nothing_that_redirects_pays_or_approves_is_a_key(key: str) -> None:
+    assert f"unknown key {key!r}" in refusal(f'{key} = "x"')
+
+
+def test_a_repository_can_only_lower_the_deadline() -> None:
+    assert "deadline_s can only be lowered" in refusal("deadline_s = 601")
+    assert load_settings("deadline_s = 600", {}, {}).deadline_s == 600
+
+
+def test_a_repository_cannot_switch_the_security_worker_off() -> None:
+    assert "workers must name 'security'" in refusal('workers = ["style"]')
+    assert load_settings("workers = []", {}, {}).workers == ()
+
+
+def test_a_repository_cannot_loosen_what_the_operator_set() -> None:
+    settings = load_settings(
+        "min_confidence = 100\nmax_findings = 1", {"REVIEWBOT_MIN_CONFIDENCE": "50"}, {"max_findings": 9}
+    )
+
+    assert (settings.min_confidence, settings.max_findings) == (50, 9)
+
+
+@pytest.mark.parametrize(
+    ("environ", "message"),
+    [
+        ({"REVIEWBOT_DEADLINE_S": "-1"}, "REVIEWBOT_DEADLINE_S must be a whole number from 1 to 86400, not '-1'"),
+        ({"REVIEWBOT_DEADLINE_S": "1_0"}, "not '1_0'"),
+        ({"REVIEWBOT_DEADLINE_S": " 1"}, "not ' 1'"),
+        ({"REVIEWBOT_DEADLINE_S": "\u0663"}, "not '\\u0663'"),
+        ({"REVIEWBOT_DEADLINE_S": "9" * 5_000}, "not '999"),
+        ({"REVIEWBOT_ALLOW_PARTIAL": "maybe"}, "REVIEWBOT_ALLOW_PARTIAL must be true or false, not 'maybe'"),
+        ({"REVIEWBOT_ENGINE": "gpt"}, "REVIEWBOT_ENGINE must be one of analyzers, scripted, none, not 'gpt'"),
+        ({"REVIEWBOT_WORKERS": "a b"}, "REVIEWBOT_WORKERS must be a list of worker names"),
+    ],
+)
+def test_a_wrong_variable_is_refused_by_its_name(environ: dict[str, str], message: str) -> None:
+    assert message in refusal(None, environ)
+
+
+def test_a_wrong_flag_is_refused_by_its_name() -> None:
+    assert refusal(fail_on="high").startswith("--fail-on must be one of")
+    assert refusal(deadline_s=0).startswith("--deadline must be a whole number")
+    assert refusal(allow_partial=1) == "--allow-partial must be true or false, not 1"
+    assert refusal(max_finding=1) == "unknown setting 'max_finding'; did you mean 'max_findings'?"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
+    assert load_settings("\ufeffmax_findings = 3\r\n", {}, {}).max_findings == 3
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_settings_or_one_line_of_refusal(text: str) -> None:
+    refused_line(text, {})
+
+
+_WORDS = st.sampled_from([*KINDS, "x", ""])
+_VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(_WORDS, _VALUES, max_size=3))
+def test_any_flags_give_settings_of_the_right_types_or_a_refusal(flags: dict[str, object]) -> None:
+    if refused_line(None, flags) is not None:
+        return
+    settings = load_settings(None, {}, flags)
+    assert type(settings.deadline_s) is int
+    assert type(settings.allow_partial) is bool
+    assert all(type(glob) is str for glob in settings.ignore)
+
+
+def test_settings_are_loaded_without_any_installed_package() -> None:
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import reviewbot.config; print('pydantic' in sys.modules)"
+    root = str(Path(__file__).parents[2])
+
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program, root], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,242 @@
+"""Values and fakes that many tests need, as fixtures: test modules do not import each other.
+
+The factories make a valid value and take any field by name. They keep no state, so they live as long as the session
+and hypothesis may use them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from reviewbot.contracts import (
+    Candidate,
+    ChangeSet,
+    Constraints,
+    CoverageState,
+    FileChange,
+    FileCoverage,
+    Finding,
+    Hunk,
+    Payload,
+    ReviewTask,
+    WorkerCard,
+)
+from reviewbot.diff.rows import code_of
+from reviewbot.ports import Crew, WorkOrder
+
+settings.register_profile("house", deadline=None)  # a busy machine is no defect
+settings.load_profile("house")
+
+
+class RecordingClock:
+    """A clock that only goes on when somebody sleeps, and writes down for how long."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class RecordingTrace:
+    """Keeps all events in order."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, dict[str, Any]]] = []
+
+    def record(self, event: str, **fields: object) -> None:
+        self.events.append((event, fields))
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        """The fields of all events of one kind."""
+        return [fields for name, fields in self.events if name == event]
+
+
+class DictJournal:
+    """A journal in memory; `store` can be handed on to a second run."""
+
+    def __init__(self, store: dict[str, str] | None = None) -> None:
+        self.store = {} if store is None else store
+
+    def get(self, key: str) -> str | None:
+        return self.store.get(key)
+
+    def put(self, key: str, value: str) -> None:
+        self.store[key] = value
+
+
+class NoSnapshot:
+    """Nothing is around the change."""
+
+    def head(self, path: str) -> str | None:
+        return None
+
+    def base(self, path: str) -> str | None:
+        return None
+
+
+@pytest.fixture
+def clock() -> RecordingClock:
+    return RecordingClock()
+
+
+@pytest.fixture
+def trace() -> RecordingTrace:
+    return RecordingTrace()
+
+
+@pytest.fixture
+def journal() -> DictJournal:
+    return DictJournal()
+
+
+@pytest.fixture(scope="session")
+def no_snapshot() -> NoSnapshot:
+    return NoSnapshot()
+
+
+def _hunk(body: str = "+x = 1", start: int = 1, heading: str = "") -> Hunk:
+    """A hunk whose counts fit its body; it begins at the same line on both sides."""
+    marks = [line[:1] for line in body.split("\n")]
+    old, new = (sum(mark in f" {side}" for mark in marks) for side in "-+")
+    return Hunk(old_start=start, old_count=old, new_start=start, new_count=new, heading=heading, body=body)
+
+
+def _file(path: str = "src/app.py", *hunks: Hunk, **fields: Any) -> FileChange:
+    given = hunks or (() if "hunks" in fields else (_hunk(),))
+    known = {"status": "modified", "language": "python", "kind": "code", "hunks": given, "added": 1}
+    return FileChange(path=path, **{**known, **fields})
+
+
+def _change(*files: FileChange, states: Mapping[str, CoverageState] | None = None, **fields: Any) -> ChangeSet:
+    """A change whose files were read in full, but for those named in `states`."""
+    found = states or {}
+    coverage = tuple(
+        FileCoverage(
+            path=file.path,
+            state=found.get(file.path, "reviewed"),
+            reason="as parsed" if file.path in found else "",
+        )
+        for file in files
+    )
+    return ChangeSet(files=files, coverage=coverage, **fields)
+
+
+def _payload(*bodies: str, path: str = "src/app.py", language: str = "python") -> Payload:
+    """A slice of one hunk per body, a hundred lines apart."""
+    hunks = [_hunk(body, 1 + 100 * n) for n, body in enumerate(bodies or ("+x = 1",))]
+    code, starts = code_of(hunks)
+    return Payload(code=code, file_path=path, language=language, starts=starts)
+
+
+def _task(task_id: str = "logic:src/app.py#1", *, payload: Payload | None = None, **fields: Any) -> ReviewTask:
+    """A task of the worker that its id names."""
+    worker = fields.pop("worker", task_id.partition(":")[0])
+    limits = {
+        "max_tokens": 8_000,
+        "timeout_ms": fields.pop("timeout_ms", 60_000),
+        "tier": fields.pop("tier", "haiku"),
+        "higher_tiers": fields.pop("higher_tiers", ("sonnet", "opus")),
+    }
+    known = {"type": worker, "instruction": "look at the change", "success_criterion": "each line was judged"}
+    return ReviewTask(
+        task_id=task_id,
+        worker=worker,
+        payload=payload or _payload(),
+        constraints=Constraints(**limits),
+        **{**known, **fields},
+    )
+
+
+def _card(name: str = "logic", **fields: Any) -> WorkerCard:
+    known: dict[str, Any] = {
+        "description": f"finds what {name} workers find",
+        "task_type": name,
+        "prompt": f"{name}.md",
+        "success_criterion": "each added line was judged",
+        "applies_to": ("@code",),
+    }
+    return WorkerCard(name=name, **{**known, **fields})
+
+
+def _crew(*cards: WorkerCard) -> Crew:
+    given = cards or (_card(),)
+    return Crew(
+        cards=given,
+        prompts={card.name: f"You are the {card.name} worker." for card in given},
+        origin={card.name: "package" for card in given},
+    )
+
+
+def _finding(**fields: Any) -> Finding:
+    """A certain warning of the security worker about one line; `end_line` follows `line`."""
+    line = fields.pop("line", 1)
+    known: dict[str, Any] = {
+        "type": "security",
+        "severity": "warning",
+        "path": "src/app.py",
+        "line": line,
+        "end_line": line,
+        "message": "user input reaches a shell command",
+        "evidence": "os.system(name)",
+        "confidence": 90,
+        "category": "injection",
+        "sources": ("ruff",),
+    }
+    return Finding(**{**known, **fields})
+
+
+def _candidate(**fields: Any) -> Candidate:
+    known: dict[str, Any] = {
+        "severity": "warning",
+        "path": "src/app.py",
+        "quote": "x = 1",
+        "message": "this is never right",
+        "confidence": 90,
+        "source": "ruff",
+        "category": "bug",
+    }
+    return Candidate(**{**known, **fields})
+
+
+def _order(task: ReviewTask | None = None, dependencies: Mapping[str, Any] | None = None) -> WorkOrder:
+    task = task or _task()
+    return WorkOrder(
+        task=task,
+        card=_card(task.worker),
+        prompt="Look closely.",
+        tools={},
+        snapshot=NoSnapshot(),
+        dependencies=dependencies or {},
+    )
+
+
+def _factory(function: Callable[..., Any], name: str) -> Any:
+    @pytest.fixture(scope="session", name=name)
+    def fixture() -> Callable[..., Any]:
+        return function
+
+    return fixture
+
+
+a_hunk = _factory(_hunk, "a_hunk")
+a_file = _factory(_file, "a_file")
+a_change = _factory(_change, "a_change")
+a_payload = _factory(_payload, "a_payload")
+a_task = _factory(_task, "a_task")
+a_card = _factory(_card, "a_card")
+a_crew = _factory(_crew, "a_crew")
+a_finding = _factory(_finding, "a_finding")
+a_candidate = _factory(_candidate, "a_candidate")
+an_order = _factory(_order, "an_order")
