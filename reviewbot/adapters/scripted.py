@@ -1,0 +1,134 @@
+"""An engine that answers from a script: the deterministic stand-in for a model, for tests and demonstrations.
+
+A script is JSON: `{"answers": [{"worker": "logic", "path": "src/*.py", "replies": [REPLY, ...]}]}`. The first entry
+that matches a task answers it; its n-th reply serves the n-th attempt, the last one all further attempts. A REPLY
+holds one of `findings` (candidates; `path` and `source` may be left out), `escalate`, `fail` ("transient",
+"bad_answer", "crash"), `hang`. No entry means: looked, and found nothing. The engine keeps no state, so that a resumed
+run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from reviewbot.contracts import (
+    Candidate,
+    Contract,
+    Escalation,
+    EscalationReason,
+    Metadata,
+    Usage,
+    WorkerCard,
+)
+from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.ports import Answer, WorkOrder
+
+FOREVER_S = 86_400.0
+"""Longer than any task may take; the worker's deadline ends it."""
+
+
+class ScriptedEscalation(Contract):
+    """The escalation that a reply gives."""
+
+    reason: EscalationReason
+    message: str
+    better_worker: str | None = None
+
+
+class Reply(Contract):
+    """What the engine does at one attempt."""
+
+    findings: tuple[dict[str, Any], ...] | None = None
+    escalate: ScriptedEscalation | None = None
+    fail: Literal["transient", "bad_answer", "crash"] | None = None
+    hang: bool = False
+    message: str = "as the script says"
+    usage: Usage = Usage()
+    requires: tuple[str, ...] = ()
+    """Ids of tasks whose result must have been handed in; otherwise the reply is a bad answer."""
+
+    @model_validator(mode="after")
+    def _does_one_thing(self) -> Self:
+        if sum([self.findings is not None, self.escalate is not None, self.fail is not None, self.hang]) != 1:
+            raise ValueError("a reply holds exactly one of findings, escalate, fail, hang")
+        return self
+
+
+class Entry(Contract):
+    """Which tasks are answered, and how."""
+
+    worker: str = "*"
+    path: str = "*"
+    replies: Annotated[tuple[Reply, ...], Field(min_length=1)]
+
+
+class Script(Contract):
+    """The whole script."""
+
+    answers: tuple[Entry, ...]
+
+
+class ScriptedEngine:
+    """Answers as its script says."""
+
+    name = "scripted"
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScriptedEngine:
+        """Read a script. Raises ConfigError with the first place that does not fit."""
+        try:
+            return cls(Script.model_validate_json(text))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the top"
+            raise ConfigError(f"the script does not fit at {where}: {first['msg']}") from None
+
+    def covers(self, card: WorkerCard, language: str) -> bool:  # noqa: ARG002 - a script has an answer for everything
+        """A script can answer for any file."""
+        return True
+
+    async def work(self, order: WorkOrder) -> Answer | Escalation:
+        """The reply for this attempt of this task."""
+        reply = self._reply(order)
+        missing = [name for name in reply.requires if name not in order.dependencies]
+        if missing:
+            raise EngineError(f"the script requires the result of {missing[0]}")
+        if reply.hang:
+            await asyncio.sleep(FOREVER_S)
+        if reply.fail is not None:
+            raise {"transient": TransientError, "bad_answer": EngineError, "crash": RuntimeError}[reply.fail](
+                reply.message
+            )
+        if reply.escalate is not None:
+            return Escalation(
+                task_id=order.task.task_id,
+                reason=reply.escalate.reason,
+                message=reply.escalate.message,
+                better_worker=reply.escalate.better_worker,
+            )
+        found = tuple(_candidate(order, fields) for fields in reply.findings or ())
+        return Answer(candidates=found, metadata=_metadata(order, reply.usage))
+
+    def _reply(self, order: WorkOrder) -> Reply:
+        for entry in self._script.answers:
+            if fnmatchcase(order.task.worker, entry.worker) and fnmatchcase(order.task.payload.file_path, entry.path):
+                return entry.replies[min(order.task.failures, len(entry.replies) - 1)]
+        return Reply(findings=())
+
+
+def _candidate(order: WorkOrder, fields: dict[str, Any]) -> Candidate:
+    try:
+        return Candidate.model_validate({"path": order.task.payload.file_path, "source": "script", **fields})
+    except ValidationError as error:
+        raise EngineError(f"a scripted finding does not fit: {error.errors()[0]['msg']}") from None
+
+
+def _metadata(order: WorkOrder, usage: Usage) -> Metadata:
+    return Metadata(usage=usage, model_used=order.task.constraints.tier, looked=("scripted",))

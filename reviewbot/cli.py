@@ -1,0 +1,153 @@
+"""The command line: what may be said, and what each ending means. Imports nothing heavy, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from reviewbot import __version__
+from reviewbot.errors import ExitCode, ReviewbotError
+
+EXIT_CODES = """\
+exit codes:
+  0    reviewed
+  1    --fail-on: a finding of that severity or worse is in the report
+  2    wrong usage or bad input; nothing was reviewed
+  3    a fault of reviewbot itself; the message names a log file
+  4    incomplete: something that should have been reviewed was not (0 with --allow-partial)
+  130  interrupted; run again with --resume to go on
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the result is the exit code."""
+    try:
+        arguments = _parser().parse_args(argv)
+        code = _run(arguments)
+        sys.stdout.flush()
+    except ReviewbotError as error:
+        _say(str(error))
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        _say("interrupted; what was finished is kept: run the same command with --resume to go on")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.REVIEWED
+    except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
+        _say(f"internal fault ({type(error).__name__}); {_logged()}")
+        return ExitCode.FAULT
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Run the command that was asked for. Each loads what it needs here: pydantic alone outlasts all of --help."""
+    if arguments.run == "version":
+        sys.stdout.write(f"reviewbot {__version__}\n")
+        return ExitCode.REVIEWED
+    if arguments.run == "parse":
+        from reviewbot.commands.parse import parse_command
+
+        return parse_command(arguments)
+    if arguments.run in ("workers", "schema"):
+        from reviewbot.commands.describe import schema_command, workers_command
+
+        return (workers_command if arguments.run == "workers" else schema_command)(arguments)
+    from reviewbot.commands.review import plan_command, review_command
+
+    return (review_command if arguments.run == "review" else plan_command)(arguments)
+
+
+def _say(message: str) -> None:
+    sys.stderr.write(f"reviewbot: {message}\n")
+
+
+def _logged() -> str:
+    """Write the traceback of the current fault down; says where. Tracebacks hold our lines, not the reviewed code."""
+    text = f"reviewbot {__version__}, Python {sys.version}\n{traceback.format_exc()}"
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    path = Path(base) / "reviewbot" / "fault.log"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as log:
+            log.write(text)
+    except OSError:
+        return "and its log file could not be written:\n" + text
+    return f"please report it with {path}"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argparse with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"{message}; see {self.prog} --help")
+        raise SystemExit(ExitCode.USAGE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="reviewbot",
+        description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"reviewbot {__version__}")
+    commands = parser.add_subparsers(dest="run", metavar="COMMAND", required=True)
+    review = commands.add_parser(
+        "review", help="review a change", epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    _add_input(review)
+    _add_routing(review)
+    _add_review(review)
+    plan = commands.add_parser("plan", help="print what a review would do, and run nothing")
+    _add_input(plan)
+    _add_routing(plan)
+    plan.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    parse = commands.add_parser("parse", help="print how a diff is read, file by file")
+    parse.add_argument("diff", metavar="DIFF", help="a diff file, or - for standard input")
+    parse.add_argument("--format", choices=("json",), default="json")
+    workers = commands.add_parser("workers", help="list the workers")
+    workers.add_argument("--repo", metavar="DIR", type=Path, help="list the workers of this repository too")
+    workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    schema = commands.add_parser("schema", help="print the JSON Schema of a contract")
+    schema.add_argument("contract", choices=("review", "plan", "card"))
+    commands.add_parser("version", help="print the version")
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the change (one of DIFF, --git, --staged)")
+    group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, or - for standard input")
+    group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
+    group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
+    group.add_argument(
+        "--repo",
+        metavar="DIR",
+        type=Path,
+        help="the repository, at the base or the head of the change (default with --git and --staged: .)",
+    )
+
+
+def _add_routing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--engine", metavar="E", help="who does the work: analyzers (default) or scripted")
+    parser.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
+    parser.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
+
+
+def _add_review(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--format", choices=("terminal", "json", "markdown"), default="terminal")
+    add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
+    add("--fail-on", metavar="SEVERITY", help="critical, warning or info: exit 1 if the report holds such a finding")
+    add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
+    add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
+    add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
+    add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
+    add("--no-cache", action="store_true", help="keep no progress on disk")
+    add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")

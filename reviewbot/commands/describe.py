@@ -1,0 +1,40 @@
+"""`reviewbot workers` and `reviewbot schema`: what there is, without a change."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+
+from reviewbot import wiring
+from reviewbot.contracts import ChangeSet, Contract, Plan, Review, WorkerCard
+from reviewbot.errors import ExitCode
+from reviewbot.output.terminal.look import look_of, write
+from reviewbot.output.workers_report import render_workers
+
+SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": WorkerCard}
+
+
+def workers_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot workers`."""
+    base = None if arguments.repo is None else wiring.tree_of(arguments.repo, ChangeSet())
+    crew = wiring.crew_for(base)
+    if arguments.format == "json":
+        cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]
+        sys.stdout.write(json.dumps(cards, indent=2) + "\n")
+        return ExitCode.REVIEWED
+    write(sys.stdout, render_workers(crew, width=look_of(sys.stdout, os.environ).width))
+    return ExitCode.REVIEWED
+
+
+def schema_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot schema`."""
+    sys.stdout.write(schema_text(arguments.contract))
+    return ExitCode.REVIEWED
+
+
+def schema_text(contract: str) -> str:
+    """The JSON Schema of "review", "plan" or "card", as it is printed and stored."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **SCHEMAS[contract].model_json_schema()}
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

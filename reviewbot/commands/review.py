@@ -1,0 +1,134 @@
+"""`reviewbot review` and `reviewbot plan`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from reviewbot import wiring
+from reviewbot.commands.reading import read_diff
+from reviewbot.config import Settings
+from reviewbot.contracts import SEVERITY_ORDER, Review
+from reviewbot.errors import ExitCode, InputError
+from reviewbot.output.json_report import render_json
+from reviewbot.output.markdown import render_markdown
+from reviewbot.output.plan_report import render_plan, render_plan_json
+from reviewbot.output.progress import ProgressLine
+from reviewbot.output.terminal import render_terminal
+from reviewbot.output.terminal.look import look_of, write
+from reviewbot.review import plan_only, review
+
+
+def review_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot review`."""
+    _check_places(arguments)
+    with ExitStack() as closing:
+        subject = _subject(arguments, closing)
+        settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
+        progress = ProgressLine(sys.stderr)
+        closing.callback(progress.close)
+        journal = None
+        if not arguments.no_cache:
+            journal = closing.enter_context(wiring.open_journal(os.environ))
+        built, trace = wiring.setup(
+            subject, settings, script=arguments.script, journal=journal, listener=progress.on_event
+        )
+        if journal is not None and not arguments.resume:
+            journal.forget(built.run_id + "/")
+        try:
+            answer = wiring.masked_review(asyncio.run(review(subject.change, built)))
+        finally:
+            # Also where the run was cut short: how far it came is in the trace.
+            if arguments.trace is not None:
+                _write(arguments.trace, wiring.masked_trace(trace))
+    _deliver(answer, arguments)
+    return exit_code(answer, settings)
+
+
+def plan_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot plan`."""
+    with ExitStack() as closing:
+        subject = _subject(arguments, closing)
+        settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
+        built, _ = wiring.setup(subject, settings, script=arguments.script)
+        plan = plan_only(subject.change, built)
+    if arguments.format == "json":
+        sys.stdout.write(render_plan_json(plan))
+    else:
+        look = look_of(sys.stdout, os.environ)
+        write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour))
+    return ExitCode.REVIEWED
+
+
+def exit_code(answer: Review, settings: Settings) -> ExitCode:
+    """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
+    shown = [*answer.findings, *(finding for conflict in answer.conflicts for finding in conflict.findings)]
+    shown += [entry.finding for entry in answer.withheld if entry.reason == "over_cap"]
+    if settings.fail_on is not None:
+        worst_allowed = SEVERITY_ORDER[settings.fail_on]
+        if any(SEVERITY_ORDER[finding.severity] <= worst_allowed for finding in shown):
+            return ExitCode.GATE
+    if (answer.gaps or answer.verdict == "not_reviewed") and not settings.allow_partial:
+        return ExitCode.INCOMPLETE
+    return ExitCode.REVIEWED
+
+
+def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
+    given = [arguments.diff is not None, arguments.git is not None, arguments.staged]
+    if sum(given) != 1:
+        raise InputError("say what to review: one of a diff file, - for standard input, --git RANGE, --staged")
+    folder = arguments.repo
+    if arguments.git is not None:
+        return wiring.from_range(folder or Path(), arguments.git, closing)
+    if arguments.staged:
+        return wiring.from_index(folder or Path(), os.environ, closing)
+    return wiring.from_diff(read_diff(arguments.diff), folder)
+
+
+def _flags(arguments: argparse.Namespace) -> dict[str, object]:
+    """What was said on the command line, by the keys of `Settings`; None where nothing was said."""
+    workers = getattr(arguments, "worker", None)
+    return {
+        "engine": arguments.engine,
+        "workers": None if workers is None else tuple(workers),
+        "fail_on": getattr(arguments, "fail_on", None),
+        "min_confidence": getattr(arguments, "min_confidence", None),
+        "deadline_s": getattr(arguments, "deadline", None),
+        "allow_partial": getattr(arguments, "allow_partial", None),
+    }
+
+
+def _check_places(arguments: argparse.Namespace) -> None:
+    """Find out before the work, and not after it, that there is nowhere to put its result."""
+    for path in (arguments.output, arguments.trace):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; give the name of a file")
+        if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+            raise InputError(f"cannot write {path}: no such folder, or no permission")
+
+
+def _deliver(answer: Review, arguments: argparse.Namespace) -> None:
+    if arguments.format == "json":
+        text = render_json(answer)
+    elif arguments.format == "markdown":
+        text = render_markdown(answer)
+    else:
+        look = look_of(sys.stdout, os.environ)
+        text = render_terminal(answer, width=look.width, colour=look.colour and arguments.output is None)
+    if arguments.output is None:
+        write(sys.stdout, text)
+    else:
+        _write(arguments.output, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""Tables as data, each with its date and source."""

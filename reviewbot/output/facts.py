@@ -1,0 +1,168 @@
+"""What every output says of a review, as plain values: order, counts, and equal reasons told once with their files.
+
+Pure; nothing here is escaped yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.contracts import SEVERITY_ORDER, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Review, Severity, Unlooked
+
+SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
+STATE_WORDS: dict[CoverageState, str] = {
+    "reviewed": "reviewed",
+    "partial": "reviewed in part",
+    "generated": "generated",
+    "binary": "binary",
+    "ignored": "ignored",
+    "refused": "refused",
+    "malformed": "malformed",
+    "over_budget": "over budget",
+}
+GAP_WORDS = {
+    "missing_program": "a program is missing",
+    "crashed": "crashed",
+    "timeout": "took too long",
+    "flooded": "reported too much",
+    "bad_answer": "gave no usable answer",
+    "deadline": "the run's deadline came first",
+    "dependency": "what it waits for failed",
+    "breaker": "failed too often",
+    "unreadable": "could not read it",
+}
+READER = "reader"
+"""The worker of gaps that were there before any worker ran: files that could not be read."""
+_SECOND, _MINUTE = 1_000, 60_000  # milliseconds
+WITHHELD_WORDS = {"below_threshold": "below the confidence threshold", "over_cap": "over the cap on findings"}
+
+
+class Unseen(NamedTuple):
+    """Files that were not looked at, or not by everyone, for one and the same reason."""
+
+    what: str
+    reason: str
+    paths: tuple[str, ...]
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Critical first; the order within a severity is the synthesizer's."""
+    return sorted(findings, key=lambda finding: SEVERITY_ORDER[finding.severity])
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, as in "1 file" and "2,000 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def coverage_line(review: Review) -> str:
+    """How many of the files were looked at, how far, and with what."""
+    states = Counter(entry.state for entry in review.coverage)
+    seen = states["reviewed"] + states["partial"]
+    part = f" ({states['partial']} only in part)" if states["partial"] else ""
+    looked = sorted({name for entry in review.coverage for name in entry.looked})
+    tools = f", with {', '.join(looked)}" if looked else ""
+    return f"Looked at {seen} of {counted(len(review.coverage), 'file')}{part}{tools}."
+
+
+def unseen(review: Review) -> list[Unseen]:
+    """Everything that was not looked at, in full: files, then workers that could not look, then failures.
+
+    The coverage of a file repeats what gaps, unlooked parts and open questions say of it; here it is said once.
+    """
+    said: dict[str, set[str]] = defaultdict(set)
+    for gap in review.gaps:
+        said[gap.path].add(f"{gap.worker}: {gap.message}")
+    for part in review.unlooked:
+        said[part.path].add(f"{', '.join(part.workers)}: {part.reason}")
+    for item in review.human:
+        said[item.path].add(item.reason)
+    files = [rest for entry in review.coverage if (rest := _unsaid(entry, said[entry.path]))]
+    shown = {(entry.path, entry.reason) for entry in files}
+    gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
+    return [
+        *left_out(files),
+        *unlooked(review.unlooked),
+        *_grouped(((_who(gap), _why(gap)), gap.path) for gap in gaps),
+    ]
+
+
+def _unsaid(entry: FileCoverage, said: set[str]) -> FileCoverage | None:
+    """What only the coverage says of a file; None where it was reviewed, or other parts of the review say it all."""
+    if entry.state == "reviewed":
+        return None
+    rest = entry.reason
+    for text in sorted(said, key=len, reverse=True):
+        rest = rest.replace(text, "")
+    rest = "; ".join(part for part in rest.split("; ") if part.strip())
+    if entry.state == "partial" and said and not rest:
+        return None
+    return entry.model_copy(update={"reason": rest})
+
+
+def left_out(entries: Iterable[FileCoverage]) -> list[Unseen]:
+    """Files by state and reason."""
+    return _grouped(((STATE_WORDS[entry.state], entry.reason), entry.path) for entry in entries)
+
+
+def unlooked(entries: Iterable[Unlooked]) -> list[Unseen]:
+    """Parts of the review that were planned out, by workers and reason."""
+    return _grouped(((f"not looked at for {', '.join(entry.workers)}", entry.reason), entry.path) for entry in entries)
+
+
+def withheld_counts(review: Review) -> str:
+    """How many findings are not shown, by reason; empty where there are none."""
+    counts = Counter(item.reason for item in review.withheld)
+    return ", ".join(f"{number} {WITHHELD_WORDS[reason]}" for reason, number in counts.items())
+
+
+def tags(finding: Finding) -> list[str]:
+    """What a finding is and who says so: type or category, rule, weakness."""
+    kinds = dict.fromkeys((finding.type, finding.category))
+    return [*kinds, *([finding.rule] if finding.rule else []), *([f"CWE-{finding.cwe}"] if finding.cwe else [])]
+
+
+def cost_line(review: Review) -> str:
+    """What the review cost in money and in time."""
+    usage, times = review.usage, review.timings
+    cost = "No model was used: $0.00."
+    if usage != Usage():
+        cost = (
+            f"Model use: ${usage.cost_usd:.2f}; tokens in {usage.input_tokens:,}, cached {usage.cached_tokens:,}, "
+            f"out {usage.output_tokens:,}."
+        )
+    return (
+        f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}; longest chain of tasks "
+        f"{seconds(times.critical_path_ms)}, all tasks one after the other {seconds(times.sequential_ms)}."
+    )
+
+
+def seconds(milliseconds: int) -> str:
+    """A duration for people: "850 ms", "1.2 s", "3 min 20 s"."""
+    if milliseconds < _SECOND:
+        return f"{milliseconds} ms"
+    if milliseconds < _MINUTE:
+        return f"{milliseconds / _SECOND:.1f} s"
+    minutes, rest = divmod(round(milliseconds / _SECOND), 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def _who(gap: Gap) -> str:
+    return f"{gap.worker}, {gap.tool}" if gap.tool else gap.worker
+
+
+def _why(gap: Gap) -> str:
+    return f"{GAP_WORDS[gap.reason]}: {gap.message}" if gap.message else GAP_WORDS[gap.reason]
+
+
+def _grouped(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for key, path in entries:
+        groups.setdefault(key, {})[path] = None
+    return [Unseen(what, reason, tuple(paths)) for (what, reason), paths in groups.items()]

@@ -1,0 +1,8 @@
+"""Review -> terminal. The only folder that knows rich, and it loads it when the first page is made."""
+
+from __future__ import annotations
+
+from reviewbot.output.terminal.look import Look, look_of, write
+from reviewbot.output.terminal.report import render_terminal
+
+__all__ = ["Look", "look_of", "render_terminal", "write"]

@@ -1,0 +1,55 @@
+"""How wide and in which colours: decided from the stream and the environment that are handed in."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_WIDTH, MAX_WIDTH = 80, 120
+"""Where nothing tells the width; and beyond which a line of prose is hard to follow."""
+
+
+class Look(NamedTuple):
+    """The two things that a page must know of its terminal."""
+
+    width: int
+    """Columns."""
+    colour: bool
+
+
+def look_of(stream: TextIO, environ: Mapping[str, str]) -> Look:
+    """Width from COLUMNS, then from the terminal. NO_COLOR beats FORCE_COLOR, which beats TERM=dumb and "no tty"."""
+    return Look(min(_columns(stream, environ), MAX_WIDTH), _wants_colour(stream, environ))
+
+
+def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
+    said = environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and int(said[:6]) > 0:
+        return int(said[:6])
+    return terminal_width(stream)
+
+
+def terminal_width(stream: TextIO) -> int:
+    """Columns of the terminal behind a stream; 80 where there is none or it does not know."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        # No file behind the stream (io.UnsupportedOperation is both), closed, or no terminal.
+        return DEFAULT_WIDTH
+
+
+def _wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    if environ.get("NO_COLOR"):
+        return False
+    if forced := environ.get("FORCE_COLOR"):
+        return forced.lower() not in ("0", "false")
+    return environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write a report; what the stream's encoding lacks becomes an escape instead of an error."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

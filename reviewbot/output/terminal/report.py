@@ -1,0 +1,144 @@
+"""Review -> the page that a person reads in a terminal: the verdict, the findings, and what nobody looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.output.facts import (
+    Unseen,
+    by_severity,
+    cost_line,
+    counted,
+    coverage_line,
+    tags,
+    unseen,
+    withheld_counts,
+)
+from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
+from reviewbot.output.text import block, label, one_line, short_line
+
+if TYPE_CHECKING:
+    from reviewbot.contracts import Finding, HumanItem, Review, Severity, Verdict
+
+_SEVERITY_STYLES: dict[Severity, str] = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+_VERDICT_STYLES: dict[Verdict, str] = {
+    "issues": "bold red",
+    "needs_person": "bold yellow",
+    "clean": "bold green",
+    "incomplete": "bold yellow",
+    "not_reviewed": "bold red",
+    "nothing_to_review": "bold",
+}
+_PROSE_CHARS = 2_000
+"""The longest message that the contracts let a candidate carry."""
+_PATHS = 8
+"""Names per reason; the JSON report has them all."""
+
+
+def render_terminal(review: Review, *, width: int, colour: bool) -> str:
+    """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences."""
+    page = Page(width=width, colour=colour)
+    page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
+    if summary := _prose(review.summary):
+        page.paragraph(summary)
+    for finding in by_severity(review.findings):
+        page.blank()
+        _finding(page, finding)
+    _conflicts(page, review)
+    _human(page, review)
+    missed = unseen(review)
+    if missed:
+        page.heading("Not looked at")
+        write_unseen(page, missed)
+    if review.notes:
+        page.heading("About this run")
+        for note in review.notes:
+            page.paragraph(_prose(note), indent=2, lead="- ")
+    _closing(page, review)
+    return page.render()
+
+
+def write_unseen(page: Page, groups: list[Unseen]) -> None:
+    """One entry per reason, with the files that it holds for."""
+    for group in groups:
+        why = f": {group.reason}" if group.reason else ""
+        page.paragraph(_prose(f"{group.what}{why}"), indent=2, lead="- ")
+        names = ", ".join(label(path) for path in group.paths[:_PATHS])
+        more = len(group.paths) - _PATHS
+        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+
+
+def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool = True) -> None:
+    _head(page, finding)
+    if evidence and block(finding.evidence):
+        whole = block(finding.evidence).count("\n") == finding.end_line - finding.line
+        page.code(finding.evidence, indent=4, first_line=finding.line if whole else None)
+    if one_line(finding.trigger):
+        page.paragraph(_prose(finding.trigger), indent=2, lead="when  ")
+    if "\n" in block(finding.suggestion):
+        page.code(finding.suggestion, indent=2, lead="fix   ")
+    elif one_line(finding.suggestion):
+        page.paragraph(_prose(finding.suggestion), indent=2, lead="fix   ")
+    if reason:
+        page.paragraph(_prose(reason), indent=2, lead="why   ")
+    about = f"{', '.join(tags(finding))}; confidence {finding.confidence} of 100, by {', '.join(finding.sources)}"
+    page.paragraph(_prose(about), LABEL, indent=2)
+
+
+def _head(page: Page, finding: Finding) -> None:
+    """Place, severity and message on one line; the message below where there is no room for it."""
+    start = (
+        (f"{label(finding.path)}:{finding.line}", PLACE),
+        ("  ", PLAIN),
+        (finding.severity, _SEVERITY_STYLES[finding.severity]),
+    )
+    message = _prose(finding.message)
+    if page.fits(*start, ("  ", PLAIN), (message, PLAIN)):
+        page.line(*start, ("  ", PLAIN), (message, PLAIN))
+    else:
+        page.line(*start)
+        page.paragraph(message, indent=2)
+
+
+def _conflicts(page: Page, review: Review) -> None:
+    if review.conflicts:
+        page.heading("Contradictions, both sides shown")
+    for number, conflict in enumerate(review.conflicts):
+        if number:
+            page.blank()
+        page.paragraph(_prose(conflict.reason), indent=2)
+        shown: set[tuple[str, int, str]] = set()
+        for finding in conflict.findings:
+            code = (finding.path, finding.line, finding.evidence)
+            _finding(page, finding, evidence=code not in shown)
+            shown.add(code)
+
+
+def _human(page: Page, review: Review) -> None:
+    if review.human:
+        page.heading("Needs a person")
+    for number, item in enumerate(review.human):
+        if number:
+            page.blank()
+        if item.finding:
+            _finding(page, item.finding, reason=item.reason)
+        else:
+            page.line((_human_place(item), PLACE))
+            page.paragraph(_prose(item.reason), indent=2)
+
+
+def _human_place(item: HumanItem) -> str:
+    return f"{label(item.path)}:{item.line}" if item.line else label(item.path)
+
+
+def _closing(page: Page, review: Review) -> None:
+    page.blank()
+    if review.withheld:
+        counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
+        page.paragraph(f"{counts} The JSON report lists them.")
+    page.paragraph(one_line(coverage_line(review)), PLACE)
+    page.paragraph(one_line(cost_line(review)), LABEL)
+
+
+def _prose(text: str) -> str:
+    return short_line(text, _PROSE_CHARS)

@@ -1,0 +1,111 @@
+"""What was looked at and what was not, and the verdict that follows. The words come from one table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from reviewbot.contracts import ChangeSet, CoverageState, FileCoverage, Gap, GapReason, HumanItem, Plan, Verdict
+
+UNREAD_STATES: dict[CoverageState, GapReason] = {
+    "malformed": "unreadable",
+    "refused": "unreadable",
+    "partial": "unreadable",
+    "over_budget": "deadline",
+}
+"""States in which parsing or planning may leave a file that should have been read, and the gap each one is."""
+
+HEADLINES: dict[Verdict, str] = {
+    "issues": "{issues} found; {looked} of {total} files reviewed in full{rest}",
+    "needs_person": "No certain issue, {people} for a person; {looked} of {total} files reviewed in full{rest}",
+    "clean": "No issues found in {looked} of {total} files{rest}",
+    "incomplete": "Incomplete: no issues found in {looked} of {total} files{rest}",
+    "not_reviewed": "No review: {looked} of {total} files reviewed in full{rest}",
+    "nothing_to_review": "Nothing to review: the change has no files",
+}
+"""The only words a verdict has. `looked` counts files that were read to the end by whatever reads their language."""
+
+
+def final_coverage(
+    change: ChangeSet,
+    plan: Plan,
+    looked: Mapping[str, Iterable[str]],
+    gaps: Sequence[Gap],
+    unsettled: Sequence[HumanItem] = (),
+) -> list[FileCoverage]:
+    """One state per file section of the change, in the order of the change.
+
+    `looked` is by path; `unsettled` is what workers handed to a person instead of an answer.
+    """
+    left_out = _queues(plan.left_out)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for gap in gaps:
+        missing[gap.path].append(f"{gap.worker}: {gap.message}")
+    for item in unsettled:
+        missing[item.path].append(item.reason)
+    for entry in plan.unlooked:
+        missing[entry.path].append(f"{', '.join(entry.workers)}: {entry.reason}")
+    for path in {c.path for c in change.coverage} - {task.payload.file_path for task in plan.tasks}:
+        if path not in missing:
+            missing[path].append("no worker of this run reads such a file")
+    final: list[FileCoverage] = []
+    for parsed in change.coverage:
+        if left_out.get(parsed.path):
+            final.append(left_out[parsed.path].pop(0))
+            continue
+        names = tuple(sorted(set(looked.get(parsed.path, ()))))
+        reasons = [text for text in (parsed.reason, *dict.fromkeys(missing[parsed.path])) if text]
+        state: CoverageState = "partial" if missing[parsed.path] else parsed.state
+        final.append(FileCoverage(path=parsed.path, state=state, reason="; ".join(reasons), looked=names))
+    return final
+
+
+def parse_gaps(plan: Plan, change: ChangeSet) -> list[Gap]:
+    """The gaps that were there before any worker ran: files that could not be read, or only in part."""
+    left_out = _queues(plan.left_out)
+    # What is left out on purpose need not have been read to its end; what planning said of a file comes first.
+    states = [left_out[c.path].pop(0) if left_out.get(c.path) else c for c in change.coverage]
+    return [
+        Gap(path=c.path, worker="reader", reason=UNREAD_STATES[c.state], message=c.reason)
+        for c in states
+        if c.state in UNREAD_STATES
+    ]
+
+
+def decide(coverage: Sequence[FileCoverage], gaps: Sequence[Gap], issues: int, people: int) -> Verdict:
+    """The verdict. Never "clean" while something that should have been read was not."""
+    if not coverage:
+        return "nothing_to_review"
+    if issues:
+        return "issues"
+    if people:
+        return "needs_person"
+    if all(c.state != "reviewed" for c in coverage):
+        return "not_reviewed"
+    unread = any(c.state in UNREAD_STATES for c in coverage)
+    return "incomplete" if gaps or unread else "clean"
+
+
+def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int) -> str:
+    """The verdict in words."""
+    states = Counter(c.state for c in coverage)
+    others = [f"{count} {state.replace('_', ' ')}" for state, count in sorted(states.items()) if state != "reviewed"]
+    return HEADLINES[verdict].format(
+        issues=_counted(issues, "issue"),
+        people=_counted(people, "thing"),
+        looked=states["reviewed"],
+        total=len(coverage),
+        rest=f" ({', '.join(others)})" if others else "",
+    )
+
+
+def _queues(left_out: Sequence[FileCoverage]) -> dict[str, list[FileCoverage]]:
+    """By path; a path that stands in two sections of the diff has two entries, in order."""
+    queues: dict[str, list[FileCoverage]] = defaultdict(list)
+    for entry in left_out:
+        queues[entry.path].append(entry)
+    return queues
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,195 @@
+"""Runs a plan: every ready task at once, bounded, each to its end; `steps.next_step` decides, this module obeys.
+
+Results are matched by task id. Whatever happens, each task of the plan ends in a `Settled`: answered, handed to a
+person, or a named gap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pydantic import TypeAdapter, ValidationError
+from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from reviewbot.contracts import Failure, Gap, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
+from reviewbot.errors import TransientError
+from reviewbot.ports import Clock, Journal, Recorder
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, next_step
+
+LONGEST_WAIT_S = 20.0
+"""Between two tries of one request; a queue at the far end clears in less."""
+
+OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+
+Attempt = Callable[[ReviewTask, Mapping[str, WorkerResult]], Awaitable[Outcome]]
+"""One try of one task, given the results that it waited for. Raises TransientError and nothing else."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How one task of the plan ended; a task that was split or moved has the results of all of its parts."""
+
+    task: ReviewTask
+    results: tuple[WorkerResult, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    human: tuple[HumanItem, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether a dependent task may count on this one."""
+        return bool(self.results) and not self.gaps
+
+    def after(self, step: Step) -> Settled:
+        """This state with what a step brought."""
+        return replace(
+            self,
+            results=self.results + ((step.result,) if step.result is not None else ()),
+            gaps=self.gaps + ((step.gap,) if step.gap is not None else ()),
+            human=self.human + ((step.human,) if step.human is not None else ()),
+        )
+
+    def merged(self) -> WorkerResult:
+        """All results as one, for a task that depends on this one."""
+        findings = tuple(finding for result in self.results for finding in result.findings)
+        return WorkerResult(task_id=self.task.task_id, findings=findings)
+
+
+@dataclass(frozen=True)
+class Dispatcher:
+    """What a plan needs to run. Build one per run; it keeps no state between runs."""
+
+    attempt: Attempt
+    retarget: Callable[[ReviewTask, str], ReviewTask | None]
+    journal: Journal
+    run_id: str
+    trace: Recorder
+    clock: Clock
+    concurrency: int
+    deadline_s: float
+    _slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_slots", asyncio.Semaphore(self.concurrency))
+
+    async def dispatch(self, plan: Plan) -> dict[str, Settled]:
+        """Run all tasks; after `deadline_s` seconds those not yet settled become gaps, with what they have so far."""
+        ends = {task.task_id: Settled(task) for task in plan.tasks}
+        running: dict[str, asyncio.Task[None]] = {}
+        for task in plan.tasks:
+            needed = {name: running[name] for name in task.depends_on}
+            running[task.task_id] = asyncio.create_task(self._settle(task, needed, ends))
+        late = set(running.values())
+        try:
+            if running:
+                _, late = await asyncio.wait(running.values(), timeout=self.deadline_s)
+        finally:
+            for future in late:
+                future.cancel()
+            await asyncio.gather(*running.values(), return_exceptions=True)
+        for name, future in running.items():
+            if future in late and future.cancelled():
+                message = f"the review's deadline of {self.deadline_s:g} s was reached first"
+                self._fail(ends, name, "deadline", message)
+            elif (error := _fault(future)) is not None:
+                # The worker boundary lets nothing through, so this is a fault of ours: it costs one task all the same.
+                self._fail(ends, name, "crashed", f"{type(error).__name__} outside of the worker")
+        return ends
+
+    def _fail(self, ends: dict[str, Settled], name: str, reason: GapReason, message: str) -> None:
+        self.trace.record("task_failed", task_id=name, reason=reason, message=message)
+        ends[name] = replace(ends[name], gaps=(*ends[name].gaps, _gap(ends[name].task, reason, message)))
+
+    async def _settle(
+        self, task: ReviewTask, needed: Mapping[str, asyncio.Task[None]], ends: dict[str, Settled]
+    ) -> None:
+        """Wait for what the task depends on, then bring it to its end, which grows in `ends`."""
+        results: dict[str, WorkerResult] = {}
+        for name, future in needed.items():
+            await asyncio.wait([future])
+            if _fault(future) is None and ends[name].answered:
+                results[name] = ends[name].merged()
+            elif task.needs_dependencies:
+                self._fail(ends, task.task_id, "dependency", f"it needs the result of {name}, which did not come")
+                return
+        await self._pursue(task, results, ends)
+
+    async def _pursue(self, task: ReviewTask, results: Mapping[str, WorkerResult], ends: dict[str, Settled]) -> None:
+        """Follow the decisions from one task to its end."""
+        todo = [task]
+        while todo:
+            current = todo.pop(0)
+            key = f"{self.run_id}/{current.task_id}/{current.failures}"
+            stored = _read(await asyncio.to_thread(self.journal.get, key))
+            if stored is not None:
+                self.trace.record("resumed", task_id=current.task_id, attempt=current.failures + 1)
+            outcome = stored or await self._asked(current, results)
+            step = next_step(current, outcome)
+            if step.action == "reassign":
+                step = self._reassigned(step, current)
+            self.trace.record("step", task_id=current.task_id, action=step.action, reason=step.reason)
+            ends[task.task_id] = ends[task.task_id].after(step)
+            todo = [*step.tasks, *todo]
+            if stored is None and _is_progress(step):
+                await asyncio.to_thread(self.journal.put, key, outcome.model_dump_json())
+        settled = ends[task.task_id]
+        event = "task_failed" if settled.gaps else "task_finished"
+        self.trace.record(event, task_id=task.task_id, findings=sum(len(r.findings) for r in settled.results))
+
+    def _reassigned(self, step: Step, current: ReviewTask) -> Step:
+        """The step with the other worker's task in it; something for a person where there is no such worker."""
+        moved = self.retarget(step.tasks[0], step.worker) if step.worker is not None else None
+        if moved is not None:
+            return replace(step, tasks=(moved,))
+        reason = f"{current.worker} says that this is a job for {step.worker!r}, and there is no such worker"
+        human = HumanItem(path=current.payload.file_path, reason=reason)
+        return replace(step, action="human", reason=reason, tasks=(), human=human)
+
+    async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
+        async with self._slots:
+            self.trace.record("task_started", task_id=task.task_id, worker=task.worker, attempt=task.failures + 1)
+            return await self._tried(task, results)
+
+    async def _tried(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
+        """One outcome; errors that may pass are tried again here, each counting towards the breaker."""
+        tries = BREAKER_OPENS_AT - task.failures
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(tries),
+            wait=wait_random_exponential(max=LONGEST_WAIT_S),
+            retry=retry_if_exception_type(TransientError),
+            sleep=self.clock.sleep,
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    failures = task.failures + attempt.retry_state.attempt_number - 1
+                    if failures > task.failures:
+                        self.trace.record("retried", task_id=task.task_id, attempt=failures + 1)
+                    return await self.attempt(task.model_copy(update={"failures": failures}), results)
+        except RetryError as error:
+            cause = error.last_attempt.exception()
+            return Failure(task_id=task.task_id, reason="crashed", message=str(cause), tries=tries)
+        raise AssertionError("tenacity ends in a return or a RetryError")  # pragma: no cover - see the message
+
+
+def _read(stored: str | None) -> Outcome | None:
+    """What the journal holds; None where that cannot be read, so that the task is done again."""
+    try:
+        return None if stored is None else OUTCOME.validate_json(stored)
+    except ValidationError:
+        return None
+
+
+def _is_progress(step: Step) -> bool:
+    """Whether a resumed run may go on from this decision; what ended in a gap is tried again."""
+    return step.gap is None and (step.result is None or not step.result.gaps)
+
+
+def _fault(future: asyncio.Task[None]) -> BaseException | None:
+    """What ended a task that has ended, where it was not the end of its code."""
+    return asyncio.CancelledError() if future.cancelled() else future.exception()
+
+
+def _gap(task: ReviewTask, reason: GapReason, message: str) -> Gap:
+    return Gap(path=task.payload.file_path, worker=task.worker, reason=reason, message=message, task_id=task.task_id)

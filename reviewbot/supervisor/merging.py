@@ -1,0 +1,161 @@
+"""Findings about one place: the same defect said twice becomes one, contradictions are kept side by side."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
+from reviewbot.supervisor.verifier import by_a_model_alone, by_programs_alone
+
+AGREEMENT_BONUS = 10
+"""A program and a model that found the same thing independently: each is rarely wrong in the same way."""
+HIGHEST_CONFIDENCE = 99
+"""Nothing but a person is certain."""
+SAME_WORDS = 0.6
+"""Share of the shorter message's words that two messages have in common when they say the same."""
+FEWEST_WORDS = 3
+"""Shorter messages have too few words to be compared by them."""
+COMPARED = 16
+"""Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
+
+_WORD = re.compile(r"[a-z0-9_]{3,}")
+
+
+class _Said(NamedTuple):
+    """A finding and the words of its message, which are dear to cut and compared often."""
+
+    finding: Finding
+    words: frozenset[str]
+
+
+def merge(findings: Iterable[Finding]) -> tuple[list[Finding], list[Conflict]]:
+    """Split findings into single defects and conflicts. No finding is in both, and none is lost.
+
+    Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words.
+    """
+    by_path: dict[str, list[_Said]] = defaultdict(list)
+    for finding in findings:
+        words = frozenset(_WORD.findall(finding.message.lower()))
+        by_path[finding.path].append(_Said(finding, words))
+    single: list[Finding] = []
+    conflicts: list[Conflict] = []
+    for group in by_path.values():
+        kept, contradicting = _conflicts(_fold(group))
+        single += kept
+        conflicts += contradicting
+    return single, conflicts
+
+
+class _Window:
+    """The findings that one further down can still overlap; the others leave through `done`, each once."""
+
+    def __init__(self) -> None:
+        self.near: list[_Said] = []
+        self.done: list[_Said] = []
+
+    def advance(self, line: int) -> None:
+        """Let go of what ends above a line."""
+        self.done += [said for said in self.near if said.finding.end_line < line]
+        self.near = [said for said in self.near if said.finding.end_line >= line]
+
+    def add(self, said: _Said) -> None:
+        """Take one more in; the oldest makes room."""
+        self.near.append(said)
+        self.done += self.near[:-COMPARED]
+        self.near = self.near[-COMPARED:]
+
+
+def _fold(group: Iterable[_Said]) -> list[_Said]:
+    """Join what is the same defect, in the findings of one file."""
+    window = _Window()
+    for said in sorted(group, key=_order):
+        window.advance(said.finding.line)
+        twin = next((n for n, kept in enumerate(window.near) if _is_twin(kept, said)), None)
+        if twin is None:
+            window.add(said)
+        else:
+            window.near[twin] = _joined(window.near[twin], said)
+    return window.done + window.near
+
+
+def _conflicts(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
+    """Take pairs that contradict each other out of the findings of one file."""
+    window = _Window()
+    conflicts: list[Conflict] = []
+    for said in sorted(group, key=_order):
+        window.advance(said.finding.line)
+        reasons = ((kept, _contradiction(kept, said)) for kept in window.near)
+        other, reason = next((pair for pair in reasons if pair[1] is not None), (None, None))
+        if other is None or reason is None:
+            window.add(said)
+        else:
+            window.near.remove(other)
+            conflicts.append(Conflict(findings=(other.finding, said.finding), reason=reason))
+    return [said.finding for said in window.done + window.near], conflicts
+
+
+def _is_twin(one: _Said, other: _Said) -> bool:
+    return _same_cause(one, other) and _contradiction(one, other) is None
+
+
+def _same_cause(one: _Said, other: _Said) -> bool:
+    """Whether two findings at one place say the same."""
+    first, second = one.finding, other.finding
+    if first.cwe is not None and first.cwe == second.cwe:
+        return True
+    if first.category == second.category or (first.rule and first.rule == second.rule):
+        return True
+    shorter = min(len(one.words), len(other.words))
+    return shorter >= FEWEST_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
+
+
+def _contradiction(one: _Said, other: _Said) -> str | None:
+    """Why two findings at one place cannot both be followed, or None."""
+    first, second = one.finding, other.finding
+    if first.type == second.type:
+        return None
+    if {first.severity, second.severity} == {"critical", "info"} and _same_cause(one, other):
+        return f"{first.type} calls it {first.severity}, {second.type} calls it {second.severity}"
+    if first.suggestion and second.suggestion and _plain(first.suggestion) != _plain(second.suggestion):
+        return f"{first.type} and {second.type} suggest different code for the same lines"
+    return None
+
+
+def _joined(one: _Said, other: _Said) -> _Said:
+    """One finding for both: the more severe and surer one speaks, the other's evidence counts."""
+    best, rest = sorted(
+        (one, other), key=lambda said: (SEVERITY_ORDER[said.finding.severity], -said.finding.confidence)
+    )
+    confidence = max(one.finding.confidence, other.finding.confidence)
+    if _independent(one.finding, other.finding):
+        confidence = max(confidence, min(HIGHEST_CONFIDENCE, confidence + AGREEMENT_BONUS))
+    finding = best.finding.model_copy(
+        update={
+            "confidence": confidence,
+            "sources": tuple(sorted({*one.finding.sources, *other.finding.sources})),
+            "trigger": best.finding.trigger or rest.finding.trigger,
+            "suggestion": best.finding.suggestion or rest.finding.suggestion,
+            "cwe": best.finding.cwe or rest.finding.cwe,
+        }
+    )
+    return best._replace(finding=finding)
+
+
+def _independent(one: Finding, other: Finding) -> bool:
+    """Whether programs found the one and models the other; what both have found already has had its bonus."""
+    pairs = ((one, other), (other, one))
+    return any(by_a_model_alone(first) and by_programs_alone(second) for first, second in pairs)
+
+
+def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:
+    """By place, and then by everything else: the order in which workers answered must not show in the review."""
+    f = said.finding
+    place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
+    return (*place, f.severity, f.category, f.sources, f.suggestion, f.trigger, f.evidence, f.cwe or 0)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,167 @@
+"""From a change to a plan, by rules alone: which workers read which slice of which file, riskiest first.
+
+Pure: the plan is a value that can be printed, compared and stored before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from hashlib import sha256
+
+from reviewbot.config.globs import applies
+from reviewbot.contracts import (
+    ChangeSet,
+    Constraints,
+    FileChange,
+    Hunk,
+    Payload,
+    Plan,
+    ReviewTask,
+    Unlooked,
+    WorkerCard,
+)
+from reviewbot.diff.rows import code_of
+from reviewbot.ports import Crew
+from reviewbot.supervisor.triage import triage
+
+MAX_FILES = 3_000
+"""GitHub lists no more files of one pull request; beyond that nobody reads a comment either."""
+
+MAX_NAME = 200
+"""Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
+
+Covers = Callable[[WorkerCard, str], bool]
+"""Whether the engine can look at files of a language for a worker."""
+
+
+@dataclass(frozen=True)
+class PlanLimits:
+    """What bounds a plan."""
+
+    chunk_lines: int = 400
+    ignore: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
+    """Only these; empty means all."""
+    max_files: int = MAX_FILES
+
+
+def make_plan(change: ChangeSet, crew: Crew, covers: Covers, limits: PlanLimits) -> Plan:
+    """Route every readable file to the workers whose card applies to it."""
+    cards = [card for card in crew.cards if not limits.workers or card.name in limits.workers]
+    sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files)
+    tasks: list[ReviewTask] = []
+    unlooked: list[Unlooked] = []
+    used: Counter[str] = Counter()
+    for file in sorted_files.read:
+        wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
+        able = [card for card in wanted if covers(card, file.language)]
+        unlooked += _cannot_look(file, [card.name for card in wanted if card not in able])
+        tasks += _tasks_of(file, able, limits.chunk_lines, used)
+    return Plan(
+        goal=change.title or f"Review a change of {len(change.files)} files",
+        tasks=tuple(tasks),
+        reason=_reason(sorted_files.read, tasks, len(sorted_files.left_out)),
+        left_out=tuple(sorted_files.left_out),
+        unlooked=tuple(unlooked),
+    )
+
+
+def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Sequence[str] = ()) -> ReviewTask:
+    """One task of one worker on one slice. Nothing in it depends on where in the file the slice stands."""
+    tier, *higher = card.tiers
+    return ReviewTask(
+        task_id=task_id,
+        worker=card.name,
+        type=card.task_type,
+        instruction=f"Look at the added lines of {payload.file_path} ({payload.language}). {card.description}",
+        success_criterion=card.success_criterion,
+        payload=payload,
+        constraints=Constraints(
+            max_tokens=card.budget.max_tokens,
+            timeout_ms=card.budget.timeout_ms,
+            max_turns=card.budget.max_turns,
+            tier=tier,
+            higher_tiers=tuple(higher),
+        ),
+        depends_on=tuple(depends_on),
+        needs_dependencies=card.needs_dependencies,
+    )
+
+
+def retarget(crew: Crew, task: ReviewTask, worker: str) -> ReviewTask | None:
+    """The same slice as a task of another worker, with what has failed so far; None where there is no such worker."""
+    card = next((card for card in crew.cards if card.name == worker), None)
+    if card is None:
+        return None
+    moved = task_for(card, task.payload, f"{task.task_id}>{worker}")
+    return moved.model_copy(update={"failures": task.failures})
+
+
+def _tasks_of(file: FileChange, cards: Sequence[WorkerCard], chunk_lines: int, used: Counter[str]) -> list[ReviewTask]:
+    tasks: list[ReviewTask] = []
+    names = {card.name for card in cards}
+    for payload in payloads(file, chunk_lines):
+        # Two sections of one path are two slices; the counter keeps their task ids apart.
+        used[file.path] += 1
+        suffix = f"{_short(file.path)}#{used[file.path]}"
+        for card in _dependencies_first(cards):
+            depends_on = [f"{name}:{suffix}" for name in card.depends_on if name in names]
+            tasks.append(task_for(card, payload, f"{card.name}:{suffix}", depends_on))
+    return tasks
+
+
+def _short(path: str) -> str:
+    """The path as a task's id holds it: a long one by its beginning and its hash."""
+    return path if len(path) <= MAX_NAME else f"{path[:MAX_NAME]}~{sha256(path.encode()).hexdigest()[:16]}"
+
+
+def _dependencies_first(cards: Sequence[WorkerCard]) -> list[WorkerCard]:
+    """The cards in an order in which each follows those that it depends on; loading them has refused circles."""
+    by_name = {card.name: card for card in cards}
+    graph = TopologicalSorter({card.name: [d for d in card.depends_on if d in by_name] for card in cards})
+    return [by_name[name] for name in graph.static_order()]
+
+
+def _cannot_look(file: FileChange, workers: Sequence[str]) -> list[Unlooked]:
+    if not workers:
+        return []
+    reason = f"this engine has nothing that reads {file.language} for them"
+    return [Unlooked(path=file.path, workers=tuple(workers), reason=reason)]
+
+
+def _reason(read: Sequence[FileChange], tasks: Sequence[ReviewTask], left_out: int) -> str:
+    languages = Counter(file.language for file in read)
+    by_language = ", ".join(f"{count} {name}" for name, count in languages.most_common())
+    by_worker = ", ".join(f"{count} {name}" for name, count in Counter(task.worker for task in tasks).items())
+    return (
+        f"routed by rules: {len(read)} files to read ({by_language or 'none'}), riskiest first; "
+        f"{len(tasks)} tasks ({by_worker or 'none'}); {left_out} files named and left out"
+    )
+
+
+def payloads(file: FileChange, chunk_lines: int) -> tuple[Payload, ...]:
+    """Slices of one file. Cut per file, so that a change elsewhere never alters the slice (and its cached answer)."""
+    return tuple(_payload(file, group) for group in _groups(file.hunks, chunk_lines))
+
+
+def _payload(file: FileChange, hunks: Sequence[Hunk]) -> Payload:
+    code, starts = code_of(hunks)
+    return Payload(code=code, file_path=file.path, language=file.language, starts=starts)
+
+
+def _groups(hunks: Sequence[Hunk], limit: int) -> Iterator[list[Hunk]]:
+    group: list[Hunk] = []
+    size = 0
+    for hunk in hunks:
+        # A hunk's larger side stands for its changed lines: context is three lines at each end, and counting is dear.
+        lines = max(hunk.old_count, hunk.new_count)
+        if group and size + lines > limit:
+            yield group
+            group, size = [], 0
+        group.append(hunk)
+        size += lines
+    if group:
+        yield group

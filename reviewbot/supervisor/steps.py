@@ -1,0 +1,116 @@
+"""What to do after an outcome: the supervisor's judgement as one pure function, `next_step(task, outcome)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewbot.contracts import (
+    Constraints,
+    Escalation,
+    Failure,
+    Gap,
+    GapReason,
+    HumanItem,
+    Outcome,
+    ReviewTask,
+    WorkerResult,
+)
+from reviewbot.diff.rows import halves
+
+BREAKER_OPENS_AT = 3
+"""Failures of one task, whatever their kind, after which the review goes on without it."""
+
+Action = Literal["done", "retry", "climb", "reassign", "split", "human", "give_up"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A decision. `tasks` replace the judged one; with "reassign" the dispatcher makes a task for `worker` of it."""
+
+    action: Action
+    reason: str
+    tasks: tuple[ReviewTask, ...] = ()
+    result: WorkerResult | None = None
+    gap: Gap | None = None
+    human: HumanItem | None = None
+    worker: str | None = None
+
+
+def next_step(task: ReviewTask, outcome: Outcome) -> Step:
+    """Judge one outcome of one task. Ends after at most `BREAKER_OPENS_AT` outcomes that are no result."""
+    if isinstance(outcome, WorkerResult):
+        return Step("done", "answered in the schema", result=outcome)
+    failures = task.failures + (outcome.tries if isinstance(outcome, Failure) else 1)
+    again = task.model_copy(update={"failures": failures})
+    if isinstance(outcome, Failure):
+        return _after_failure(again, outcome)
+    return _after_escalation(again, outcome)
+
+
+def _after_failure(task: ReviewTask, failure: Failure) -> Step:
+    if task.failures >= BREAKER_OPENS_AT:
+        message = f"given up after {task.failures} failures: {failure.message}"
+        return Step("give_up", message, gap=_gap(task, "breaker", message))
+    if failure.reason == "bad_answer":
+        return Step("retry", failure.message, tasks=(_refined(task, failure.message),))
+    return Step("retry", failure.message, tasks=(task,))
+
+
+def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
+    partial = said.partial_result
+    last = task.failures >= BREAKER_OPENS_AT
+    if said.reason == "out_of_scope":
+        if said.better_worker is not None and said.better_worker != task.worker and not last:
+            return Step("reassign", said.message, worker=said.better_worker, tasks=(task,), result=partial)
+        return _to_a_person(task, said)
+    if said.reason == "confidence_too_low":
+        if task.constraints.higher_tiers and not last:
+            return Step("climb", said.message, tasks=(_one_tier_up(task),))
+        return _to_a_person(task, said)
+    if said.reason == "ambiguous_input":
+        if task.failures == 1:
+            return Step("retry", said.message, tasks=(_refined(task, said.message),))
+        return _to_a_person(task, said)
+    return _after_timeout(task, said, last=last)
+
+
+def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
+    if last:
+        message = f"given up after {task.failures} failures: {said.message}"
+        return Step("give_up", message, gap=_gap(task, "timeout", message), result=said.partial_result)
+    parts = halves(task.payload)
+    if parts is None:
+        return Step("retry", said.message, tasks=(task,))
+    # Each half inherits the failures of the whole, so that splitting cannot go on for ever.
+    smaller = tuple(
+        task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part}) for n, part in enumerate(parts, 1)
+    )
+    return Step("split", said.message, tasks=smaller)
+
+
+def _to_a_person(task: ReviewTask, said: Escalation) -> Step:
+    reason = f"{task.worker} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
+    item = HumanItem(path=task.payload.file_path, reason=reason)
+    return Step("human", said.message, human=item, result=said.partial_result)
+
+
+def _refined(task: ReviewTask, why: str) -> ReviewTask:
+    instruction = f"{task.instruction}\nThe attempt before this one could not be used: {why}"
+    return task.model_copy(update={"instruction": instruction})
+
+
+def _one_tier_up(task: ReviewTask) -> ReviewTask:
+    tier, *rest = task.constraints.higher_tiers
+    constraints = Constraints(
+        max_tokens=task.constraints.max_tokens,
+        timeout_ms=task.constraints.timeout_ms,
+        max_turns=task.constraints.max_turns,
+        tier=tier,
+        higher_tiers=tuple(rest),
+    )
+    return task.model_copy(update={"constraints": constraints})
+
+
+def _gap(task: ReviewTask, reason: GapReason, message: str) -> Gap:
+    return Gap(path=task.payload.file_path, worker=task.worker, reason=reason, message=message, task_id=task.task_id)

@@ -1,0 +1,144 @@
+"""What people write while they look for a fault, and forget to take out again."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.paths import is_run_by_hand, is_test
+from reviewbot.tools.reports import OWN_VERSION, quote_of, report
+from reviewbot.tools.slices import Line, added_lines
+
+if TYPE_CHECKING:
+    from reviewbot.contracts import Payload
+    from reviewbot.ports import Snapshot, ToolReport
+
+_STOPS, _MARKED, _PRINTS = 90, 82, 60
+"""How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""
+
+_ACTIVE_DEBUG_CODE = 489
+"""Its CWE."""
+
+_WORDS = r"[^\w\"'`]{0,20}(?:debug\b|xxx|asdf|wtf\b|(?:i'?m |got |am )?here\s?\d{0,3}[!.]{0,5}[\"'`])"
+"""Nobody tells a user that. Words on their own ("here") only where they are all of the text."""
+
+_QUOTE = r"[\"'`]"
+
+
+class _Pattern(NamedTuple):
+    rule: str
+    confidence: int
+    text: re.Pattern[str]
+    """Searched from the start of the line; every repetition in it is bounded."""
+
+
+def _pattern(rule: str, confidence: int, text: str) -> _Pattern:
+    return _Pattern(rule, confidence, re.compile(text, re.IGNORECASE if confidence == _MARKED else 0))
+
+
+_START = r"(?:^|[;{]|=>)\s{0,200}"
+"""Where a statement can begin."""
+
+_JAVASCRIPT: Final = (
+    _pattern("debugger", _STOPS, _START + r"debugger\s{0,9}(?:;|$)"),
+    _pattern("console", _MARKED, _START + rf"console\.(?:log|debug|dir)\({_QUOTE}{_WORDS}"),
+    _pattern("console", _PRINTS, _START + r"console\.(?:log|debug|dir|trace)\("),
+)
+_PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
+    "python": (
+        _pattern("debugger", _STOPS, _START + r"(?:breakpoint\(|i?pdb\.set_trace\(|pudb\.set_trace\()"),
+        _pattern("print", _MARKED, _START + rf"print\(f?{_QUOTE}{_WORDS}"),
+        _pattern("print", _PRINTS, _START + r"print\("),
+    ),
+    **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), _JAVASCRIPT),
+    "ruby": (
+        _pattern("debugger", _STOPS, _START + r"(?:binding\.(?:pry|irb)|byebug|debugger)\b"),
+        _pattern("print", _MARKED, _START + rf"(?:puts|p|pp)[ (]{_QUOTE}{_WORDS}"),
+    ),
+    "rust": (
+        _pattern("dbg", _STOPS, r"\bdbg!\("),
+        _pattern("print", _MARKED, _START + rf"e?println!\({_QUOTE}{_WORDS}"),
+    ),
+    "php": (
+        _pattern("dump", _MARKED, _START + r"(?:var_dump|dd)\("),
+        _pattern("dump", _PRINTS, _START + r"print_r\("),
+    ),
+    "go": (
+        _pattern("print", _MARKED, _START + rf"fmt\.Print(?:ln|f)?\({_QUOTE}{_WORDS}"),
+        _pattern("dump", _MARKED, _START + r"spew\.Dump\("),
+    ),
+    "java": (
+        _pattern("print", _MARKED, _START + rf"System\.(?:out|err)\.print(?:ln)?\({_QUOTE}{_WORDS}"),
+        _pattern("print", _PRINTS, _START + r"System\.out\.print(?:ln)?\("),
+    ),
+    "elixir": (
+        _pattern("debugger", _STOPS, r"\bIEx\.pry\b"),
+        _pattern("dump", _PRINTS, r"\bIO\.inspect\("),
+    ),
+}
+_HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
+
+
+class DebugLeftovers:
+    """The tool `debug-leftovers`. It says nothing of tests, scripts and command lines, where printing is the point."""
+
+    name = "debug-leftovers"
+    languages: frozenset[str] | None = frozenset(_PATTERNS)
+
+    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a slice."""
+        del snapshot
+        began = time.monotonic()
+        found: list[Candidate] = []
+        if not is_test(payload.file_path) and not is_run_by_hand(payload.file_path):
+            for line in added_lines(payload):
+                pattern = _leftover(line.text, payload.language)
+                if pattern is not None:
+                    found.append(_candidate(payload.file_path, line, pattern))
+        spent = round((time.monotonic() - began) * 1000)
+        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+
+
+def _leftover(text: str, language: str) -> _Pattern | None:
+    """The surest pattern that is on a line, outside comments and strings as far as the line alone can tell."""
+    for pattern in _PATTERNS.get(language, ()):
+        match = pattern.text.search(text)
+        if match is not None and not _hidden(text[: match.start()], language):
+            return pattern
+    return None
+
+
+def _hidden(before: str, language: str) -> bool:
+    """Whether what follows `before` on the line stands in a comment or in a string."""
+    if before.lstrip().startswith(("#", "*") if language in _HASH_COMMENTS else ("//", "/*", "*")):
+        return True
+    quote = ""
+    previous = ""
+    for char in before:
+        if quote:
+            quote = "" if char == quote and previous != "\\" else quote
+        elif char in "\"'`":
+            quote = char
+        elif (char == "#" and language in _HASH_COMMENTS) or (previous + char == "//" and language != "python"):
+            return True
+        previous = char
+    return bool(quote)
+
+
+def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
+    stops = pattern.confidence == _STOPS
+    return Candidate(
+        severity="warning" if stops else "info",
+        path=path,
+        quote=quote_of(line.text),
+        message="A debugger call was left in" if stops else "Output that looks like debugging was left in",
+        confidence=pattern.confidence,
+        source="debug-leftovers",
+        category="debug",
+        rule=f"leftover-{pattern.rule}",
+        line=line.number,
+        trigger="The program stops here and waits for somebody." if pattern.rule == "debugger" else "",
+        cwe=_ACTIVE_DEBUG_CODE,
+    )

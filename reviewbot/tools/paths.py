@@ -1,0 +1,24 @@
+"""What a path tells a tool: whether it is test code, and whether it is a program for people to run by hand."""
+
+from __future__ import annotations
+
+import re
+
+_TESTS = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|fixtures|testdata)/", re.IGNORECASE)
+_TEST_FILE = re.compile(
+    r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5})$"
+)
+_BY_HAND = re.compile(
+    r"(?:^|/)(?:scripts?|bin|tools?|examples?|demos?|benchmarks?|cli|commands?)/|(?:^|/)(?:cli|__main__|setup|manage)\.[a-z]{1,5}$",
+    re.IGNORECASE,
+)
+
+
+def is_test(path: str) -> bool:
+    """Whether the path is one of test code or of data for tests."""
+    return bool(_TESTS.search(path) or _TEST_FILE.search(path))
+
+
+def is_run_by_hand(path: str) -> bool:
+    """Whether the path is one of a script or a command line, where printing is the point."""
+    return bool(_BY_HAND.search(path))

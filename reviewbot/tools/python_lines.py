@@ -1,0 +1,197 @@
+"""A scan of Python text that may begin and end anywhere: where statements begin, and what is open at the two ends.
+
+It never fails. What it says of text that is no Python has no meaning; who uses it parses the result to find out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OPENERS = {"(": ")", "[": "]", "{": "}"}
+_CLOSERS = frozenset(_OPENERS.values())
+_WORD = re.compile(r"[A-Za-z_]+|@")
+_AWAITS = re.compile(r"\bawait\b|\basync[ ]{1,4}(?:with|for)\b")
+_TOKEN = re.compile(r"\"\"\"|'''|[\"'#()\[\]{}]|\\.?", re.DOTALL)
+"""All that matters between strings. Each alternative is short, so that the search is linear."""
+
+_COMPOUND = frozenset(
+    {"def", "class", "if", "elif", "else", "for", "while", "with", "try", "except", "finally", "async", "match", "case"}
+)
+_DEFINITIONS = frozenset({"def", "class", "async"})
+
+
+class Statement(NamedTuple):
+    """Where a statement begins: its indentation in characters and its first word ("@" for a decorator)."""
+
+    indent: int
+    word: str
+
+
+@dataclass
+class Scan:
+    """What `scan` found."""
+
+    statements: list[Statement] = field(default_factory=list)
+    unmatched: str = ""
+    """Closing brackets without an opening one, in order."""
+    open: str = ""
+    """Brackets that are open at the end."""
+    quote: str = ""
+    """The triple quotes of the text that is open at the end."""
+    header: bool = False
+    """The last statement is the head of a block that has no body yet."""
+    continued: bool = False
+    """The last line ends with a backslash."""
+    awaits: bool = False
+    """Something is awaited before the first definition."""
+    first_is_header: bool = False
+    """The first statement is the head of a block."""
+    pad: str = " "
+    """What the text indents with."""
+
+    @property
+    def compound(self) -> bool:
+        """The last statement begins like the head of a block."""
+        return bool(self.statements) and self.statements[-1].word in _COMPOUND
+
+    @property
+    def decorated(self) -> bool:
+        """The last statement is a decorator."""
+        return bool(self.statements) and self.statements[-1].word == "@"
+
+    @property
+    def open_tries(self) -> list[int]:
+        """The indentations of `try` blocks that have no handler yet, deepest first."""
+        stack: list[Statement] = []
+        for statement in self.statements:
+            while stack and stack[-1].indent > statement.indent:
+                stack.pop()
+            if stack and stack[-1].indent == statement.indent:
+                stack.pop()
+            stack.append(statement)
+        return [statement.indent for statement in reversed(stack) if statement.word == "try"]
+
+
+def scan(lines: Sequence[str], quote: str = "") -> Scan:
+    """Scan lines from a place in code, or from inside a text in triple quotes (`quote`)."""
+    found = Scan(quote=quote)
+    if quote:
+        found.statements.append(Statement(0, ""))
+    if any(line.startswith("\t") for line in lines):
+        found.pad = "\t"
+    inside = bool(quote)
+    for line in lines:
+        if not found.awaits and _AWAITS.search(line):
+            found.awaits = not any(statement.word in _DEFINITIONS for statement in found.statements)
+        stripped = line.strip()
+        if not (inside or found.open or found.continued) and stripped and not stripped.startswith("#"):
+            if len(found.statements) == 1:
+                found.first_is_header = found.header
+            found.statements.append(_statement(line))
+        _scan_line(found, line, inside=inside)
+        inside = bool(found.quote)
+    return found
+
+
+def logical_ends(lines: Sequence[str]) -> list[int]:
+    """For each line the index of the line on which its logical line ends: a call may be written on many."""
+    found = Scan()
+    ends: list[int] = []
+    begun = 0
+    for index, line in enumerate(lines):
+        _scan_line(found, line, inside=bool(found.quote))
+        if not (found.open or found.quote or found.continued):
+            ends += [index] * (index + 1 - begun)
+            begun = index + 1
+    return ends + [len(lines) - 1] * (len(lines) - begun)
+
+
+def _statement(line: str) -> Statement:
+    body = line.lstrip(" \t\f")
+    word = _WORD.match(body)
+    return Statement(len(line) - len(body), word.group() if word else "")
+
+
+def _scan_line(found: Scan, line: str, *, inside: bool) -> None:
+    """Move the state over one line."""
+    position, code_end = 0, ""
+    found.continued = False
+    while position < len(line):
+        if found.quote:
+            position = _skip_text(found, line, position)
+            code_end = '"'
+            continue
+        match = _TOKEN.search(line, position)
+        plain = line[position : match.start() if match else len(line)].strip()
+        code_end = plain[-1:] or code_end
+        if match is None or match.group() == "#":
+            break
+        position = _take(found, line, match)
+        code_end = match.group()[-1:]
+    if line.rstrip("\r").endswith("\\") and not found.quote:
+        found.continued = True
+    if code_end or not inside:
+        _note_header(found, code_end)
+
+
+def _note_header(found: Scan, code_end: str) -> None:
+    if code_end:
+        found.header = code_end == ":" and not found.open and not found.quote
+
+
+def _take(found: Scan, line: str, match: re.Match[str]) -> int:
+    """Apply one token; the position behind it."""
+    token, end = match.group(), match.end()
+    if len(token) == 3:  # noqa: PLR2004 - only triple quotes are that long
+        found.quote = token
+    elif token in {'"', "'"}:
+        return _skip_string(line, end, token)
+    elif token in _OPENERS:
+        found.open += token
+    elif token in _CLOSERS:
+        _shut(found, token)
+    return end
+
+
+def _shut(found: Scan, token: str) -> None:
+    if found.open and _OPENERS[found.open[-1]] == token:
+        found.open = found.open[:-1]
+    else:
+        found.unmatched += token
+        found.open = ""
+        _merge(found, token)
+
+
+def _merge(found: Scan, token: str) -> None:
+    """Everything up to an unmatched bracket is the rest of one statement that began before the first line."""
+    last = found.statements[-1] if found.statements else Statement(0, "")
+    found.statements[:] = [Statement(last.indent, token)]
+
+
+def _skip_text(found: Scan, line: str, position: int) -> int:
+    """Move on in a text in triple quotes; the position behind its end, or behind the line."""
+    end = line.find(found.quote, position)
+    while end > 0 and line[end - 1] == "\\":
+        end = line.find(found.quote, end + 1)
+    if end < 0:
+        return len(line)
+    end += len(found.quote)
+    found.quote = ""
+    return end
+
+
+def _skip_string(line: str, position: int, quote: str) -> int:
+    """The position behind a string's end; one that does not end ends with the line."""
+    while position < len(line):
+        if line[position] == "\\":
+            position += 2
+        elif line[position] == quote:
+            return position + 1
+        else:
+            position += 1
+    return position

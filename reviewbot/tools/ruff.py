@@ -1,0 +1,149 @@
+"""Ruff as one tool for each worker, with rules that no other worker's tool has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.fragments import parses
+from reviewbot.tools.paths import is_test
+from reviewbot.tools.process import ProgramError
+from reviewbot.tools.reports import gap, message_of, quote_of, report
+from reviewbot.tools.ruff_run import SYNTAX
+from reviewbot.tools.slices import new_side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reviewbot.contracts import Gap, Payload
+    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.tools.ruff_rules import Rule
+    from reviewbot.tools.ruff_run import Report, RuffAnswer, RuffRunner
+    from reviewbot.tools.slices import Line
+
+ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
+"""What `process.run_program` does on every system; resource limits come on top where the system has them."""
+
+_LONGEST_REPORT = 30
+"""Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
+
+_SEEMS_SAFE = "seems safe"
+"""Ruff's words for a command that is one literal: nothing from outside can be in it."""
+
+_SEEMS_SAFE_CONFIDENCE = 40
+_BROKEN_CONFIDENCE = 90
+"""The old side parses and the new side does not."""
+
+
+class RuffTool:
+    """The rules of one worker. It shares its runner with the tools of the other workers."""
+
+    languages: frozenset[str] | None = frozenset({"python"})
+
+    def __init__(self, name: str, rules: Mapping[str, Rule], runner: RuffRunner, *, broken_files: bool = False) -> None:
+        """`broken_files`: whether this is the tool that reports a file that no longer parses."""
+        self.name = name
+        self._rules = rules
+        self._runner = runner
+        self._broken_files = broken_files
+
+    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a slice of Python, in the whole file where the snapshot has it."""
+        shown = {line.number: line for lines in new_side(payload) for line in lines}
+        if not shown:
+            return report(payload.file_path, ToolRun(tool=self.name, version="not run", duration_ms=0), ())
+        try:
+            answer = await self._runner.read(payload, snapshot)
+        except ProgramError as error:
+            run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
+            return report(payload.file_path, run, (), gap(payload.file_path, self.name, error.reason, str(error)))
+        candidates = self._candidates(payload.file_path, answer, shown)
+        if answer.syntax is not None and self._broken_files:
+            candidates += self._broken(payload.file_path, answer.syntax, shown, snapshot)
+        run = ToolRun(
+            tool=self.name,
+            version=answer.version,
+            duration_ms=answer.duration_ms,
+            exit_code=0,
+            isolation=(*ISOLATION, *answer.limits),
+        )
+        return report(payload.file_path, run, candidates, self._unread(payload.file_path, answer))
+
+    def _candidates(self, path: str, answer: RuffAnswer, shown: Mapping[int, Line]) -> list[Candidate]:
+        told: dict[str, Candidate] = {}
+        for number, found in enumerate(answer.reports):
+            candidate = self._candidate(path, found, shown)
+            if candidate is not None:
+                key = found.code if self._rules[found.code].once else f"{found.code}:{number}"
+                told.setdefault(key, candidate)
+        return list(told.values())
+
+    def _candidate(self, path: str, found: Report, shown: Mapping[int, Line]) -> Candidate | None:
+        """A report as a candidate on the first added line of it; None where it is not this tool's to tell."""
+        rule = self._rules.get(found.code)
+        if rule is None or not (found.whole or rule.fragments):
+            return None
+        line = _anchor(found, rule, shown)
+        if line is None or not rule.speaks_on(line.text, in_tests=is_test(path)):
+            return None
+        literal = _SEEMS_SAFE in found.message
+        return Candidate(
+            severity="info" if literal else rule.severity,
+            path=path,
+            quote=quote_of(line.text),
+            message=message_of(found.message),
+            confidence=_SEEMS_SAFE_CONFIDENCE if literal else rule.confidence_on(line.text),
+            source=self.name,
+            category=rule.category,
+            rule=found.code,
+            line=line.number,
+            end_line=_end(line, found, shown),
+            trigger=rule.trigger,
+            cwe=rule.cwe,
+        )
+
+    def _broken(self, path: str, found: Report, shown: Mapping[int, Line], snapshot: Snapshot) -> list[Candidate]:
+        """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
+        line = shown.get(found.first)
+        before = snapshot.base(path)
+        if line is None or not line.added or before is None or not parses(before):
+            return []
+        message = f"The file no longer parses: {found.message}"
+        broken = Candidate(
+            severity="critical",
+            path=path,
+            quote=quote_of(line.text),
+            message=message_of(message),
+            confidence=_BROKEN_CONFIDENCE,
+            source=self.name,
+            category="syntax",
+            rule=SYNTAX,
+            line=line.number,
+            trigger="SyntaxError as soon as the file is imported.",
+        )
+        return [broken]
+
+    def _unread(self, path: str, answer: RuffAnswer) -> Gap | None:
+        """The gap of a slice that was not read to its end."""
+        apart = f"{answer.unread} of {answer.hunks} hunks could not be read in full on their own"
+        if answer.syntax is not None:
+            where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
+            return gap(path, self.name, "unreadable", f"the file does not parse at {where}; {apart}")
+        if answer.unread:
+            return gap(path, self.name, "unreadable", f"{apart}; with --repo or --git the whole file is read")
+        return None
+
+
+def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None:
+    """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
+    last = found.call_end if rule.call else found.last
+    numbers = range(found.first, last + 1) if last - found.first <= _LONGEST_REPORT else (found.first,)
+    return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+
+
+def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:
+    """The last line of a report that can be reached from its anchor over lines that the slice shows."""
+    end = line.number
+    while end < max(found.last, found.call_end) and end + 1 in shown:
+        end += 1
+    return end

@@ -1,0 +1,201 @@
+"""Run ruff once for a slice, for all tools that are made of its rules, and place what it says on lines of the change.
+
+With the whole new side at hand that file is read; without it, or where it does not parse, the slice's hunks are, each
+made to parse on its own. Names of the change never reach the disk or the command line, and nothing in the reviewed
+text silences a rule: no configuration is read and no suppression counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from reviewbot.tools.memo import SharedRuns
+from reviewbot.tools.process import Limits, ProgramError, run_program
+from reviewbot.tools.slices import new_side
+from reviewbot.tools.sources import hunk_source, whole_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reviewbot.contracts import Payload
+    from reviewbot.ports import Snapshot
+    from reviewbot.tools.sources import Source
+
+FLAGS: Final = (
+    "check",
+    "--isolated",
+    "--no-cache",
+    "--ignore-noqa",
+    "--no-respect-gitignore",
+    "--exit-zero",
+    "--output-format=json",
+    "--target-version=py315",
+)
+"""The newest version that ruff knows: an older one would make it refuse the syntax of newer ones."""
+
+SYNTAX = "invalid-syntax"
+"""The code under which ruff reports what it cannot parse."""
+
+_SLICES_HELD = 32
+"""More than are under review at a time; what is older has been asked for by every tool that will ask."""
+
+_FILES_HELD = 8
+"""A long new file is cut into several slices; all of them are in one file."""
+
+_UNREAD = b"Failed to "
+"""How ruff begins its warning, on standard error, about a file that it skipped."""
+
+_VERSION = re.compile(rb"\d{1,4}(?:\.\d{1,6}){1,3}")
+
+
+class Report(NamedTuple):
+    """One diagnostic, on lines `first` to `last` of the new side."""
+
+    code: str
+    message: str
+    first: int
+    last: int
+    call_end: int
+    """The line on which the logical line ends that `first` belongs to."""
+    whole: bool
+    """It was found in the whole file, not in a hunk on its own."""
+
+
+@dataclass(frozen=True)
+class RuffAnswer:
+    """All that ruff says of one slice."""
+
+    reports: tuple[Report, ...]
+    syntax: Report | None
+    """The first place of the whole file that does not parse; its hunks have then been read on their own as well."""
+    hunks: int
+    """How many hunks were read on their own."""
+    unread: int
+    """How many of those did not parse, or only without an added line."""
+    version: str
+    limits: tuple[str, ...]
+    """The resource limits under which it ran, by name."""
+    duration_ms: int
+
+
+class _Program(NamedTuple):
+    """What is the same for every run."""
+
+    version: str
+    limits: tuple[str, ...]
+
+
+def find_ruff() -> Path | None:
+    """Where the installed package has its program. The PATH of the caller is not asked."""
+    try:
+        # A broken installation is a named gap and no ImportError; ruff ships no types.
+        from ruff import find_ruff_bin  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError:
+        return None
+    try:
+        return Path(find_ruff_bin()).resolve()
+    except FileNotFoundError:
+        return None
+
+
+class RuffRunner:
+    """Ruff with one list of rules, shared by the tools. Each slice is read once however many of them ask."""
+
+    def __init__(self, codes: Iterable[str], program: Path | None, limits: Limits | None = None) -> None:
+        self._codes = tuple(sorted(codes))
+        self._known = frozenset((*self._codes, SYNTAX))
+        self._program = program
+        self._limits = limits or Limits()
+        self._answers: SharedRuns[RuffAnswer] = SharedRuns(_SLICES_HELD)
+        self._files: SharedRuns[tuple[list[list[Report]], int]] = SharedRuns(_FILES_HELD)
+        self._programs: SharedRuns[_Program] = SharedRuns(1)
+
+    async def read(self, payload: Payload, snapshot: Snapshot) -> RuffAnswer:
+        """What ruff says of a slice. Raises ProgramError."""
+        head = snapshot.head(payload.file_path)
+        suffix = ".pyi" if payload.file_path.endswith(".pyi") else ".py"
+        key = _key(suffix, payload.code, repr(payload.starts), "-" if head is None else f"+{head}")
+        return await self._answers.get(key, lambda: self._read(payload, head, suffix))
+
+    async def _read(self, payload: Payload, head: str | None, suffix: str) -> RuffAnswer:
+        """Read the whole file where it is at hand and parses, the hunks where not."""
+        program = await self._programs.get("ruff", self._ask)
+        hunks = new_side(payload)
+        whole = whole_source(head, hunks)
+        reports: list[Report] = []
+        syntax, spent = None, 0
+        if whole is not None:
+            (reports,), spent = await self._files.get(_key(suffix, whole.text), lambda: self._run([whole], suffix))
+            syntax = next((report for report in reports if report.code == SYNTAX), None)
+            if syntax is None:
+                return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent)
+        sources = [hunk_source(lines) for lines in hunks]
+        apart, more = await self._run(sources, suffix)
+        parsed = [all(report.code != SYNTAX for report in found) for found in apart]
+        unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))
+        known = {(report.code, report.first) for report in reports}
+        read = [report for found, good in zip(apart, parsed, strict=True) if good for report in found]
+        every = (*reports, *(report for report in read if (report.code, report.first) not in known))
+        kept = tuple(report for report in every if report.code != SYNTAX)
+        return RuffAnswer(kept, syntax, len(sources), unread, program.version, program.limits, spent + more)
+
+    async def _run(self, sources: Sequence[Source], suffix: str) -> tuple[list[list[Report]], int]:
+        """The reports of each source, in the order of its lines, and the milliseconds that it took."""
+        named = {f"f{index}{suffix}": source for index, source in enumerate(sources)}
+        texts = {name: source.text for name, source in named.items()}
+        arguments = (*FLAGS, f"--select={','.join(self._codes)}")
+        finished = await run_program(self._found(), arguments, texts, limits=self._limits)
+        if _UNREAD in finished.stderr:
+            raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)
+        reports: dict[str, list[Report]] = {name: [] for name in named}
+        try:
+            for item in json.loads(finished.stdout):
+                name = Path(item["filename"]).name
+                reports[name] += _report(item, named[name], self._known)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            message = "ruff gave an answer that cannot be read"
+            raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
+        ordered = [sorted(found, key=lambda report: (report.first, report.code)) for found in reports.values()]
+        return ordered, finished.duration_ms
+
+    async def _ask(self) -> _Program:
+        finished = await run_program(self._found(), ("--version",), {}, limits=self._limits)
+        version = _VERSION.search(finished.stdout)
+        return _Program(version.group().decode() if version else "unknown", finished.limits)
+
+    def _found(self) -> Path:
+        if self._program is None:
+            raise ProgramError("missing_program", "ruff is not installed")
+        return self._program
+
+
+def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[Report]:
+    """One item of ruff's JSON on the lines that it lies on; none where it lies on lines of ours only."""
+    code, message = item["code"], item["message"]
+    first, last = item["location"]["row"], item["end_location"]["row"]
+    if code not in known:
+        raise ValueError("a report that nobody asked for")
+    if (
+        not isinstance(message, str)
+        or not isinstance(first, int)
+        or not isinstance(last, int)
+        or not 1 <= first <= last
+    ):
+        raise TypeError("a report of another form")
+    if last > first and item["end_location"]["column"] == 1:
+        last -= 1
+    lines = source.lines(first, last)
+    if not lines:
+        return [Report(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
+    return [Report(code, message, lines[0], lines[-1], max(source.call_end(first), lines[-1]), source.whole)]
+
+
+def _key(*parts: str) -> str:
+    """A digest of some texts; what differs in any of them differs in it."""
+    measured = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(measured.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,108 @@
+"""Secrets on added lines: tokens that a provider's prefix gives away, private keys, and values that are named like one.
+
+The value itself never leaves this module: messages and quotes show a provider's prefix at the most.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.redact import MASK, NAMED, PRIVATE_KEY, find_secrets
+from reviewbot.tools.paths import is_test
+from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.slices import Line, new_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reviewbot.contracts import Payload, Severity
+    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.redact import Secret
+
+_HARDCODED = 798
+"""CWE: use of hard-coded credentials."""
+
+_PLACEHOLDER_CONFIDENCE = 30
+_TEST_KEY_CONFIDENCE = 70
+"""Many test suites carry a key that opens nothing."""
+
+_HINT_CONFIDENCE = 40
+"""Of a hint where it is most often wrong: a named value in a test, a key's header without a key."""
+
+_HINT = 60
+
+_TRIGGER = "Whoever can read the repository, now or in its history, has it: revoke it, to remove it is not enough."
+
+
+class SecretScan:
+    """The tool `secrets`."""
+
+    name = "secrets"
+    languages: frozenset[str] | None = None
+
+    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a slice of any language."""
+        del snapshot
+        began = time.monotonic()
+        found = [
+            _candidate(payload.file_path, block, secret, text)
+            for block in _blocks(payload)
+            for text in ["\n".join(line.text for line in block)]
+            for secret in find_secrets(text)
+        ]
+        spent = round((time.monotonic() - began) * 1000)
+        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+
+
+def _blocks(payload: Payload) -> Iterator[list[Line]]:
+    """Runs of added lines that follow each other: a private key has more than one."""
+    for lines in new_side(payload):
+        block: list[Line] = []
+        for line in lines:
+            if line.added:
+                block.append(line)
+            elif block:
+                yield block
+                block = []
+        if block:
+            yield block
+
+
+def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> Candidate:
+    starts = [0]
+    for line in block[:-1]:
+        starts.append(starts[-1] + len(line.text) + 1)
+    first = block[bisect_right(starts, secret.start) - 1]
+    last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
+    severity, confidence = _weight(secret, in_tests=is_test(path))
+    shown = text[secret.start : secret.start + secret.shown]
+    what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
+    return Candidate(
+        severity=severity,
+        path=path,
+        quote=quote_of(first.text),
+        message=message_of(f"Hard-coded {what}"),
+        confidence=confidence,
+        source="secrets",
+        category="secret",
+        rule=secret.kind.lower().replace(" ", "-"),
+        line=first.number,
+        end_line=last.number,
+        trigger=_TRIGGER,
+        cwe=_HARDCODED,
+    )
+
+
+def _weight(secret: Secret, *, in_tests: bool) -> tuple[Severity, int]:
+    """How much it matters and how sure it is."""
+    if secret.placeholder:
+        return "info", _PLACEHOLDER_CONFIDENCE
+    bare_header = secret.kind == PRIVATE_KEY and secret.confidence <= _HINT
+    if bare_header or (secret.kind == NAMED and in_tests):
+        return "info", _HINT_CONFIDENCE
+    if secret.kind == PRIVATE_KEY and in_tests:
+        return "warning", _TEST_KEY_CONFIDENCE
+    return "critical", secret.confidence

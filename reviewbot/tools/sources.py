@@ -1,0 +1,76 @@
+"""The texts that an analyzer is given for a slice, and the way back from its rows to lines of the new side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from reviewbot.tools.fragments import repair
+from reviewbot.tools.python_lines import logical_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reviewbot.tools.slices import Line
+
+_BOM = "\ufeff"
+"""Allowed at the start of a file, which a fragment's first line no longer is."""
+
+_LARGEST_FILE = 4_000_000
+"""Characters. Of a larger file the hunks alone are read."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text of Python. `numbers[row - 1]` is the line of the new side that stands on a row of it, or None."""
+
+    text: str
+    numbers: tuple[int | None, ...]
+    whole: bool
+    """It is the file and not a hunk of it."""
+    cut: bool = False
+    """An added line of code is not in it."""
+
+    def lines(self, first: int, last: int) -> list[int]:
+        """The lines of the new side that stand on rows `first` to `last`; rows behind the end mean the last one."""
+        rows = self.numbers[first - 1 : last] or self.numbers[-1:]
+        return [number for number in rows if number is not None]
+
+    def call_end(self, row: int) -> int:
+        """The line on which the logical line ends that a row belongs to; 0 where that is no line of the new side."""
+        end = self._ends[row - 1] if row <= len(self._ends) else -1
+        return self.numbers[end] or 0
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return logical_ends(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+def whole_source(head: str | None, hunks: Iterable[Iterable[Line]]) -> Source | None:
+    """A whole file; None where it is not at hand, too large, or of another commit, which would shift every line."""
+    if head is None or len(head) > _LARGEST_FILE:
+        return None
+    there = head.split("\n")
+    for line in (line for lines in hunks for line in lines):
+        if line.number > len(there) or not there[line.number - 1].startswith(line.text.rstrip("\r")):
+            return None
+    return _source(head, range(1, len(there) + 1), whole=True)
+
+
+def hunk_source(lines: Sequence[Line]) -> Source:
+    """One hunk, made to parse on its own."""
+    made = repair([line.text.removeprefix(_BOM) for line in lines])
+    numbers = [None if origin is None else lines[origin].number for origin in made.origin]
+    kept = set(numbers)
+    left_out = (line.text.strip() for line in lines if line.added and line.number not in kept)
+    cut = any(text and not text.startswith("#") for text in left_out)
+    return _source(made.text, [*numbers, None], whole=False, cut=cut)
+
+
+def _source(text: str, numbers: Sequence[int | None], *, whole: bool, cut: bool = False) -> Source:
+    """A source from the number of each line. Python counts rows otherwise: a lone CR ends a row and no line."""
+    rows: list[int | None] = []
+    for line, number in zip(text.split("\n"), numbers, strict=True):
+        rows += [number] * (1 + line.removesuffix("\r").count("\r"))
+    return Source(text, tuple(rows), whole, cut)

@@ -1,0 +1,215 @@
+"""The only place that builds adapters and tools and hands them to the spine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewbot import __version__
+from reviewbot.adapters.analyzers import AnalyzersEngine
+from reviewbot.adapters.git import GitRepository, GitSnapshot
+from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal, SystemClock
+from reviewbot.adapters.scripted import ScriptedEngine
+from reviewbot.adapters.sqlite import SqliteJournal, default_path
+from reviewbot.adapters.tree import TreeSnapshot
+from reviewbot.cards import load_crew
+from reviewbot.config import Settings, load_settings
+from reviewbot.config.source import BaseSide, repository_crew, repository_settings
+from reviewbot.contracts import ChangeSet, Review
+from reviewbot.diff.parse import parse_diff
+from reviewbot.errors import ConfigError, InputError
+from reviewbot.ports import Crew, Engine, Journal, Snapshot
+from reviewbot.redact import redact
+from reviewbot.review import Setup
+from reviewbot.supervisor.planner import PlanLimits
+from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.tools.catalog import all_tools
+from reviewbot.trace import Event, Trace
+
+OWN_FILES = ".reviewbot"
+"""How the names begin of the files with which a repository configures us."""
+
+KEEP_PROGRESS_S = 30 * 24 * 3600
+"""How long the progress of a run can be resumed; without an end the journal would grow for ever."""
+
+NAME_FIELDS = frozenset({"path", "file_path", "old_path", "task_id", "worker", "type", "rule", "sources", "looked"})
+"""Fields of a review or trace that name something and hold no text of the change."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A change, what is around it, and the base side that may configure its review (None for a bare diff)."""
+
+    change: ChangeSet
+    digest: str
+    snapshot: Snapshot
+    base: BaseSide | None
+
+
+def from_diff(data: bytes, folder: Path | None) -> Subject:
+    """A diff, alone or beside the folder that it belongs to. Raises InputError."""
+    change = parse_diff(data)
+    if not change.files:
+        raise InputError("the diff is empty; nothing to review. Is the command before the pipe right?")
+    digest = hashlib.sha256(data).hexdigest()
+    if folder is None:
+        return Subject(change, digest, DiffSnapshot(change), None)
+    tree = tree_of(folder, change)
+    return Subject(change, _with_texts(digest, change, tree), tree, tree)
+
+
+def tree_of(folder: Path, change: ChangeSet) -> TreeSnapshot:
+    """A folder that stands at the base or the head of a change. Raises InputError where it is at neither."""
+    return TreeSnapshot.open(folder, change)
+
+
+def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:
+    """A range of commits, read from git's objects until `closing` ends. Raises InputError."""
+    repository = closing.enter_context(GitRepository(folder))
+    found = repository.range_diff(range_text)
+    shas = {"base_sha": found.base_sha, "head_sha": found.head_sha}
+    change = parse_diff(found.diff).model_copy(update=shas)
+    snapshot = GitSnapshot(repository, found.base_sha, found.head_sha)
+    return Subject(change, hashlib.sha256(found.diff).hexdigest(), snapshot, snapshot)
+
+
+def from_index(folder: Path, environ: Mapping[str, str], closing: ExitStack) -> Subject:
+    """What is staged, also inside a git hook, which may have an index of its own. Raises InputError."""
+    own_index = environ.get("GIT_INDEX_FILE")
+    repository = closing.enter_context(GitRepository(folder, Path(own_index) if own_index else None))
+    found = repository.staged_diff()
+    change = parse_diff(found.diff)
+    snapshot = GitSnapshot(repository, found.base_sha, None)
+    return Subject(change, hashlib.sha256(found.diff).hexdigest(), snapshot, snapshot)
+
+
+def settings_for(base: BaseSide | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+    """The settings of a run; the repository's own file counts from the base side only."""
+    return load_settings(None if base is None else repository_settings(base), environ, flags)
+
+
+def crew_for(base: BaseSide | None) -> Crew:
+    """The shipped workers and those of the repository's base side."""
+    return load_crew({} if base is None else repository_crew(base), all_tools().keys())
+
+
+def setup(
+    subject: Subject,
+    settings: Settings,
+    *,
+    script: Path | None = None,
+    journal: Journal | None = None,
+    listener: Callable[[Event], None] | None = None,
+) -> tuple[Setup, Trace]:
+    """Everything for one run. The trace is the recorder in it, to be written out afterwards."""
+    crew = crew_for(subject.base)
+    if unknown := [name for name in settings.workers if name not in crew.prompts]:
+        known = ", ".join(card.name for card in crew.cards)
+        raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
+    clock = SystemClock()
+    trace = Trace(clock, listener)
+    tools = all_tools()
+    built = Setup(
+        crew=crew,
+        engine=_engine(settings, script, tools_engine=lambda: AnalyzersEngine(tools)),
+        tools=tools,
+        snapshot=subject.snapshot,
+        journal=journal or MemoryJournal(),
+        clock=clock,
+        trace=trace,
+        limits=PlanLimits(settings.chunk_lines, settings.ignore, settings.workers),
+        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings),
+        run_id=run_id(subject, crew, settings, script),
+        concurrency=settings.concurrency,
+        deadline_s=settings.deadline_s,
+        notes=(*_notes(subject), *_journal_notes(journal)),
+    )
+    return built, trace
+
+
+def open_journal(environ: Mapping[str, str]) -> SqliteJournal:
+    """The journal on disk. Raises InputError where its place cannot be used."""
+    journal = SqliteJournal(default_path(environ))
+    journal.expire(KEEP_PROGRESS_S)
+    return journal
+
+
+def masked_review(answer: Review) -> Review:
+    """The review with every secret in its texts masked. The one way out: no door shows a review that did not pass."""
+    return Review.model_validate_json(json.dumps(_masked(answer.model_dump(mode="json"))))
+
+
+def masked_trace(trace: Trace) -> str:
+    """The trace as JSON, masked likewise."""
+    masked = Trace(SystemClock())
+    masked.events = [{key: _masked(value, key) for key, value in event.items()} for event in trace.events]
+    return masked.as_json()
+
+
+def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None) -> str:
+    """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version."""
+    digest = hashlib.sha256()
+    parts = [__version__, subject.digest, str(settings.engine), str(settings.chunk_lines), repr(settings.ignore)]
+    parts += [repr(settings.workers), "" if script is None else hashlib.sha256(_script(script)).hexdigest()]
+    for card in crew.cards:
+        parts += [card.model_dump_json(), crew.prompts[card.name]]
+    for part in parts:
+        digest.update(part.encode("utf-8", "replace") + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def _engine(settings: Settings, script: Path | None, tools_engine: Callable[[], Engine]) -> Engine:
+    if settings.engine == "scripted":
+        if script is None:
+            raise ConfigError("--engine scripted needs --script FILE with its answers")
+        return ScriptedEngine.from_json(_script(script))
+    if script is not None:
+        raise ConfigError("--script is for --engine scripted alone")
+    return tools_engine()
+
+
+def _script(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the script {path}: {error.strerror}") from None
+
+
+def _with_texts(digest: str, change: ChangeSet, snapshot: Snapshot) -> str:
+    """The digest of a diff and of the whole files around it: analyzers see these too."""
+    whole = hashlib.sha256(digest.encode())
+    for file in change.files:
+        text = snapshot.head(file.path)
+        whole.update(b"\0-" if text is None else b"\0+" + text.encode("utf-8", "replace"))
+    return whole.hexdigest()
+
+
+def _masked(value: object, key: str = "") -> object:
+    """The same JSON value with its texts masked. Names are left alone: they must go on fitting the change."""
+    if isinstance(value, dict):
+        return {name: _masked(inner, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_masked(inner, key) for inner in value]
+    return redact(value) if isinstance(value, str) and key not in NAME_FIELDS else value
+
+
+def _journal_notes(journal: Journal | None) -> list[str]:
+    if isinstance(journal, SqliteJournal) and journal.set_aside is not None:
+        return [f"the journal was damaged; it now stands in {journal.set_aside}, and a new one was begun"]
+    return []
+
+
+def _notes(subject: Subject) -> list[str]:
+    """What a reader should know of where the rules of this run came from."""
+    notes = []
+    for file in subject.change.files:
+        if file.path == f"{OWN_FILES}.toml" or file.path.startswith(f"{OWN_FILES}/"):
+            side = (
+                "the base side's was used" if subject.base is not None and file.status != "added" else "it was ignored"
+            )
+            notes.append(f"{file.path}: this change cannot configure its own review; {side}")
+    return notes

@@ -1,0 +1,118 @@
+"""One stateless task: card, prompt, own tools and an engine in; a result, an escalation or a failure out.
+
+A worker sees its order and nothing else. It never fails silently: whatever the engine does becomes an outcome here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from reviewbot.contracts import (
+    SEVERITY_ORDER,
+    Candidate,
+    Dropped,
+    Escalation,
+    Failure,
+    Finding,
+    Gap,
+    Outcome,
+    ReviewTask,
+    WorkerResult,
+)
+from reviewbot.diff.anchor import anchor
+from reviewbot.errors import EngineError, TransientError
+from reviewbot.ports import Answer, Engine, WorkOrder
+
+MAX_CANDIDATES = 200
+"""Of one task. More is a flood and no review: the worst and surest stay, the rest is counted as dropped, and a gap."""
+
+
+async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
+    """Do one task within its own deadline. Raises TransientError, which the dispatcher retries, and nothing else."""
+    task = order.task
+    limit = asyncio.timeout(task.constraints.timeout_ms / 1000)
+    try:
+        async with limit:
+            answer = await engine.work(order)
+    except TimeoutError as error:
+        if not limit.expired():
+            return _crashed(engine, task, error)
+        message = f"no answer within {task.constraints.timeout_ms / 1000:g} s"
+        return Escalation(task_id=task.task_id, reason="timeout", message=message)
+    except TransientError:
+        raise
+    except EngineError as error:
+        return Failure(task_id=task.task_id, reason="bad_answer", message=str(error))
+    except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
+        return _crashed(engine, task, error)
+    if isinstance(answer, Escalation):
+        return answer.model_copy(update={"task_id": task.task_id})
+    return _anchored(task, answer)
+
+
+def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:
+    # The type alone: the text of a foreign error may hold anything.
+    message = f"{type(error).__name__} in engine {engine.name}"
+    return Failure(task_id=task.task_id, reason="crashed", message=message)
+
+
+def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
+    """Give each candidate its place in the change, or drop it and say why."""
+    findings: list[Finding] = []
+    dropped: list[Dropped] = []
+    kept, flood = _unflooded(answer.candidates)
+    for candidate in kept:
+        placed = _placed(task, candidate)
+        if isinstance(placed, Finding):
+            findings.append(placed)
+        else:
+            dropped.append(Dropped(candidate=candidate, reason=placed))
+    gaps = list(answer.gaps)
+    if flood:
+        message = f"more than {MAX_CANDIDATES} findings in one task; {len(flood)} were dropped"
+        dropped += [Dropped(candidate=candidate, reason=message) for candidate in flood]
+        gaps.append(Gap(path=task.payload.file_path, worker=task.worker, reason="flooded", message=message))
+    mine = {"path": task.payload.file_path, "worker": task.worker, "task_id": task.task_id}
+    return WorkerResult(
+        task_id=task.task_id,
+        findings=tuple(findings),
+        dropped=tuple(dropped),
+        gaps=tuple(gap.model_copy(update=mine) for gap in gaps),
+        metadata=answer.metadata,
+    )
+
+
+def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
+    """What is kept, and what is over the limit; in the engine's order where nothing is."""
+    if len(candidates) <= MAX_CANDIDATES:
+        return candidates, ()
+    ranked = sorted(candidates, key=lambda c: (SEVERITY_ORDER[c.severity], -c.confidence))
+    return ranked[:MAX_CANDIDATES], ranked[MAX_CANDIDATES:]
+
+
+def _placed(task: ReviewTask, candidate: Candidate) -> Finding | str:
+    """The candidate as a finding, or the reason why it cannot be one."""
+    if candidate.path != task.payload.file_path:
+        return f"it is about {candidate.path!r}, which is not in this task"
+    place = anchor(candidate, task.payload)
+    if place is None:
+        if candidate.line is not None:
+            return "not on an added line"
+        return "the quoted code is not in this part of the change, or stands there more than once"
+    return Finding(
+        type=task.type,
+        severity=candidate.severity,
+        path=candidate.path,
+        line=place.line,
+        end_line=place.end_line,
+        message=candidate.message,
+        evidence=place.evidence,
+        trigger=candidate.trigger,
+        suggestion=candidate.suggestion,
+        confidence=candidate.confidence,
+        category=candidate.category,
+        rule=candidate.rule,
+        cwe=candidate.cwe,
+        sources=(candidate.source,),
+    )

@@ -1,0 +1,117 @@
+"""Whatever the workers do, the review ends, names what is missing, and never says more than was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reviewbot.contracts import Review, WorkerCard
+from reviewbot.diff.parse import parse_diff
+from reviewbot.diff.rows import commentable
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT
+
+Tell = Callable[..., Any]
+
+WORKERS = ("logic", "security", "style")
+MOST_ATTEMPTS = 1 + 2 + BREAKER_OPENS_AT
+"""Of one unsplit task: each decision that goes on adds a failure, and the last request may meet three busy engines."""
+
+CANDIDATES = st.fixed_dictionaries(
+    {
+        "severity": st.sampled_from(("critical", "warning", "info")),
+        "quote": st.sampled_from(
+            ("import hashlib", "for order in orders:", "def items():", "found = 0", "not there", " ")
+        ),
+        "message": st.sampled_from(("this is never right", "this is slow when called often", "bad")),
+        "confidence": st.integers(0, 100),
+        "category": st.sampled_from(("bug", "cost", "injection")),
+        "source": st.sampled_from(("ruff", "model:x")),
+        "suggestion": st.sampled_from(("", "a()", "b()")),
+    }
+)
+REPLIES = st.one_of(
+    st.fixed_dictionaries({"findings": st.lists(CANDIDATES, max_size=4)}),
+    st.fixed_dictionaries({"fail": st.sampled_from(("transient", "bad_answer", "crash"))}),
+    st.fixed_dictionaries(
+        {
+            "escalate": st.fixed_dictionaries(
+                {
+                    "reason": st.sampled_from(("out_of_scope", "ambiguous_input", "confidence_too_low", "timeout")),
+                    "message": st.just("because"),
+                    "better_worker": st.sampled_from((None, *WORKERS, "janitor")),
+                }
+            )
+        }
+    ),
+)
+SCRIPTS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "worker": st.sampled_from((*WORKERS, "*")),
+            "path": st.sampled_from(("*", "*/orders.py")),
+            "replies": st.lists(REPLIES, min_size=1, max_size=3),
+        }
+    ),
+    max_size=4,
+)
+
+
+@pytest.fixture(name="any_story")
+def _any_story(story: Tell, a_card: Callable[..., WorkerCard], orders: bytes, cart: bytes) -> Tell:
+    cards = [
+        a_card("logic", tiers=("haiku", "sonnet", "opus")),
+        a_card("security", depends_on=("logic",)),
+        a_card("style", depends_on=("security",), needs_dependencies=False),
+    ]
+
+    def begin(script: list[dict[str, Any]]) -> Any:
+        return story(*cards, script=script, diff=orders + cart)
+
+    return begin
+
+
+# The fixture only makes stories; what one story does cannot reach the next.
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(script=SCRIPTS)
+def test_a_review_says_no_more_than_what_was_read(script: list[dict[str, Any]], any_story: Tell) -> None:
+    telling = any_story(script)
+    change = parse_diff(telling.diff)
+
+    told: Review = telling.told()
+
+    assert [entry.path for entry in told.coverage] == [file.path for file in change.files]
+    if told.verdict == "clean":
+        assert all(entry.state == "reviewed" and entry.looked == ("scripted",) for entry in told.coverage)
+        assert (told.gaps, told.human, told.findings, told.conflicts) == ((), (), (), ())
+    missing = {item.path for item in (*told.gaps, *told.human) if getattr(item, "finding", None) is None}
+    assert missing == {entry.path for entry in told.coverage if entry.state == "partial"}
+    lines = {file.path: commentable(file.hunks) for file in change.files}
+    shown = [*told.findings, *(finding for conflict in told.conflicts for finding in conflict.findings)]
+    assert all({finding.line, finding.end_line} <= lines[finding.path] for finding in shown)
+    assert Review.model_validate_json(told.model_dump_json()) == told
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(script=SCRIPTS)
+def test_no_worker_is_asked_for_ever_and_each_task_ends_once(script: list[dict[str, Any]], any_story: Tell) -> None:
+    telling = any_story(script)
+
+    telling.told()
+
+    ends = [event["task_id"] for event in telling.events if event["event"] in ("task_finished", "task_failed")]
+    planned = [task["task_id"] for task in telling.events[0]["plan"]["tasks"]]
+    assert sorted(ends) == sorted(planned)
+    tries = [event for event in telling.events if event["event"] in ("task_started", "retried")]
+    assert len(tries) <= len(planned) * 7 * MOST_ATTEMPTS
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(script=SCRIPTS)
+def test_the_same_story_is_told_the_same_way(script: list[dict[str, Any]], any_story: Tell) -> None:
+    first, second = (any_story(script).told().model_copy(update={"timings": None}) for _ in range(2))
+
+    assert first == second

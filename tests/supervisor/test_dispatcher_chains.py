@@ -1,0 +1,299 @@
+"""The dispatcher: tries, faults and chains of decisions, each to a named end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import (
+    Escalation,
+    Failure,
+    Finding,
+    GapReason,
+    Outcome,
+    Payload,
+    Plan,
+    ReviewTask,
+    WorkerResult,
+)
+from reviewbot.errors import TransientError
+from reviewbot.supervisor.dispatcher import LONGEST_WAIT_S, Settled
+
+MakeTask = Callable[..., ReviewTask]
+MakePlan = Callable[..., Plan]
+MakeResult = Callable[..., WorkerResult]
+MakePayload = Callable[..., Payload]
+MakeEscalation = Callable[..., Escalation]
+MakeFailure = Callable[..., Failure]
+MakeFinding = Callable[..., Finding]
+MakeWorker = Callable[..., Any]
+Dispatch = Callable[..., dict[str, Settled]]
+
+
+def gaps(settled: Settled) -> list[tuple[GapReason, str]]:
+    return [(gap.reason, gap.message) for gap in settled.gaps]
+
+
+# --- errors that may pass
+
+
+def test_an_error_that_may_pass_is_tried_again_after_a_wait_that_is_bounded(
+    *,
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    dispatch: Dispatch,
+    clock: Any,
+    trace: Any,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task()
+    worker = a_worker({task.task_id: [TransientError("busy"), TransientError("busy"), a_result()]})
+
+    ends = dispatch(a_plan(task), worker)
+
+    assert ends[task.task_id].answered
+    assert worker.asked == [(task.task_id, 0), (task.task_id, 1), (task.task_id, 2)]
+    assert len(clock.slept) == 2
+    assert all(0 <= seconds <= LONGEST_WAIT_S for seconds in clock.slept)
+    assert [event["attempt"] for event in trace.of("retried")] == [2, 3]
+
+
+def test_three_errors_that_might_have_passed_open_the_breaker(
+    a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, clock: Any, a_worker: MakeWorker
+) -> None:
+    task = a_task()
+    worker = a_worker({task.task_id: TransientError("overloaded")})
+
+    ends = dispatch(a_plan(task), worker)
+
+    assert gaps(ends[task.task_id]) == [("breaker", "given up after 3 failures: overloaded")]
+    assert (len(worker.asked), len(clock.slept)) == (3, 2)
+
+
+def test_earlier_failures_leave_fewer_tries(
+    a_task: MakeTask, a_plan: MakePlan, a_failure: MakeFailure, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    task = a_task()
+    worker = a_worker({task.task_id: [a_failure("bad_answer"), TransientError("busy")]})
+
+    ends = dispatch(a_plan(task), worker)
+
+    assert gaps(ends[task.task_id]) == [("breaker", "given up after 3 failures: busy")]
+    assert [failures for _, failures in worker.asked] == [0, 1, 2]
+
+
+def test_a_task_that_fails_three_times_is_a_gap_and_the_others_go_on(
+    a_task: MakeTask, a_plan: MakePlan, a_failure: MakeFailure, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    bad, good = a_task("logic:a.py#1"), a_task("style:a.py#1")
+    worker = a_worker({bad.task_id: a_failure("bad_answer", message="prose")})
+
+    ends = dispatch(a_plan(bad, good), worker)
+
+    assert gaps(ends[bad.task_id]) == [("breaker", "given up after 3 failures: prose")]
+    assert ends[good.task_id].answered
+    assert [failures for task_id, failures in worker.asked if task_id == bad.task_id] == [0, 1, 2]
+
+
+# --- faults of our own
+
+
+@pytest.mark.parametrize("fault", [KeyError("wiring"), asyncio.CancelledError()])
+def test_a_fault_outside_of_a_worker_costs_one_task(
+    fault: BaseException, a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    bad, good = a_task("logic:a.py#1"), a_task("style:a.py#1")
+
+    ends = dispatch(a_plan(bad, good), a_worker({bad.task_id: fault}))
+
+    assert gaps(ends[bad.task_id]) == [("crashed", f"{type(fault).__name__} outside of the worker")]
+    assert ends[good.task_id].answered
+
+
+def test_a_journal_that_cannot_store_costs_no_finding(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    a_finding: MakeFinding,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    class Full:
+        def get(self, key: str) -> str | None:
+            return None
+
+        def put(self, key: str, value: str) -> None:
+            raise OSError("no space left on device")
+
+    task = a_task()
+    found = a_result(findings=(a_finding(),))
+
+    end = dispatch(a_plan(task), a_worker({task.task_id: found}), journal=Full())[task.task_id]
+
+    assert end.results == (found,)
+    assert gaps(end) == [("crashed", "OSError outside of the worker")]
+
+
+# --- chains of decisions
+
+
+def test_a_worker_that_is_not_sure_is_asked_one_tier_up(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task(tier="haiku", higher_tiers=("sonnet",))
+    worker = a_worker({task.task_id: [an_escalation("confidence_too_low"), a_result()]})
+
+    ends = dispatch(a_plan(task), worker)
+
+    assert ends[task.task_id].answered
+    assert worker.tiers == ["haiku", "sonnet"]
+
+
+def test_a_bad_answer_is_asked_for_again_with_what_was_wrong(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    a_failure: MakeFailure,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task()
+    worker = a_worker({task.task_id: [a_failure("bad_answer", message="no JSON in it"), a_result()]})
+
+    dispatch(a_plan(task), worker)
+
+    assert worker.instructions[0] == task.instruction
+    assert worker.instructions[1].endswith("could not be used: no JSON in it")
+
+
+def test_a_chunk_that_took_too_long_is_split_and_the_parts_count_as_the_task(
+    *,
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_payload: MakePayload,
+    a_result: MakeResult,
+    a_finding: MakeFinding,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task("logic:a.py#1", payload=a_payload("+w = 0", "+x = 1", "+y = 2", "+z = 3"))
+    late = an_escalation("timeout")
+    answers = {
+        "logic:a.py#1": late,
+        "logic:a.py#1.1": late,
+        "logic:a.py#1.1.1": a_result(findings=(a_finding(line=1),)),
+        "logic:a.py#1.1.2": a_result(findings=(a_finding(line=2),)),
+        "logic:a.py#1.2": a_result(findings=(a_finding(line=3),)),
+    }
+    worker = a_worker(answers)
+
+    end = dispatch(a_plan(task), worker)["logic:a.py#1"]
+
+    assert [task_id for task_id, _ in worker.asked] == list(answers)
+    assert end.answered
+    assert [finding.line for finding in end.merged().findings] == [1, 2, 3]
+
+
+def test_a_part_that_fails_leaves_a_gap_beside_the_results_of_the_others(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_payload: MakePayload,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task("logic:a.py#1", payload=a_payload("+x = 1", "+y = 2"))
+    late = an_escalation("timeout", message="no answer within 60 s")
+    worker = a_worker({"logic:a.py#1": late, "logic:a.py#1.2": late})
+
+    end = dispatch(a_plan(task), worker)["logic:a.py#1"]
+
+    assert [result.task_id for result in end.results] == ["logic:a.py#1.1"]
+    assert [(gap.task_id, gap.reason) for gap in end.gaps] == [("logic:a.py#1.2", "timeout")]
+    assert not end.answered
+
+
+def test_what_is_out_of_scope_moves_to_the_worker_whose_job_it_is(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task("logic:a.py#1")
+    partial = a_result(duration_ms=1)
+    passed_on = an_escalation("out_of_scope", better_worker="security", partial_result=partial)
+    worker = a_worker({"logic:a.py#1": passed_on})
+
+    end = dispatch(a_plan(task), worker)["logic:a.py#1"]
+
+    assert worker.asked == [("logic:a.py#1", 0), ("logic:a.py#1>security", 1)]
+    assert end.results == (partial, WorkerResult(task_id="logic:a.py#1>security"))
+
+
+def test_two_workers_that_send_a_task_to_each_other_end_at_a_person(
+    a_task: MakeTask, a_plan: MakePlan, an_escalation: MakeEscalation, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    async def not_mine(task: ReviewTask) -> Outcome:
+        return an_escalation("out_of_scope", better_worker="style" if task.worker == "logic" else "logic")
+
+    names = ["logic:a.py#1", "logic:a.py#1>style", "logic:a.py#1>style>logic"]
+    worker = a_worker(dict.fromkeys(names, not_mine))
+
+    end = dispatch(a_plan(a_task("logic:a.py#1")), worker)["logic:a.py#1"]
+
+    assert [task_id for task_id, _ in worker.asked] == names
+    assert [item.path for item in end.human] == ["src/app.py"]
+
+
+def test_a_job_for_a_worker_that_does_not_exist_goes_to_a_person(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    trace: Any,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task()
+    worker = a_worker({task.task_id: an_escalation("out_of_scope", better_worker="janitor")})
+
+    end = dispatch(a_plan(task), worker)[task.task_id]
+
+    reason = "logic says that this is a job for 'janitor', and there is no such worker"
+    assert [item.reason for item in end.human] == [reason]
+    assert not end.answered
+    assert [event["action"] for event in trace.of("step")] == ["human"]
+
+
+def test_the_trace_tells_each_start_step_and_end(
+    *,
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    a_failure: MakeFailure,
+    dispatch: Dispatch,
+    trace: Any,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task()
+
+    dispatch(a_plan(task), a_worker({task.task_id: [a_failure(), a_result()]}))
+
+    assert [(name, fields.get("attempt"), fields.get("action")) for name, fields in trace.events] == [
+        ("task_started", 1, None),
+        ("step", None, "retry"),
+        ("task_started", 2, None),
+        ("step", None, "done"),
+        ("task_finished", None, None),
+    ]

@@ -1,0 +1,325 @@
+"""From a change to a plan: routing, slices, ids, dependencies, and requests that stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, ReviewTask, Unlooked, WorkerCard
+from reviewbot.ports import Crew
+from reviewbot.supervisor.planner import PlanLimits, make_plan, payloads, retarget, task_for
+
+MakeChange = Callable[..., ChangeSet]
+MakeFile = Callable[..., FileChange]
+MakeHunk = Callable[..., Hunk]
+MakeCard = Callable[..., WorkerCard]
+MakeCrew = Callable[..., Crew]
+
+
+def everything(_card: WorkerCard, _language: str) -> bool:
+    return True
+
+
+def ids(plan: Plan) -> list[str]:
+    return [task.task_id for task in plan.tasks]
+
+
+@pytest.fixture(name="crew")
+def _crew(a_crew: MakeCrew, a_card: MakeCard) -> Crew:
+    return a_crew(
+        a_card("security", applies_to=("@code", "@config", "@prose")),
+        a_card("logic", applies_to=("@code",), tiers=("sonnet", "opus")),
+        a_card("licence", applies_to=("LICENSE", "*.lic"), task_type="style"),
+    )
+
+
+# --- routing
+
+
+def test_each_file_goes_to_the_workers_whose_card_is_for_it(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    change = a_change(a_file(), a_file("README.md", kind="prose"), a_file("x.lic", kind="prose"))
+
+    plan = make_plan(change, crew, everything, PlanLimits())
+
+    assert ids(plan) == [
+        "security:src/app.py#1",
+        "logic:src/app.py#1",
+        "security:README.md#1",
+        "security:x.lic#1",
+        "licence:x.lic#1",
+    ]
+    assert plan.unlooked == ()
+
+
+def test_only_the_workers_that_were_asked_for_get_tasks(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    plan = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("logic",)))
+
+    assert ids(plan) == ["logic:src/app.py#1"]
+
+
+def test_what_the_engine_cannot_look_at_is_said_and_not_tasked(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    def covers(card: WorkerCard, language: str) -> bool:
+        return language == "python" or card.name == "security"
+
+    plan = make_plan(a_change(a_file(), a_file("a.cob", language="cobol")), crew, covers, PlanLimits())
+
+    assert ids(plan) == ["security:a.cob#1", "security:src/app.py#1", "logic:src/app.py#1"]
+    reason = "this engine has nothing that reads cobol for them"
+    assert plan.unlooked == (Unlooked(path="a.cob", workers=("logic",), reason=reason),)
+
+
+def test_left_out_files_stand_in_the_plan_and_have_no_task(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    plan = make_plan(a_change(a_file("uv.lock")), crew, everything, PlanLimits())
+
+    assert plan.tasks == ()
+    assert plan.left_out == (FileCoverage(path="uv.lock", state="generated", reason="a lock file"),)
+
+
+def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    change = a_change(a_file("a.py"), a_file("b.py"), a_file("c.py"))
+
+    plan = make_plan(change, crew, everything, PlanLimits(ignore=("a.*",), max_files=1))
+
+    assert {task.payload.file_path for task in plan.tasks} == {"b.py"}
+    assert [(entry.path, entry.state) for entry in plan.left_out] == [("a.py", "ignored"), ("c.py", "over_budget")]
+
+
+def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    change = a_change(a_file("a.py"), a_file("b.py"), a_file("c.ts", language="typescript"), a_file("uv.lock"))
+
+    plan = make_plan(change, crew, everything, PlanLimits())
+
+    assert plan.reason == (
+        "routed by rules: 3 files to read (2 python, 1 typescript), riskiest first; "
+        "6 tasks (3 security, 3 logic); 1 files named and left out"
+    )
+
+
+def test_a_change_without_files_has_an_empty_plan(crew: Crew, a_change: MakeChange) -> None:
+    plan = make_plan(a_change(), crew, everything, PlanLimits())
+
+    assert (plan.tasks, plan.origin) == ((), "rules")
+    assert "0 files to read (none)" in plan.reason
+
+
+@pytest.mark.parametrize(("title", "goal"), [("Faster orders", "Faster orders"), ("", "Review a change of 1 files")])
+def test_the_goal_is_the_title_where_there_is_one(
+    title: str, goal: str, crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    assert make_plan(a_change(a_file(), title=title), crew, everything, PlanLimits()).goal == goal
+
+
+# --- one task
+
+
+def test_a_task_takes_what_its_card_says(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    card = crew.cards[1]
+
+    [task] = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("logic",))).tasks
+
+    assert (task.worker, task.type, task.success_criterion) == ("logic", card.task_type, card.success_criterion)
+    assert task.instruction == f"Look at the added lines of src/app.py (python). {card.description}"
+    assert (task.constraints.tier, task.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert task.constraints.timeout_ms == card.budget.timeout_ms
+    assert (task.failures, task.depends_on) == (0, ())
+
+
+def test_a_task_that_moves_keeps_its_slice_and_its_failures(crew: Crew, a_task: Callable[..., ReviewTask]) -> None:
+    task = a_task(failures=2)
+
+    moved = retarget(crew, task, "security")
+
+    assert moved is not None
+    assert (moved.worker, moved.payload, moved.failures) == ("security", task.payload, 2)
+    assert moved.task_id == "logic:src/app.py#1>security"
+
+
+def test_a_task_cannot_move_to_a_worker_that_does_not_exist(crew: Crew, a_task: Callable[..., ReviewTask]) -> None:
+    assert retarget(crew, a_task(), "janitor") is None
+
+
+@pytest.mark.parametrize("length", [200, 201, 1_024, 4_096])
+def test_the_longest_name_that_git_allows_can_be_planned_moved_and_split(
+    length: int, crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    paths = ["d/" + "x" * (length - 5) + end for end in ("1.py", "2.py")]
+
+    plan = make_plan(a_change(*(a_file(path) for path in paths)), crew, everything, PlanLimits())
+
+    assert len(set(ids(plan))) == 4
+    assert {task.payload.file_path for task in plan.tasks} == set(paths)
+    moved = plan.tasks[0]
+    for worker in ("logic", "security", "logic"):
+        again = retarget(crew, moved, worker)
+        assert again is not None
+        moved = again
+
+
+# --- slices
+
+
+def test_hunks_share_a_slice_up_to_the_limit_of_lines(a_file: MakeFile, a_hunk: MakeHunk) -> None:
+    hunks = [a_hunk("\n".join(["+x = 1"] * 4), start=100 * n) for n in range(1, 6)]
+
+    found = payloads(a_file("a.py", *hunks), 8)
+
+    assert [len(payload.starts) for payload in found] == [2, 2, 1]
+    assert [start for payload in found for start in payload.starts] == [(100 * n, 100 * n) for n in range(1, 6)]
+
+
+def test_a_file_without_hunks_has_no_slice(a_file: MakeFile) -> None:
+    assert payloads(a_file(hunks=()), 10) == ()
+
+
+def test_a_hunk_over_the_limit_is_a_slice_of_its_own_and_never_cut(a_file: MakeFile, a_hunk: MakeHunk) -> None:
+    hunks = [a_hunk("+x = 1", start=1), a_hunk("\n".join(["+x = 1"] * 50), start=100), a_hunk("+x = 1", start=300)]
+
+    assert [len(payload.starts) for payload in payloads(a_file("a.py", *hunks), 10)] == [1, 1, 1]
+
+
+def test_the_larger_side_of_a_hunk_is_its_size(a_file: MakeFile, a_hunk: MakeHunk) -> None:
+    removed, added = (a_hunk("\n".join([f"{mark}x = 1"] * 6)) for mark in "-+")
+
+    assert len(payloads(a_file("a.py", removed, added), 11)) == 2
+    assert len(payloads(a_file("a.py", removed, added), 12)) == 1
+
+
+def test_a_slice_names_its_file_and_language_and_holds_the_code(a_file: MakeFile, a_hunk: MakeHunk) -> None:
+    [payload] = payloads(a_file("a.py", a_hunk(" def f():\n+    return 1", start=7, heading="class A:")), 400)
+
+    assert (payload.file_path, payload.language, payload.context) == ("a.py", "python", "")
+    assert payload.code == "@@ class A:\n def f():\n+    return 1"
+    assert payload.starts == ((7, 7),)
+
+
+def test_two_sections_of_one_path_are_two_slices_with_ids_of_their_own(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    plan = make_plan(a_change(a_file(), a_file()), crew, everything, PlanLimits(workers=("logic",)))
+
+    assert ids(plan) == ["logic:src/app.py#1", "logic:src/app.py#2"]
+
+
+BODIES = st.lists(
+    st.lists(st.sampled_from(("+x = 1", "-y = 2", " z = 3")), min_size=1, max_size=12).map("\n".join),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(bodies=BODIES, limit=st.integers(1, 30))
+def test_every_hunk_is_in_exactly_one_slice_in_order(
+    bodies: list[str], limit: int, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    hunks = [a_hunk(body, start=1 + 100 * n) for n, body in enumerate(bodies)]
+
+    found = payloads(a_file("a.py", *hunks), limit)
+
+    assert [start for payload in found for start in payload.starts] == [(h.old_start, h.new_start) for h in hunks]
+    assert "\n".join(payload.code for payload in found) == "\n".join(f"@@\n{body}" for body in bodies)
+
+
+# --- dependencies
+
+
+def test_a_worker_follows_those_that_it_waits_for_on_the_same_slice(
+    a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    crew = a_crew(
+        a_card("judge", depends_on=("logic", "style"), needs_dependencies=False),
+        a_card("style", depends_on=("logic",)),
+        a_card("logic"),
+    )
+    hunks = [a_hunk("+x = 1", start=start) for start in (1, 100)]
+
+    plan = make_plan(a_change(a_file("a.py", *hunks)), crew, everything, PlanLimits(chunk_lines=1))
+
+    assert ids(plan) == [f"{name}:a.py#{n}" for n in (1, 2) for name in ("logic", "style", "judge")]
+    judge = plan.tasks[5]
+    assert (judge.depends_on, judge.needs_dependencies) == (("logic:a.py#2", "style:a.py#2"), False)
+
+
+def test_a_worker_does_not_wait_for_one_that_has_no_task_there(
+    a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    crew = a_crew(a_card("style", depends_on=("logic",)), a_card("logic"))
+
+    [task] = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("style",))).tasks
+
+    assert task.depends_on == ()
+
+
+# --- what must not change a request
+
+
+def test_the_same_change_gives_the_same_plan(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    change = a_change(*(a_file(f"{name}.py") for name in "dbca"))
+
+    assert make_plan(change, crew, everything, PlanLimits()) == make_plan(change, crew, everything, PlanLimits())
+
+
+def test_the_order_of_the_files_does_not_change_the_tasks(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    files = [a_file(f"{name}.py") for name in "dbca"]
+
+    one, other = (
+        make_plan(a_change(*order), crew, everything, PlanLimits()) for order in (files, list(reversed(files)))
+    )
+
+    assert one.tasks == other.tasks
+
+
+def request(task: ReviewTask) -> dict[str, Any]:
+    """What an engine may make a request of: everything but the task's name and where its lines stand."""
+    return task.model_dump(exclude={"task_id": True, "depends_on": True, "payload": {"starts"}})
+
+
+def requests(file: FileChange, crew: Crew, change: ChangeSet) -> list[dict[str, Any]]:
+    tasks = make_plan(change, crew, everything, PlanLimits(chunk_lines=10)).tasks
+    return [request(task) for task in tasks if task.payload.file_path == file.path]
+
+
+@given(above=st.integers(1, 5_000))
+def test_lines_that_were_added_above_do_not_change_a_request(
+    above: int, a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    crew = a_crew()
+    before = a_file("a.py", a_hunk("+x = 1", start=10))
+    after = a_file("a.py", a_hunk("+x = 1", start=10 + above))
+
+    assert requests(before, crew, a_change(before)) == requests(after, crew, a_change(after))
+
+
+def test_a_hunk_that_fills_a_slice_above_does_not_change_the_request_below(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    below = a_hunk("\n".join(["+y = 2"] * 9), start=500)
+    before = a_file("a.py", below)
+    after = a_file("a.py", a_hunk("\n".join(["+x = 1"] * 9), start=1), below)
+
+    first, second = (requests(file, crew, a_change(file)) for file in (before, after))
+
+    assert first == second[len(crew.cards) - 1 :]
+
+
+def test_a_change_of_another_file_does_not_change_a_request(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    file, other = a_file("a.py"), a_file("auth.py")
+
+    assert requests(file, crew, a_change(file)) == requests(file, crew, a_change(other, file))
+
+
+def test_a_task_for_a_slice_says_nothing_of_its_place(crew: Crew, a_file: MakeFile, a_hunk: MakeHunk) -> None:
+    near, far = (
+        task_for(crew.cards[0], payloads(a_file("a.py", a_hunk("+x = 1", start=start)), 10)[0], "security:a.py#1")
+        for start in (1, 9_999)
+    )
+
+    assert request(near) == request(far)
+    assert near.payload.starts != far.payload.starts

@@ -1,0 +1,243 @@
+"""`next_step`: every row of the decision table, and that no chain of decisions goes on for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.contracts import Escalation, EscalationReason, Failure, GapReason, Payload, ReviewTask, WorkerResult
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Action, next_step
+
+MakeTask = Callable[..., ReviewTask]
+MakeEscalation = Callable[..., Escalation]
+MakeFailure = Callable[..., Failure]
+MakePayload = Callable[..., Payload]
+MakeResult = Callable[..., WorkerResult]
+
+LONGEST_CHAIN = 1 + 2 + 4
+"""Three levels, each of which may have been split in two: no plan's task is ever asked more often."""
+
+TABLE: list[tuple[str, EscalationReason | GapReason, dict[str, Any], int, Action]] = [
+    ("a crash is tried again", "crashed", {}, 0, "retry"),
+    ("a second crash is tried again", "crashed", {}, 1, "retry"),
+    ("a third crash opens the breaker", "crashed", {}, 2, "give_up"),
+    ("a bad answer is asked for again", "bad_answer", {}, 0, "retry"),
+    ("a third bad answer opens the breaker", "bad_answer", {}, 2, "give_up"),
+    ("three tries in one failure open the breaker", "crashed", {"tries": 3}, 0, "give_up"),
+    ("two tries after one failure open the breaker", "crashed", {"tries": 2}, 1, "give_up"),
+    ("what is out of scope goes to its worker", "out_of_scope", {"better_worker": "security"}, 0, "reassign"),
+    ("nobody's job goes to a person", "out_of_scope", {}, 0, "human"),
+    ("a worker cannot pass its job to itself", "out_of_scope", {"better_worker": "logic"}, 0, "human"),
+    ("what was passed on twice goes to a person", "out_of_scope", {"better_worker": "security"}, 2, "human"),
+    ("an unsure worker climbs a tier", "confidence_too_low", {}, 0, "climb"),
+    ("a worker unsure for the third time asks a person", "confidence_too_low", {}, 2, "human"),
+    ("an ambiguous task is asked again, refined", "ambiguous_input", {}, 0, "retry"),
+    ("a task that stays ambiguous goes to a person", "ambiguous_input", {}, 1, "human"),
+    ("a timeout on many hunks splits them", "timeout", {"hunks": 2}, 0, "split"),
+    ("a timeout on one hunk is tried again", "timeout", {"hunks": 1}, 0, "retry"),
+    ("a third timeout is given up", "timeout", {"hunks": 2}, 2, "give_up"),
+]
+
+
+@pytest.mark.parametrize(
+    ("reason", "fields", "failures", "action"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_the_decision_table(
+    *,
+    reason: str,
+    fields: dict[str, Any],
+    failures: int,
+    action: Action,
+    a_task: MakeTask,
+    a_payload: MakePayload,
+    an_escalation: MakeEscalation,
+    a_failure: MakeFailure,
+) -> None:
+    fields = dict(fields)
+    payload = a_payload(*["+x = 1"] * fields.pop("hunks", 1))
+    task = a_task(payload=payload, failures=failures)
+    make = a_failure if reason in ("crashed", "bad_answer") else an_escalation
+
+    step = next_step(task, make(reason, **fields))
+
+    assert step.action == action
+
+
+def test_a_result_ends_the_task_whatever_went_wrong_before(a_task: MakeTask, a_result: MakeResult) -> None:
+    result = a_result()
+
+    step = next_step(a_task(failures=2), result)
+
+    assert (step.action, step.result, step.tasks) == ("done", result, ())
+
+
+def test_a_worker_on_the_highest_tier_cannot_climb(a_task: MakeTask, an_escalation: MakeEscalation) -> None:
+    step = next_step(a_task(higher_tiers=()), an_escalation("confidence_too_low"))
+
+    assert step.action == "human"
+
+
+def test_climbing_takes_the_next_tier_and_keeps_the_rest_of_the_ladder(
+    a_task: MakeTask, an_escalation: MakeEscalation
+) -> None:
+    task = a_task(tier="haiku", higher_tiers=("sonnet", "opus"))
+
+    [higher] = next_step(task, an_escalation("confidence_too_low")).tasks
+
+    assert (higher.constraints.tier, higher.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert higher.constraints.max_tokens == task.constraints.max_tokens
+    assert higher.failures == 1
+
+
+@pytest.mark.parametrize("reason", ["bad_answer", "ambiguous_input"])
+def test_a_refined_task_says_what_was_wrong_and_keeps_its_instruction(
+    reason: str, a_task: MakeTask, an_escalation: MakeEscalation, a_failure: MakeFailure
+) -> None:
+    make = a_failure if reason == "bad_answer" else an_escalation
+    task = a_task()
+
+    [again] = next_step(task, make(reason, message="no JSON in it")).tasks
+
+    assert again.instruction.startswith(task.instruction)
+    assert "no JSON in it" in again.instruction
+    assert again.task_id == task.task_id
+
+
+def test_a_crash_is_tried_again_with_the_same_request(a_task: MakeTask, a_failure: MakeFailure) -> None:
+    task = a_task()
+
+    [again] = next_step(task, a_failure("crashed")).tasks
+
+    assert again == task.model_copy(update={"failures": 1})
+
+
+def test_the_halves_of_a_split_are_the_whole_and_inherit_its_failures(
+    a_task: MakeTask, a_payload: MakePayload, an_escalation: MakeEscalation
+) -> None:
+    payload = a_payload("+a = 1", "+b = 2", "+c = 3")
+    task = a_task(payload=payload)
+
+    first, second = next_step(task, an_escalation("timeout")).tasks
+
+    assert (first.task_id, second.task_id) == (f"{task.task_id}.1", f"{task.task_id}.2")
+    assert first.payload.code + "\n" + second.payload.code == payload.code
+    assert first.payload.starts + second.payload.starts == payload.starts
+    assert first.failures == second.failures == 1
+
+
+def test_an_open_breaker_leaves_a_gap_that_names_file_worker_task_and_cause(
+    a_task: MakeTask, a_failure: MakeFailure
+) -> None:
+    task = a_task(failures=2)
+
+    gap = next_step(task, a_failure("bad_answer", message="prose")).gap
+
+    assert gap is not None
+    assert (gap.path, gap.worker, gap.task_id, gap.reason) == ("src/app.py", "logic", task.task_id, "breaker")
+    assert gap.message == "given up after 3 failures: prose"
+
+
+def test_the_last_timeout_keeps_what_was_found_and_leaves_a_gap(
+    a_task: MakeTask, a_result: MakeResult, an_escalation: MakeEscalation
+) -> None:
+    partial = a_result()
+
+    step = next_step(a_task(failures=2), an_escalation("timeout", partial_result=partial))
+
+    assert step.result == partial
+    assert step.gap is not None
+    assert step.gap.reason == "timeout"
+
+
+@pytest.mark.parametrize("reason", ["out_of_scope", "ambiguous_input", "confidence_too_low"])
+def test_a_person_is_told_who_could_not_settle_what_and_why(
+    reason: str, a_task: MakeTask, a_result: MakeResult, an_escalation: MakeEscalation
+) -> None:
+    partial = a_result()
+
+    step = next_step(a_task(failures=2), an_escalation(reason, message="two readings", partial_result=partial))
+
+    assert step.human is not None
+    assert step.human.path == "src/app.py"
+    assert step.human.reason == f"logic could not settle this ({reason.replace('_', ' ')}): two readings"
+    assert step.result == partial
+
+
+def test_a_worker_that_passes_its_task_on_hands_over_what_it_found(
+    a_task: MakeTask, a_result: MakeResult, an_escalation: MakeEscalation
+) -> None:
+    partial = a_result()
+
+    step = next_step(a_task(), an_escalation("out_of_scope", better_worker="security", partial_result=partial))
+
+    assert (step.worker, step.result) == ("security", partial)
+    assert [task.failures for task in step.tasks] == [1]
+
+
+OUTCOMES = st.one_of(
+    st.builds(WorkerResult, task_id=st.just("t")),
+    st.builds(
+        Escalation,
+        task_id=st.just("t"),
+        reason=st.sampled_from(("out_of_scope", "ambiguous_input", "confidence_too_low", "timeout")),
+        message=st.just("because"),
+        partial_result=st.none() | st.just(WorkerResult(task_id="t")),
+        better_worker=st.none() | st.sampled_from(("logic", "security", "style")),
+    ),
+    st.builds(
+        Failure,
+        task_id=st.just("t"),
+        reason=st.sampled_from(("crashed", "bad_answer")),
+        message=st.just("it broke"),
+        tries=st.integers(1, 4),
+    ),
+)
+
+
+@given(data=st.data())
+def test_no_task_goes_on_for_ever_and_none_ends_in_silence(
+    data: st.DataObject, a_task: MakeTask, a_payload: MakePayload
+) -> None:
+    hunks = data.draw(st.integers(1, 9))
+    todo, asked = [a_task(payload=a_payload(*["+x = 1"] * hunks))], 0
+    while todo:
+        task = todo.pop()
+        asked += 1
+        assert asked <= LONGEST_CHAIN
+
+        step = next_step(task, data.draw(OUTCOMES))
+
+        assert all(task.failures < later.failures < BREAKER_OPENS_AT for later in step.tasks)
+        assert step.tasks or step.result or step.gap or step.human
+        moved = {"worker": step.worker} if step.worker else {}
+        todo += [later.model_copy(update=moved) for later in step.tasks]
+
+
+@given(outcome=OUTCOMES, failures=st.integers(0, BREAKER_OPENS_AT - 1), hunks=st.integers(1, 4))
+def test_a_decision_depends_on_the_task_and_the_outcome_alone(
+    outcome: WorkerResult | Escalation | Failure,
+    failures: int,
+    hunks: int,
+    a_task: MakeTask,
+    a_payload: MakePayload,
+) -> None:
+    task = a_task(payload=a_payload(*["+x = 1"] * hunks), failures=failures)
+
+    assert next_step(task, outcome) == next_step(task, outcome)
+
+
+def test_a_task_with_a_spent_ladder_ends_at_a_person_after_three_doubts(
+    a_task: MakeTask, an_escalation: MakeEscalation
+) -> None:
+    task, seen = a_task(tier="haiku", higher_tiers=("sonnet", "opus")), []
+    doubt = an_escalation("confidence_too_low")
+    while (step := next_step(task, doubt)).tasks:
+        [task] = step.tasks
+        seen.append(task.constraints.tier)
+
+    assert seen == ["sonnet", "opus"]
+    assert step.action == "human"

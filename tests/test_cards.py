@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import Path as ZipPath
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.cards import MAX_CARDS, build_crew, load_crew, shipped_files
+from reviewbot.contracts import WorkerCard
+from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.ports import Crew
+
+TOOLS = ("licences", "secrets")
+CARD = """
+name = "NAME"
+description = "Finds files without a licence."
+task_type = "licence"
+prompt = "licence.md"
+success_criterion = "Every new file was looked at."
+tools = ["licences"]
+applies_to = ["*.py", "@config"]
+"""
+SHIPPED = {"workers/security.toml": CARD.replace("NAME", "security"), "prompts/licence.md": "Look."}
+
+
+def card_text(name: str = "licence", /, **changes: str) -> str:
+    lines = dict(line.split(" = ", 1) for line in CARD.replace("NAME", name).strip().splitlines())
+    lines.update(changes)
+    return "\n".join(f"{key} = {value}" for key, value in lines.items() if value)
+
+
+def own_crew(extra: dict[str, str]) -> Crew:
+    return build_crew(SHIPPED, extra, TOOLS)
+
+
+def refusal(extra: dict[str, str]) -> str:
+    with pytest.raises(ConfigError) as caught:
+        own_crew(extra)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 500
+    return message
+
+
+def wrong_card(**changes: str) -> str:
+    message = refusal({"workers/licence.toml": card_text(**changes)})
+    assert message.startswith(".reviewbot/workers/licence.toml: ")
+    return message.removeprefix(".reviewbot/workers/licence.toml: ")
+
+
+# --- what is shipped ----------------------------------------------------------------------------------------------
+
+
+def every_shipped_tool() -> set[str]:
+    return {tool for name, text in shipped_files().items() if name.startswith("workers/") for tool in _tools(text)}
+
+
+def _tools(text: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.startswith("tools = "))
+    return [part.strip(' "[]') for part in line.removeprefix("tools = ").split(",")]
+
+
+def test_the_shipped_crew_loads_in_its_fixed_order() -> None:
+    crew = load_crew({}, every_shipped_tool())
+
+    assert [card.name for card in crew.cards] == ["security", "logic", "performance", "style"]
+    assert set(crew.origin.values()) == {"package"}
+    assert all(len(crew.prompts[card.name]) > 100 for card in crew.cards)
+
+
+def test_a_shipped_tool_belongs_to_one_worker_alone() -> None:
+    crew = load_crew({}, every_shipped_tool())
+    owned = [tool for card in crew.cards for tool in card.tools]
+
+    assert len(owned) == len(set(owned))
+
+
+def test_cards_inside_the_package_come_before_the_folders_beside_it(tmp_path: Path) -> None:
+    archive = tmp_path / "installed.zip"
+    with ZipFile(archive, "w") as writer:
+        writer.writestr("workers/one.toml", "inside")
+        writer.writestr("workers/notes.txt", "no card")
+    for kind, name in (("workers", "two.toml"), ("prompts", "two.md")):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / name).write_text("beside")
+
+    assert shipped_files(ZipPath(archive), tmp_path) == {"workers/one.toml": "inside", "prompts/two.md": "beside"}
+
+
+def test_an_installation_without_cards_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ReviewbotError, match="installation is incomplete: the folder 'workers' is missing"):
+        shipped_files(tmp_path, tmp_path)
+
+
+# --- what a repository adds ---------------------------------------------------------------------------------------
+
+
+def test_a_repositorys_worker_joins_the_crew() -> None:
+    extra = {"workers/house.toml": card_text("house", prompt='"house.md"'), "prompts/house.md": "Be strict."}
+
+    crew = own_crew(extra)
+
+    assert [card.name for card in crew.cards] == ["security", "house"]
+    assert crew.origin == {"security": "package", "house": "repository"}
+    assert crew.prompts == {"security": "Look.", "house": "Be strict."}
+    assert crew.cards[1].tools == ("licences",)
+    assert crew.cards[1].applies_to == ("*.py", "@config")
+
+
+def test_a_repositorys_card_may_use_a_shipped_prompt() -> None:
+    assert own_crew({"workers/licence.toml": card_text()}).prompts["licence"] == "Look."
+
+
+def test_other_workers_follow_the_four_by_name() -> None:
+    names = ("zebra", "style", "apple", "logic")
+
+    crew = own_crew({f"workers/{name}.toml": card_text(name) for name in names})
+
+    assert [card.name for card in crew.cards] == ["security", "logic", "style", "apple", "zebra"]
+
+
+def test_files_that_are_neither_cards_nor_prompts_are_let_be() -> None:
+    extra = {"README.md": "x", "workers/.gitkeep": "", "rules/a.txt": "x"}
+
+    assert own_crew(extra) == own_crew({})
+
+
+@pytest.mark.parametrize("path", ["workers/security.toml", "prompts/licence.md"])
+def test_a_shipped_file_cannot_be_replaced(path: str) -> None:
+    assert refusal({path: card_text("security")}) == (
+        f".reviewbot/{path}: is the name of a shipped file; choose another one"
+    )
+
+
+def test_a_shipped_worker_cannot_be_taken_over_by_another_file() -> None:
+    message = refusal({"workers/other.toml": card_text("security")})
+
+    assert message == ".reviewbot/workers/other.toml: its name is 'security'; call the file security.toml"
+
+
+@pytest.mark.parametrize(
+    "path", ["workers/a.yaml", "workers/a.md", "prompts/a.toml", "workers/deep/a.toml", "prompts/"]
+)
+def test_a_file_of_the_wrong_kind_is_refused(path: str) -> None:
+    assert "belong there" in refusal({path: "x"})
+
+
+def test_a_crew_has_at_most_twenty_cards() -> None:
+    cards = {f"workers/w{n}.toml": card_text(f"w{n}") for n in range(MAX_CARDS - 1)}
+
+    assert len(own_crew(cards).cards) == MAX_CARDS
+    assert "more than 20 cards" in refusal({**cards, "workers/more.toml": card_text("more")})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ""}, "name is missing"),
+        ({"name": '"Licence"'}, "name: String should match pattern '^[a-z][a-z0-9_-]{0,39}$', not 'Licence'"),
+        ({"name": "7"}, "name: Input should be a valid string, not 7"),
+        ({"description": '"short"'}, "description: String should have at least 10 characters, not 'short'"),
+        ({"aplies_to": '["*"]'}, "unknown key 'aplies_to'; did you mean 'applies_to'?"),
+        ({"command": '"rm -rf /"'}, "unknown key 'command'; known: applies_to, budget"),
+        ({"budget": "{ tokens = 1 }"}, "unknown key 'tokens'; did you mean 'max_tokens'?"),
+        ({"budget": "{ max_turns = 99 }"}, "budget.max_turns: Input should be less than or equal to 10, not 99"),
+        ({"budget": "{ max_turns = true }"}, "budget.max_turns: Input should be a valid integer, not true"),
+        ({"threshold": "101"}, "threshold: Input should be less than or equal to 100, not 101"),
+        ({"threshold": "nan"}, "threshold: Input should be a valid integer, not nan"),
+        ({"applies_to": "[]"}, "applies_to: List should have at least 1 item"),
+        ({"applies_to": '[["*"]]'}, "applies_to.0: Input should be a valid string, not a list"),
+        ({"applies_to": '"*"'}, "applies_to: Input should be a valid list, not '*'"),
+        ({"applies_to": '["@cod"]'}, "unknown kind '@cod' in applies_to; did you mean '@code'?"),
+        ({"applies_to": '[""]'}, "the glob '' in applies_to is empty"),
+        ({"applies_to": f'["{"*" * 300}"]'}, "in applies_to is longer than 256 characters"),
+        ({"tools": '["licenses"]'}, "unknown tool 'licenses'; did you mean 'licences'?"),
+        ({"tiers": '["gpt"]'}, "tiers.0: Input should be 'haiku', 'sonnet' or 'opus', not 'gpt'"),
+        ({"prompt": '"../licence.md"'}, "prompt: String should match pattern"),
+        ({"prompt": '"license.md"'}, "there is no prompt 'prompts/license.md'; did you mean 'licence.md'?"),
+        ({"depends_on": '["securty"]'}, "depends_on names an unknown worker 'securty'; did you mean 'security'?"),
+        ({"depends_on": '["licence"]'}, "depends_on goes in a circle: licence -> licence"),
+        ({"name": "["}, "is not valid TOML"),
+        ({"description": '"' + "x" * 66_000 + '"'}, "is larger than 64 KiB"),
+    ],
+)
+def test_a_wrong_card_is_refused_with_its_file_and_what_is_expected(changes: dict[str, str], message: str) -> None:
+    assert message in wrong_card(**changes)
+
+
+def test_workers_that_wait_for_each_other_are_refused() -> None:
+    extra = {
+        "workers/a.toml": card_text("a", depends_on='["b"]'),
+        "workers/b.toml": card_text("b", depends_on='["c", "security"]'),
+        "workers/c.toml": card_text("c", depends_on='["a"]'),
+    }
+
+    message = refusal(extra)
+
+    assert message.startswith(".reviewbot/workers/a.toml: depends_on goes in a circle: ")
+    assert message.count(" -> ") == 3
+
+
+def test_a_worker_may_wait_for_another() -> None:
+    crew = own_crew({"workers/late.toml": card_text("late", depends_on='["security"]')})
+
+    assert crew.cards[1].depends_on == ("security",)
+
+
+def test_the_name_of_an_odd_file_is_escaped_in_messages() -> None:
+    message = refusal({"workers/a\n\x1b.toml": "x"})
+
+    assert message.startswith(".reviewbot/'workers/a\\n\\x1b.toml': is not valid TOML")
+
+
+@pytest.mark.parametrize(("text", "message"), [(" \n", "is empty"), ("x" * 66_000, "is larger than 64 KiB")])
+def test_an_empty_or_huge_prompt_is_refused(text: str, message: str) -> None:
+    extra = {"workers/house.toml": card_text("house", prompt='"house.md"'), "prompts/house.md": text}
+
+    assert message in refusal(extra)
+
+
+def test_a_tool_is_refused_where_there_are_none() -> None:
+    with pytest.raises(ConfigError, match=r"workers/security\.toml: unknown tool 'licences'; none is known"):
+        build_crew(SHIPPED, {}, ())
+
+
+@given(st.text(max_size=200))
+def test_any_text_as_a_card_gives_one_line_of_refusal(text: str) -> None:
+    refusal({"workers/licence.toml": text})
+
+
+@given(st.dictionaries(st.sampled_from(sorted(WorkerCard.model_fields)), st.text(max_size=30), min_size=1, max_size=3))
+def test_a_card_of_odd_values_gives_a_crew_or_one_line_of_refusal(changes: dict[str, str]) -> None:
+    line = "fine"
+    try:
+        own_crew({"workers/licence.toml": card_text(**changes)})
+    except ConfigError as error:
+        line = str(error)
+    assert line.isprintable()

@@ -1,0 +1,448 @@
+"""The command line in one process: what is said, where it goes, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.cli import main
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples/orders/change.diff"
+
+SMALL = b"""\
+diff --git a/app.py b/app.py
+new file mode 100644
+index 0000000..1111111
+--- /dev/null
++++ b/app.py
+@@ -0,0 +1,6 @@
++import hashlib
++
++
++def token_of(user: str, seen: list[str] = []) -> str:
++    seen.append(user)
++    return hashlib.md5(user.encode()).hexdigest()
+"""
+HARMLESS = b"""\
+diff --git a/app.py b/app.py
+new file mode 100644
+index 0000000..1111111
+--- /dev/null
++++ b/app.py
+@@ -0,0 +1,2 @@
++def double(number: int) -> int:
++    return number * 2
+"""
+BROKEN = SMALL.replace(b"+1,6 @@", b"+1,5 @@") + HARMLESS.replace(b"app.py", b"good.py")
+
+Run = Callable[..., "Ended"]
+
+
+class Ended:
+    """How one run of the command line ended."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def report(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to stand in, with a cache of its own and no setting in the environment."""
+    for name in [name for name in os.environ if name.startswith("REVIEWBOT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+@pytest.fixture
+def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line, with some bytes on standard input."""
+
+    def running(*argv: str | Path, stdin: bytes = b"") -> Ended:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as ending:
+            code = int(ending.code or 0)
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
+
+    assert home.exists()
+    return running
+
+
+def git(folder: Path, *words: str) -> str:
+    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for who in ("AUTHOR", "COMMITTER"):
+        environment |= {f"GIT_{who}_NAME": "a", f"GIT_{who}_EMAIL": "a@example.invalid"}
+    done = subprocess.run(["git", *words], cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(home: Path) -> Path:
+    """A git repository with one commit of one harmless file."""
+    git(home, "init", "-q", "-b", "main")
+    (home / "app.py").write_text("def double(number):\n    return number * 2\n")
+    git(home, "add", "-A")
+    git(home, "commit", "-qm", "one")
+    return home
+
+
+# --- reading the change -------------------------------------------------------------------------------------------
+
+
+def test_a_diff_file_is_reviewed_and_its_findings_name_their_lines(run: Run, home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+
+    ended = run("review", "change.diff")
+
+    assert ended.code == 0
+    assert "app.py:4" in ended.out
+    assert "app.py:6" in ended.out
+    assert ended.err == ""
+
+
+def test_standard_input_is_reviewed(run: Run) -> None:
+    report = run("review", "-", "--format", "json", stdin=SMALL).report
+
+    assert {(f["rule"], f["line"], f["type"]) for f in report["findings"]} == {
+        ("S324", 6, "security"),
+        ("B006", 4, "logic"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "empty"),
+        (b"<html>not found</html>\n", "no unified diff"),
+        (b"\x1f\x8b\x08\x00garbage", "gzip"),
+    ],
+)
+def test_what_is_no_diff_is_one_line_and_exit_2(run: Run, data: bytes, says: str) -> None:
+    ended = run("review", "-", stdin=data)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.count("\n") == 1
+    assert says in ended.err
+
+
+def test_a_folder_a_missing_file_and_an_impossible_name_are_one_line_and_exit_2(run: Run, home: Path) -> None:
+    for name in (str(home), "missing.diff", "a\0b"):
+        ended = run("review", name)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
+def test_an_unreadable_file_is_one_line_and_exit_2(run: Run) -> None:
+    """A socket, since the owner of a test machine may read any file."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("change.diff")
+        ended = run("review", "change.diff")
+
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
+def test_no_change_or_two_changes_are_wrong_usage(run: Run) -> None:
+    assert run("review").code == 2
+    assert run("review", "a.diff", "--staged").code == 2
+    assert run("review", "--nonsense").code == 2
+    assert run("plan").code == 2
+
+
+def test_a_diff_that_does_not_fit_the_folder_is_refused_before_the_review(run: Run, home: Path) -> None:
+    (home / "app.py").write_text("something else\n")
+    (home / "change.diff").write_bytes(SMALL)
+
+    ended = run("review", "change.diff", "--repo", home)
+
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "app.py" in ended.err
+
+
+def test_a_range_of_commits_is_reviewed_with_whole_files(run: Run, repository: Path) -> None:
+    (repository / "app.py").write_text(
+        "import hashlib\n\n\ndef token(user):\n    return hashlib.md5(user).hexdigest()\n"
+    )
+    git(repository, "commit", "-qam", "two")
+
+    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json").report
+
+    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("S324", 5)]
+
+
+def test_what_is_staged_is_reviewed_and_what_is_not_is_ignored(run: Run, repository: Path) -> None:
+    (repository / "app.py").write_text("def double(number, seen=[]):\n    return number * 2\n")
+    git(repository, "add", "-A")
+    (repository / "app.py").write_text("import hashlib\nhashlib.md5(b'')\n")
+
+    report = run("review", "--staged", "--format", "json").report
+
+    assert [f["rule"] for f in report["findings"]] == ["B006"]
+
+
+def test_a_range_without_changes_has_nothing_to_review_and_is_no_error(run: Run, repository: Path) -> None:
+    ended = run("review", "--git", "HEAD..HEAD", "--repo", repository)
+
+    assert ended.code == 0
+    assert "Nothing to review" in ended.out
+
+
+def test_a_folder_that_is_no_repository_and_an_unknown_commit_are_one_line(run: Run, home: Path) -> None:
+    assert run("review", "--git", "HEAD", "--repo", home).code == 2
+    git(home, "init", "-q")
+    ended = run("review", "--git", "nowhere..HEAD")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------
+
+
+def test_the_gate_ends_with_1_at_its_severity_and_with_0_above_it(run: Run) -> None:
+    assert run("review", "-", "--fail-on", "warning", stdin=SMALL).code == 1
+    assert run("review", "-", "--fail-on", "critical", stdin=HARMLESS).code == 0
+
+
+def test_a_file_that_cannot_be_read_makes_the_review_incomplete(run: Run) -> None:
+    ended = run("review", "-", stdin=BROKEN)
+
+    assert ended.code == 4
+    assert "Incomplete: no issues found in 1 of 2 files (1 malformed)" in ended.out
+    assert "app.py" in ended.out
+    assert run("review", "-", "--allow-partial", stdin=BROKEN).code == 0
+
+
+def test_a_severity_or_number_that_does_not_exist_is_exit_2(run: Run) -> None:
+    for words in (["--fail-on", "blocker"], ["--min-confidence", "101"], ["--deadline", "soon"], ["--engine", "gpt"]):
+        ended = run("review", "-", *words, stdin=HARMLESS)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_an_unknown_worker_is_exit_2_and_the_known_ones_are_named(run: Run) -> None:
+    ended = run("review", "-", "--worker", "securty", stdin=HARMLESS)
+
+    assert ended.code == 2
+    assert "security" in ended.err
+
+
+def test_a_deadline_that_is_reached_gives_what_there_is_and_names_the_rest(run: Run, home: Path) -> None:
+    (home / "script.json").write_text('{"answers": [{"worker": "logic", "replies": [{"hang": true}]}]}')
+
+    ended = run(
+        "review",
+        "-",
+        "--engine",
+        "scripted",
+        "--script",
+        "script.json",
+        "--deadline",
+        "1",
+        "--format",
+        "json",
+        stdin=SMALL,
+    )
+
+    assert ended.code == 4
+    assert [(g["worker"], g["reason"]) for g in ended.report["gaps"]] == [("logic", "deadline")]
+
+
+def test_an_unforeseen_error_becomes_one_line_a_log_file_and_exit_3(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(io.TextIOWrapper):
+        def write(self, text: str) -> int:
+            raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(sys, "stdout", Broken(io.BytesIO()))
+
+    assert main(["version"]) == 3
+    assert "no such luck" in (home.parent / "cache/reviewbot/fault.log").read_text()
+
+
+def test_a_closed_pipe_is_no_traceback(home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+    command = f"{sys.executable} -m reviewbot review change.diff --format json | true"
+
+    done = subprocess.run(["bash", "-c", command], cwd=home, capture_output=True, text=True, check=False)
+
+    assert done.stderr == ""
+
+
+# --- where things go ----------------------------------------------------------------------------------------------
+
+
+def test_the_report_can_go_to_a_file_and_standard_output_stays_empty(run: Run, home: Path) -> None:
+    ended = run("review", "-", "--format", "markdown", "--output", "out.md", stdin=SMALL)
+
+    assert (ended.code, ended.out) == (0, "")
+    assert "app.py" in (home / "out.md").read_text()
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(run: Run, home: Path) -> None:
+    for place in (str(home), "missing/folder/out.md"):
+        for option in ("--output", "--trace"):
+            ended = run("review", "-", option, place, stdin=SMALL)
+            assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
+def test_the_trace_tells_the_plan_the_tool_runs_and_the_results(run: Run, home: Path) -> None:
+    run("review", "-", "--trace", "trace.json", stdin=SMALL)
+
+    events = json.loads((home / "trace.json").read_text())["events"]
+    kinds = {event["event"] for event in events}
+    runs = [entry for event in events if event["event"] == "result" for entry in event["metadata"]["tool_runs"]]
+    assert {"plan_made", "task_started", "step", "result", "task_finished", "review"} <= kinds
+    assert any(entry["tool"] == "ruff-security" and entry["version"] for entry in runs)
+
+
+def test_a_secret_is_masked_in_every_output_and_in_the_trace(run: Run, home: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    change = HARMLESS.replace(b"number * 2", b'"' + token.encode() + b'"')
+
+    for form in ("terminal", "json", "markdown"):
+        ended = run("review", "-", "--format", form, "--trace", "trace.json", stdin=change)
+        assert "app.py" in ended.out
+        assert token not in ended.out
+        assert token not in (home / "trace.json").read_text()
+
+
+def test_a_second_run_with_resume_runs_no_finished_task_again(run: Run, home: Path) -> None:
+    first = run("review", "-", "--format", "json", stdin=SMALL).report
+    second = run("review", "-", "--format", "json", "--resume", "--trace", "trace.json", stdin=SMALL).report
+
+    events = json.loads((home / "trace.json").read_text())["events"]
+    assert {event["event"] for event in events} >= {"resumed"}
+    assert not [event for event in events if event["event"] == "task_started"]
+    assert first["findings"] == second["findings"]
+
+
+def test_a_damaged_journal_is_set_aside_and_the_report_says_so(run: Run, home: Path) -> None:
+    run("review", "-", stdin=SMALL)
+    journal = home.parent / "cache/reviewbot/journal.sqlite"
+    journal.write_bytes(journal.read_bytes()[:5000])
+
+    ended = run("review", "-", "--resume", "--format", "json", stdin=SMALL)
+
+    assert ended.code == 0
+    assert "damaged" in ended.report["notes"][0]
+
+
+def test_without_a_cache_nothing_is_written_to_disk(run: Run, home: Path) -> None:
+    run("review", "-", "--no-cache", stdin=SMALL)
+
+    assert not (home.parent / "cache").exists()
+
+
+# --- the other commands -------------------------------------------------------------------------------------------
+
+
+def test_plan_prints_the_tasks_and_runs_nothing(run: Run, home: Path) -> None:
+    ended = run("plan", "-", "--format", "json", stdin=SMALL)
+
+    plan = ended.report
+    assert {task["worker"] for task in plan["tasks"]} == {"security", "performance", "style", "logic"}
+    assert plan["origin"] == "rules"
+    assert "app.py" in run("plan", "-", stdin=SMALL).out
+    assert not (home.parent / "cache").exists()
+
+
+def test_parse_answers_in_the_protocol_even_where_nothing_can_be_read(run: Run) -> None:
+    good = run("parse", "-", "--format", "json", stdin=SMALL)
+    bad = run("parse", "-", stdin=b"nonsense\n")
+
+    assert good.report["files"] == [
+        {"path": "app.py", "old_path": None, "status": "added", "added": 6, "removed": 0, "state": "ok", "reason": ""}
+    ]
+    assert (bad.code, bad.report["files"]) == (0, [])
+    assert bad.report["error"]
+
+
+def test_workers_lists_the_four_and_a_repositorys_own(run: Run, home: Path) -> None:
+    (home / ".reviewbot/workers").mkdir(parents=True)
+    (home / ".reviewbot/prompts").mkdir(parents=True)
+    (home / ".reviewbot/workers/license.toml").write_text(CARD)
+    (home / ".reviewbot/prompts/license.md").write_text("Look for licences.\n")
+
+    cards = run("workers", "--format", "json", "--repo", ".").report
+    listed = run("workers", "--repo", ".").out
+
+    assert [(card["name"], card["origin"]) for card in cards] == [
+        ("security", "package"), ("logic", "package"), ("performance", "package"), ("style", "package"),
+        ("license", "repository"),
+    ]  # fmt: skip
+    assert "license (from the repository)" in listed
+    assert "license" not in run("workers").out
+
+
+@pytest.mark.parametrize("contract", ["review", "plan", "card"])
+def test_the_stored_schemas_are_those_that_are_printed(run: Run, contract: str) -> None:
+    assert run("schema", contract).out == (ROOT / f"docs/schemas/{contract}.json").read_text()
+
+
+def test_version_is_printed(run: Run) -> None:
+    assert run("version").out == run("--version").out
+    assert run("version").out.startswith("reviewbot ")
+
+
+# --- workers of a repository --------------------------------------------------------------------------------------
+
+CARD = """\
+name = "license"
+description = "Looks for leftover debugging in files that carry a licence."
+task_type = "license"
+prompt = "license.md"
+success_criterion = "Every added line was looked at for leftover debugging."
+tools = ["debug-leftovers"]
+applies_to = ["*.py"]
+"""
+
+
+def test_a_worker_of_the_base_side_is_planned_run_and_reported(run: Run, repository: Path) -> None:
+    (repository / ".reviewbot/workers").mkdir(parents=True)
+    (repository / ".reviewbot/prompts").mkdir(parents=True)
+    (repository / ".reviewbot/workers/license.toml").write_text(CARD)
+    (repository / ".reviewbot/prompts/license.md").write_text("Look for licences.\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a worker")
+    (repository / "app.py").write_text("def double(number):\n    breakpoint()\n    return number * 2\n")
+    git(repository, "commit", "-qam", "a change")
+
+    plan = run("plan", "--git", "HEAD~1..HEAD", "--format", "json").report
+    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "license").report
+
+    assert "license" in {task["worker"] for task in plan["tasks"]}
+    assert [(f["type"], f["path"], f["line"]) for f in report["findings"]] == [("license", "app.py", 2)]
+    assert [worker["worker"] for worker in report["workers"]] == ["license"]
+
+
+def test_a_worker_of_the_head_side_is_ignored_and_named(run: Run, repository: Path) -> None:
+    (repository / ".reviewbot/workers").mkdir(parents=True)
+    (repository / ".reviewbot/workers/license.toml").write_text(CARD)
+    (repository / ".reviewbot.toml").write_text('ignore = ["*"]\n')
+    (repository / "app.py").write_text("def double(number):\n    breakpoint()\n    return number * 2\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a change that configures its own review")
+
+    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json").report
+
+    assert "license" not in {worker["worker"] for worker in report["workers"]}
+    assert [f["line"] for f in report["findings"]] == [2]
+    assert [note.split(":")[0] for note in report["notes"]] == [".reviewbot.toml", ".reviewbot/workers/license.toml"]
+    assert all("ignored" in note for note in report["notes"])

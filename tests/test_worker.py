@@ -1,0 +1,245 @@
+"""The worker boundary: whatever an engine does becomes a result, an escalation or a failure that says why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from reviewbot.contracts import (
+    Candidate,
+    Escalation,
+    Failure,
+    Gap,
+    Metadata,
+    Outcome,
+    Payload,
+    ReviewTask,
+    WorkerCard,
+    WorkerResult,
+)
+from reviewbot.errors import EngineError, TransientError
+from reviewbot.ports import Answer, WorkOrder
+from reviewbot.worker import MAX_CANDIDATES, run_task
+
+MakeOrder = Callable[..., WorkOrder]
+MakeTask = Callable[..., ReviewTask]
+MakeCandidate = Callable[..., Candidate]
+MakePayload = Callable[..., Payload]
+
+
+class FakeEngine:
+    """An engine that does one thing, and writes down its orders."""
+
+    name = "fake"
+
+    def __init__(self, answer: Answer | Escalation | BaseException | None = None) -> None:
+        self.answer = Answer() if answer is None else answer
+        self.orders: list[WorkOrder] = []
+
+    def covers(self, card: WorkerCard, language: str) -> bool:
+        return True
+
+    async def work(self, order: WorkOrder) -> Answer | Escalation:
+        self.orders.append(order)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+class HangingEngine(FakeEngine):
+    """An engine that never answers."""
+
+    async def work(self, order: WorkOrder) -> Answer | Escalation:
+        return await asyncio.Future()
+
+
+def outcome_of(engine: FakeEngine, order: WorkOrder) -> Outcome:
+    return asyncio.run(run_task(engine, order))
+
+
+def result_of(candidates: Sequence[Candidate], order: WorkOrder) -> WorkerResult:
+    outcome = outcome_of(FakeEngine(Answer(candidates=tuple(candidates))), order)
+    assert isinstance(outcome, WorkerResult)
+    return outcome
+
+
+# --- what an engine may do
+
+
+def test_the_engine_sees_its_order_and_nothing_else(an_order: MakeOrder) -> None:
+    engine, order = FakeEngine(), an_order()
+
+    outcome_of(engine, order)
+
+    assert engine.orders == [order]
+
+
+def test_an_engine_that_never_answers_is_cut_off_at_its_deadline(an_order: MakeOrder, a_task: MakeTask) -> None:
+    outcome = outcome_of(HangingEngine(), an_order(a_task(timeout_ms=20)))
+
+    assert outcome == Escalation(task_id="logic:src/app.py#1", reason="timeout", message="no answer within 0.02 s")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "message"),
+    [
+        (EngineError("the answer is no JSON"), "bad_answer", "the answer is no JSON"),
+        (RuntimeError("the text may hold a secret"), "crashed", "RuntimeError in engine fake"),
+        (RecursionError(), "crashed", "RecursionError in engine fake"),
+        (TimeoutError("a socket's own"), "crashed", "TimeoutError in engine fake"),
+    ],
+)
+def test_an_error_of_an_engine_becomes_a_failure(
+    error: Exception, reason: str, message: str, an_order: MakeOrder
+) -> None:
+    outcome = outcome_of(FakeEngine(error), an_order())
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.task_id, outcome.reason, outcome.message) == ("logic:src/app.py#1", reason, message)
+
+
+def test_an_error_that_may_pass_is_left_to_the_dispatcher(an_order: MakeOrder) -> None:
+    with pytest.raises(TransientError, match="busy"):
+        outcome_of(FakeEngine(TransientError("busy")), an_order())
+
+
+def test_a_cancelled_run_is_not_taken_for_a_failed_worker(an_order: MakeOrder) -> None:
+    async def cancelled() -> None:
+        running = asyncio.create_task(run_task(HangingEngine(), an_order()))
+        await asyncio.sleep(0)
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+
+
+def test_an_escalation_is_passed_on_under_the_name_of_its_task(an_order: MakeOrder) -> None:
+    said = Escalation(task_id="whatever the engine wrote", reason="ambiguous_input", message="two readings")
+
+    outcome = outcome_of(FakeEngine(said), an_order())
+
+    assert outcome == said.model_copy(update={"task_id": "logic:src/app.py#1"})
+
+
+# --- from candidates to findings
+
+
+def test_a_candidate_becomes_a_finding_at_the_line_of_its_quote(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    order = an_order(a_task(payload=a_payload(" import os\n+x = 1\n+y = 2", "+z = 3")))
+    candidate = a_candidate(
+        quote="z = 3", trigger="always", suggestion="z = 4", rule="R1", cwe=78, severity="critical", confidence=77
+    )
+
+    [finding] = result_of([candidate], order).findings
+
+    assert (finding.path, finding.line, finding.end_line) == ("src/app.py", 101, 101)
+    assert finding.evidence == "z = 3"
+    assert (finding.type, finding.sources) == ("logic", ("ruff",))
+    copied = ("severity", "message", "trigger", "suggestion", "confidence", "category", "rule", "cwe")
+    assert [getattr(finding, name) for name in copied] == [getattr(candidate, name) for name in copied]
+
+
+def test_a_program_that_counted_lines_is_believed_on_added_lines(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    order = an_order(a_task(payload=a_payload(" import os\n+x = 1\n+y = 2")))
+
+    [finding] = result_of([a_candidate(quote="", line=2, end_line=3)], order).findings
+
+    assert (finding.line, finding.end_line, finding.evidence) == (2, 3, "x = 1\ny = 2")
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (
+            {"quote": "nowhere = 1"},
+            "the quoted code is not in this part of the change, or stands there more than once",
+        ),
+        ({"quote": "   "}, "the quoted code is not in this part of the change, or stands there more than once"),
+        ({"path": "src/other.py"}, "it is about 'src/other.py', which is not in this task"),
+        ({"path": "../../etc/passwd"}, "it is about '../../etc/passwd', which is not in this task"),
+        ({"line": 999}, "not on an added line"),
+        ({"line": 1}, "not on an added line"),
+    ],
+)
+def test_a_candidate_without_a_place_is_dropped_and_the_reason_kept(
+    *,
+    fields: dict[str, object],
+    reason: str,
+    an_order: MakeOrder,
+    a_task: MakeTask,
+    a_payload: MakePayload,
+    a_candidate: MakeCandidate,
+) -> None:
+    order = an_order(a_task(payload=a_payload(" import os\n+x = 1")))
+    bad, good = a_candidate(**fields), a_candidate()
+
+    result = result_of([bad, good], order)
+
+    assert [(entry.candidate, entry.reason) for entry in result.dropped] == [(bad, reason)]
+    assert [finding.evidence for finding in result.findings] == ["x = 1"]
+    assert result.gaps == ()
+
+
+def test_an_answer_at_the_limit_is_no_flood(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:
+    result = result_of([a_candidate()] * MAX_CANDIDATES, an_order())
+
+    assert len(result.findings) == MAX_CANDIDATES
+    assert (result.dropped, result.gaps) == ((), ())
+
+
+def test_of_a_flood_the_worst_and_surest_stay_and_a_gap_says_so(
+    an_order: MakeOrder, a_candidate: MakeCandidate
+) -> None:
+    flood = [a_candidate(severity="info", confidence=10)] * 9_999 + [a_candidate(severity="info", confidence=99)]
+    flood += [a_candidate(severity="critical", confidence=50), a_candidate(severity="warning", confidence=60)]
+
+    result = result_of(flood, an_order())
+
+    worst = [(finding.severity, finding.confidence) for finding in result.findings[:4]]
+    assert worst == [("critical", 50), ("warning", 60), ("info", 99), ("info", 10)]
+    assert len(result.findings) == MAX_CANDIDATES
+    assert len(result.dropped) == len(flood) - MAX_CANDIDATES
+    [gap] = result.gaps
+    assert (gap.reason, gap.worker, gap.path, gap.task_id) == ("flooded", "logic", "src/app.py", "logic:src/app.py#1")
+    assert gap.message == "more than 200 findings in one task; 9802 were dropped"
+
+
+def test_the_order_of_an_answer_is_kept(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    order = an_order(a_task(payload=a_payload("+x = 1\n+y = 2")))
+
+    result = result_of([a_candidate(quote="y = 2", severity="info"), a_candidate(quote="x = 1")], order)
+
+    assert [finding.evidence for finding in result.findings] == ["y = 2", "x = 1"]
+
+
+# --- gaps and metadata
+
+
+def test_a_gap_gets_the_names_of_its_worker_task_and_file(an_order: MakeOrder) -> None:
+    gap = Gap(path="./src/app.py", worker="?", reason="missing_program", message="no ruff", tool="ruff-logic")
+
+    outcome = outcome_of(FakeEngine(Answer(gaps=(gap,))), an_order())
+
+    assert isinstance(outcome, WorkerResult)
+    [named] = outcome.gaps
+    assert (named.path, named.worker, named.task_id) == ("src/app.py", "logic", "logic:src/app.py#1")
+    assert (named.tool, named.reason, named.message) == ("ruff-logic", "missing_program", "no ruff")
+
+
+def test_how_an_answer_came_about_is_kept(an_order: MakeOrder) -> None:
+    metadata = Metadata(duration_ms=12, model_used="sonnet", looked=("model:sonnet",))
+
+    outcome = outcome_of(FakeEngine(Answer(metadata=metadata)), an_order())
+
+    assert isinstance(outcome, WorkerResult)
+    assert outcome.metadata == metadata
+    assert outcome.task_id == "logic:src/app.py#1"

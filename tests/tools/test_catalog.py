@@ -1,0 +1,74 @@
+"""The registry of tools, and the layer's small parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reviewbot.contracts import Payload
+from reviewbot.tools.catalog import all_tools
+from reviewbot.tools.paths import is_run_by_hand, is_test
+from reviewbot.tools.ruff_rules import packaged_rules
+from reviewbot.tools.slices import Line, added_lines, new_side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.ports import Tool
+
+
+def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
+    tools: dict[str, Tool] = all_tools()
+
+    assert sorted(tools) == [
+        "debug-leftovers",
+        "merge-conflicts",
+        "ruff-logic",
+        "ruff-performance",
+        "ruff-security",
+        "ruff-style",
+        "secrets",
+    ]
+    assert all(tool.name == name for name, tool in tools.items())
+
+
+def test_every_tool_of_the_rule_table_is_in_the_catalog() -> None:
+    assert set(packaged_rules().tools) <= set(all_tools())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
+        "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem",
+    ],
+)  # fmt: skip
+def test_a_path_of_test_code_is_known(path: str) -> None:
+    assert is_test(path)
+
+
+@pytest.mark.parametrize("path", ["src/contest.py", "latest.py", "attestation/a.py", "src/testimony.py", "inspect.rb"])
+def test_a_path_that_only_sounds_like_a_test_is_none(path: str) -> None:
+    assert not is_test(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "by_hand"),
+    [
+        ("scripts/a.py", True),
+        ("app/cli.py", True),
+        ("manage.py", True),
+        ("a/__main__.py", True),
+        ("src/client.py", False),
+    ],
+)
+def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) -> None:
+    assert is_run_by_hand(path) is by_hand
+
+
+def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(slice_of: Callable[..., Payload]) -> None:
+    payload = slice_of(" a\n-b\n+c\n\\ No newline at end of file", "-d\n e", "+f", start=3)
+
+    assert new_side(payload) == ((Line(3, "a", added=False), Line(4, "c", added=True)), (Line(2003, "f", added=True),))
+    assert [line.number for line in added_lines(payload)] == [4, 2003]

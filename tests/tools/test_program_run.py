@@ -1,0 +1,223 @@
+"""One program on untrusted text, with real programs that behave and that do not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reviewbot.tools.process import Finished, Limits, ProgramError, run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Program = Callable[..., Path]
+
+CANARY = "CANARY-7f3a91"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits from outside and process handles are Linux's")
+TELL = """
+print(json.dumps({
+    "argv": sys.argv[1:], "cwd": os.getcwd(), "here": os.listdir("."), "env": dict(os.environ),
+    "files": {p.name: p.read_text() for p in sorted(pathlib.Path(sys.argv[-1]).iterdir())} if len(sys.argv) > 1 else {},
+    "stdin": sys.stdin.read(), "leads_session": os.getsid(0) == os.getpid(),
+}))
+"""
+
+
+def run(
+    program: Path, *arguments: str, files: Mapping[str, str] | None = None, limits: Limits | None = None
+) -> Finished:
+    return asyncio.run(run_program(program, arguments, files or {}, limits=limits or Limits()))
+
+
+def failure(program: Path, *arguments: str, limits: Limits | None = None) -> ProgramError:
+    with pytest.raises(ProgramError) as caught:
+        run(program, *arguments, limits=limits)
+    return caught.value
+
+
+def ends(pid: int) -> bool:
+    """Whether a process is gone, or goes now: a signal takes a moment to arrive."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], 10)[0])
+    finally:
+        os.close(handle)
+
+
+def test_a_program_gets_its_arguments_its_files_and_nothing_on_standard_input(program: Program) -> None:
+    told = json.loads(run(program(TELL), "--flag", files={"f0.py": "x = 1\r\n"}).stdout)
+
+    assert told["argv"][0] == "--flag"
+    assert told["files"] == {"f0.py": "x = 1\n"}
+    assert told["stdin"] == ""
+    assert told["leads_session"]
+
+
+def test_the_working_folder_is_empty_and_holds_not_even_the_files(program: Program) -> None:
+    told = json.loads(run(program(TELL), files={"ast.py": "raise SystemExit(0)"}).stdout)
+
+    assert told["here"] == []
+    assert Path(told["argv"][0]).parent == Path(told["cwd"]).parent
+
+
+def test_without_files_no_folder_is_passed(program: Program) -> None:
+    assert json.loads(run(program(TELL)).stdout)["argv"] == []
+
+
+def test_no_variable_of_our_environment_reaches_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+    monkeypatch.setenv("LD_PRELOAD", "")
+
+    told = json.loads(run(program(TELL)).stdout)
+
+    assert CANARY not in json.dumps(told)
+    assert set(told["env"]) - {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"} == {"PATH", "HOME", "LC_ALL"}
+    assert told["env"]["PATH"] == "/usr/bin:/bin"
+
+
+def test_nothing_is_left_on_the_disk(program: Program) -> None:
+    told = json.loads(run(program(TELL), files={"f0.py": ""}).stdout)
+
+    assert not Path(told["cwd"]).parent.exists()
+
+
+def test_only_the_owner_can_read_the_files(program: Program) -> None:
+    body = "print(oct(pathlib.Path(sys.argv[1]).parent.stat().st_mode))"
+
+    mode = int(run(program(body), files={"f0.py": ""}).stdout, 8)
+
+    assert stat.S_IMODE(mode) == 0o700
+
+
+def test_a_text_that_is_no_unicode_is_written_all_the_same(program: Program) -> None:
+    told = json.loads(run(program(TELL), files={"f0.py": "x = '\ud800'"}).stdout)
+
+    assert told["files"]["f0.py"] == "x = '?'"
+
+
+@LINUX
+def test_a_program_that_hangs_is_killed_with_all_its_children(program: Program, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    body = f"""
+child = os.fork()
+if child:
+    pathlib.Path({str(pids)!r}).write_text(f"{{os.getpid()}} {{child}}")
+time.sleep(600)
+"""
+    error = failure(program(body), limits=Limits(seconds=0.5))
+
+    assert error.reason == "timeout"
+    assert "0.5 s" in str(error)
+    assert all(ends(int(pid)) for pid in pids.read_text().split())
+
+
+@LINUX
+def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(program: Program, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    body = f"""
+if os.fork() == 0:
+    pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))
+    time.sleep(600)
+"""
+    assert failure(program(body), limits=Limits(seconds=0.5)).reason == "timeout"
+    assert ends(int(pid.read_text()))
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_program_that_floods_a_stream_is_stopped(program: Program, stream: str) -> None:
+    body = f"while True: sys.{stream}.write('x' * 65536)"
+
+    error = failure(program(body), limits=Limits(stdout_bytes=100_000, stderr_bytes=100_000))
+
+    assert error.reason == "flooded"
+
+
+def test_a_status_that_was_not_expected_is_a_crash_and_standard_error_is_not_told(program: Program) -> None:
+    error = failure(program(f"sys.stderr.write('{CANARY}'); sys.exit(3)"))
+
+    assert (error.reason, error.status) == ("crashed", 3)
+    assert CANARY not in str(error)
+    assert str(error) == "program ended with status 3"
+
+
+def test_a_signal_is_a_crash(program: Program) -> None:
+    error = failure(program("os.kill(os.getpid(), 11)"))
+
+    assert (error.reason, error.status) == ("crashed", -11)
+    assert str(error) == "program ended with signal 11"
+
+
+def test_a_status_that_was_expected_is_an_answer(program: Program) -> None:
+    made = program("print('found'); sys.exit(11)")
+
+    finished = asyncio.run(run_program(made, (), {}, exit_codes=frozenset({0, 11})))
+
+    assert (finished.exit_code, finished.stdout) == (11, b"found\n")
+
+
+def test_a_program_that_is_not_there_is_missing(tmp_path: Path) -> None:
+    assert failure(tmp_path / "nowhere").reason == "missing_program"
+
+
+def test_a_file_that_cannot_be_run_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("no program")
+
+    error = failure(tmp_path / "notes")
+
+    assert error.reason == "missing_program"
+    assert str(tmp_path) not in str(error)
+
+
+@LINUX
+def test_resource_limits_are_set_and_told(program: Program) -> None:
+    finished = run(program("time.sleep(0.05)"))
+
+    assert finished.limits == ("memory", "cpu", "file_size", "open_files", "core")
+
+
+@LINUX
+def test_a_program_that_takes_too_much_memory_crashes(program: Program) -> None:
+    body = "time.sleep(0.05)\nx = bytearray(1 << 30)"
+
+    assert failure(program(body), limits=Limits(memory_bytes=256 << 20)).reason == "crashed"
+
+
+@LINUX
+def test_a_cancelled_run_leaves_neither_process_nor_folder(program: Program, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    body = f"pathlib.Path({str(fifo)!r}).write_text(os.getcwd() + ' ' + str(os.getpid()))\ntime.sleep(600)"
+    made = program(body)
+
+    async def cancel_when_started() -> tuple[Path, int]:
+        task = asyncio.ensure_future(run_program(made, (), {}))
+        cwd, pid = (await asyncio.to_thread(fifo.read_text)).split()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return Path(cwd), int(pid)
+
+    cwd, pid = asyncio.run(cancel_when_started())
+
+    assert not cwd.parent.exists()
+    assert ends(pid)
+
+
+def test_many_programs_run_side_by_side(program: Program) -> None:
+    made = program("print(sys.argv[1])")
+
+    async def all_at_once() -> list[Finished]:
+        return await asyncio.gather(*(run_program(made, (str(number),), {}) for number in range(8)))
+
+    assert [finished.stdout for finished in asyncio.run(all_at_once())] == [f"{n}\n".encode() for n in range(8)]

@@ -1,0 +1,317 @@
+"""Ruff as one tool for each worker: what each says, of which lines, how sure, and what becomes of a failure."""
+
+# ruff: noqa: E501 - a defect and its near miss are easier to compare on one line
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reviewbot.tools.catalog import all_tools
+from reviewbot.tools.process import Limits
+from reviewbot.tools.reports import MAX_CANDIDATES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.ports import Snapshot, ToolReport
+
+    SliceOf = Callable[..., Payload]
+    SnapshotOf = Callable[..., Snapshot]
+    FakeRuff = Callable[[str], Path]
+
+RUFF_TOOLS = ("ruff-security", "ruff-performance", "ruff-style", "ruff-logic")
+NOWHERE = Path("/nonexistent/ruff")
+
+
+def run(
+    tool: str, payload: Payload, snapshot: Snapshot, ruff: Path | None = None, limits: Limits | None = None
+) -> ToolReport:
+    return asyncio.run(all_tools(ruff=ruff, limits=limits)[tool].run(payload, snapshot))
+
+
+def rules(report: ToolReport) -> list[str]:
+    return [candidate.rule for candidate in report.candidates]
+
+
+def only(report: ToolReport) -> Candidate:
+    (candidate,) = report.candidates
+    return candidate
+
+
+PAIRS = [
+    ("ruff-security", "S605", "os.system('ping ' + host)", "os.getpid()"),
+    ("ruff-security", "S602", "subprocess.run(command, shell=True)", "subprocess.run([program, name])"),
+    ("ruff-security", "S608", 'db.execute("SELECT a FROM t WHERE b = \'" + b + "\'")', 'db.execute("SELECT a FROM t WHERE b = ?", [b])'),
+    ("ruff-security", "S307", "x = eval(text)", "x = ast.literal_eval(text)"),
+    ("ruff-security", "S506", "yaml.load(text, Loader=yaml.Loader)", "yaml.safe_load(text)"),
+    ("ruff-security", "S324", "hashlib.md5(data)", "hashlib.sha256(data)"),
+    ("ruff-security", "S501", "requests.get(url, verify=False, timeout=5)", "requests.get(url, timeout=5)"),
+    ("ruff-security", "S301", "pickle.loads(body)", "json.loads(body)"),
+    ("ruff-security", "S103", "os.chmod(path, 0o777)", "os.chmod(path, 0o600)"),
+    ("ruff-security", "S311", "token = random.random()", "token = secrets.token_hex()"),
+    ("ruff-logic", "B006", "def f(x=[]):\n    return x", "def f(x=()):\n    return x"),
+    ("ruff-logic", "F632", "if x is 'a':\n    pass", "if x == 'a':\n    pass"),
+    ("ruff-logic", "F507", "'%s %s' % (a,)", "'%s %s' % (a, b)"),
+    ("ruff-logic", "F601", "x = {'a': 1, 'b': 2, 'a': 3}", "x = {'a': 1, 'b': 2}"),
+    ("ruff-logic", "B023", "for x in xs:\n    fs.append(lambda: x)", "for x in xs:\n    fs.append(lambda x=x: x)"),
+    ("ruff-logic", "B012", "try:\n    f()\nfinally:\n    return", "try:\n    f()\nfinally:\n    g()"),
+    ("ruff-logic", "B008", "def f(now=datetime.now()):\n    return now", "def f(db=Depends(connect())):\n    return db"),
+    ("ruff-logic", "RUF006", "async def f():\n    asyncio.create_task(g())", "async def f():\n    return asyncio.create_task(g())"),
+    ("ruff-logic", "T100", "breakpoint()", "make_breakpoint()"),
+    ("ruff-performance", "ASYNC251", "async def f():\n    time.sleep(1)", "async def f():\n    await asyncio.sleep(1)"),
+    ("ruff-performance", "C401", "x = set(y for y in ys)", "x = {y for y in ys}"),
+    ("ruff-performance", "PERF401", "xs = []\nfor y in ys:\n    if y:\n        xs.append(y)", "xs = []\nfor y in ys:\n    if y:\n        f(y)"),
+    ("ruff-performance", "RUF015", "x = list(ys)[0]", "x = next(iter(ys))"),
+    ("ruff-style", "W605", "x = '\\d'", "x = r'\\d'"),
+    ("ruff-style", "E101", "if x:\n\tif y:\n\t    z()", "if x:\n\tif y:\n\t\tz()"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "rule", "wrong", "right"), PAIRS, ids=[pair[1] for pair in PAIRS])
+def test_a_rule_tells_a_defect_from_its_near_miss(
+    slice_of: SliceOf, bare: Snapshot, tool: str, rule: str, wrong: str, right: str
+) -> None:
+    assert rule in rules(run(tool, slice_of(wrong), bare))
+    assert rule not in rules(run(tool, slice_of(right), bare))
+
+
+def test_no_tool_reports_a_rule_of_another(slice_of: SliceOf, bare: Snapshot) -> None:
+    everything = slice_of(*(wrong for _, _, wrong, _ in PAIRS))
+
+    told = [set(rules(run(tool, everything, bare))) for tool in RUFF_TOOLS]
+
+    assert sum(len(codes) for codes in told) == len(set().union(*told))
+
+
+def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", slice_of("     x = 1\n+    os.system('ping ' + x)", start=12), bare))
+
+    assert candidate.model_dump() == {
+        "severity": "critical",
+        "path": "src/app.py",
+        "quote": "os.system('ping ' + x)",
+        "message": "Starting a process with a shell, possible injection detected",
+        "confidence": 70,
+        "source": "ruff-security",
+        "category": "command-injection",
+        "rule": "S605",
+        "line": 13,
+        "end_line": 13,
+        "trigger": "A part of the command that comes from outside can start any other program.",
+        "suggestion": "",
+        "cwe": 78,
+    }
+
+
+def test_the_run_says_which_ruff_answered(slice_of: SliceOf, bare: Snapshot) -> None:
+    report = run("ruff-logic", slice_of("x = 1"), bare)
+
+    assert report.run.tool == "ruff-logic"
+    assert report.run.version.startswith("0.17.")
+    assert report.run.exit_code == 0
+    assert set(report.run.isolation) >= {"empty_folder", "scrubbed_environment", "time", "output"}
+    assert report.gap is None
+
+
+def test_only_added_lines_are_told(slice_of: SliceOf, bare: Snapshot) -> None:
+    assert rules(run("ruff-security", slice_of(" eval(a)\n-eval(b)\n+x = 1"), bare)) == []
+
+
+def test_a_call_that_the_change_made_unsafe_is_told_on_its_added_line(slice_of: SliceOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", slice_of(" subprocess.run(\n     command,\n+    shell=True,\n )"), bare))
+
+    assert (candidate.rule, candidate.line, candidate.end_line) == ("S602", 3, 4)
+
+
+def test_an_added_line_beside_the_cause_is_not_blamed(slice_of: SliceOf, bare: Snapshot) -> None:
+    assert rules(run("ruff-logic", slice_of(" def f(\n     x=[],\n+    y=1,\n ):\n     return x"), bare)) == []
+
+
+def test_an_added_line_far_down_in_a_call_is_not_blamed(slice_of: SliceOf, bare: Snapshot) -> None:
+    between = "\n".join("     a," for _ in range(40))
+
+    assert (
+        rules(run("ruff-security", slice_of(f" subprocess.run(\n     x, shell=True,\n{between}\n+    b,\n )"), bare))
+        == []
+    )
+
+
+def test_a_command_that_is_one_literal_is_only_mentioned(slice_of: SliceOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", slice_of("os.system('ls -l')"), bare))
+
+    assert (candidate.severity, candidate.confidence) == ("info", 40)
+
+
+def test_a_password_in_a_test_is_no_finding(slice_of: SliceOf, bare: Snapshot) -> None:
+    line = "password = 'hunter2'"
+
+    assert rules(run("ruff-security", slice_of(line), bare)) == ["S105"]
+    assert rules(run("ruff-security", slice_of(line, path="tests/test_login.py"), bare)) == []
+
+
+def test_an_undefined_name_is_told_on_whole_files_only(
+    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf
+) -> None:
+    text = "x = missing"
+
+    assert rules(run("ruff-logic", slice_of(text), snapshot_of(text))) == ["F821"]
+    assert rules(run("ruff-logic", slice_of(text), bare)) == []
+
+
+def test_a_rule_about_the_file_is_told_once(slice_of: SliceOf, bare: Snapshot) -> None:
+    text = "\n".join("if x:\n\tif y:\n\t    z()" for _ in range(5))
+
+    assert rules(run("ruff-style", slice_of(text), bare)) == ["E101"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "eval(x)  # noqa",
+        "eval(x)  # noqa: S307",
+        "# ruff: noqa\neval(x)",
+        "# ruff: noqa: S307\neval(x)",
+        "# flake8: noqa\neval(x)",
+        "eval(x)  # nosec",
+        "# ruff: ignore[S307]\neval(x)",
+        "# ruff: disable[S307]\neval(x)\n# ruff: enable[S307]",
+    ],
+)
+def test_nothing_in_the_code_silences_a_rule(
+    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf, text: str
+) -> None:
+    assert rules(run("ruff-security", slice_of(text), bare)) == ["S307"]
+    assert rules(run("ruff-security", slice_of(text), snapshot_of(text))) == ["S307"]
+
+
+@pytest.mark.parametrize("path", ["ruff.toml", "pyproject.toml", ".ruff.toml", "ast.py", "sysconfig.py", "conftest.py"])
+def test_no_name_of_a_file_makes_it_a_configuration_or_a_module(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, path: str
+) -> None:
+    text = 'extend = "/proc/self/environ"\nexclude = ["**"]\neval(x)'
+
+    assert rules(run("ruff-security", slice_of(text, path=path), snapshot_of(text))) == ["S307"]
+
+
+def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    text = "\n".join(["hashlib.md5(x)"] * 9_999 + ["eval(x)"])
+    head = f"import hashlib\n{text}"
+
+    report = run("ruff-security", slice_of(text, start=2), snapshot_of(head))
+
+    assert len(report.candidates) == MAX_CANDIDATES
+    assert report.candidates[-1].rule == "S307"
+    assert report.gap is not None
+    assert report.gap.reason == "flooded"
+    assert "10000 findings" in report.gap.message
+
+
+def test_a_slice_that_adds_nothing_needs_no_run(slice_of: SliceOf, bare: Snapshot) -> None:
+    report = run("ruff-security", slice_of("-eval(x)\n x = 1"), bare, NOWHERE)
+
+    assert (report.candidates, report.gap, report.run.version) == ((), None, "not run")
+
+
+def test_a_broken_hunk_is_a_gap_that_says_what_helps(slice_of: SliceOf, bare: Snapshot) -> None:
+    prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
+
+    report = run("ruff-security", slice_of(prose, "eval(x)"), bare)
+
+    assert rules(report) == ["S307"]
+    assert report.gap is not None
+    assert report.gap.reason == "unreadable"
+    assert report.gap.message == (
+        "1 of 2 hunks could not be read in full on their own; with --repo or --git the whole file is read"
+    )
+
+
+BROKEN = "def f(:\n    return eval(x)\n"
+
+
+def test_a_file_that_does_not_parse_is_a_gap_that_names_the_line(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    report = run("ruff-security", slice_of("     return eval(x)".replace(" ", "+", 1), start=2), snapshot_of(BROKEN))
+
+    assert rules(report) == ["S307"]
+    assert report.gap is not None
+    assert report.gap.message.startswith("the file does not parse at line 1; 0 of 1 hunks")
+
+
+def test_a_file_that_the_change_broke_is_a_finding_of_one_tool(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    snapshot = snapshot_of(BROKEN, "def f():\n    return 1\n")
+    told = {tool: run(tool, slice_of(BROKEN.rstrip("\n")), snapshot).candidates for tool in RUFF_TOOLS}
+
+    (broken,) = [
+        candidate for candidates in told.values() for candidate in candidates if candidate.category == "syntax"
+    ]
+    assert (broken.source, broken.severity, broken.confidence) == ("ruff-logic", "critical", 90)
+    assert (broken.line, broken.rule) == (1, "invalid-syntax")
+
+
+@pytest.mark.parametrize(
+    ("code", "base"),
+    [(BROKEN.rstrip("\n"), None), (BROKEN.rstrip("\n"), "print 'two'\n"), (" def f(:\n+    return eval(x)", "x = 1\n")],
+    ids=["a new file", "it was broken before", "the place was not added"],
+)
+def test_a_file_that_was_broken_anyway_is_only_a_gap(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, code: str, base: str | None
+) -> None:
+    report = run("ruff-logic", slice_of(code), snapshot_of(BROKEN, base))
+
+    assert report.candidates == ()
+    assert report.gap is not None
+
+
+def test_a_secret_in_a_line_is_masked_in_its_quote(slice_of: SliceOf, bare: Snapshot) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+
+    candidate = only(run("ruff-security", slice_of(f"os.system('curl -H {token} ' + x)"), bare))
+
+    assert candidate.quote == "os.system('curl -H ghp_**** ' + x)"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("time.sleep(600)", "timeout"),
+        ("os.abort()", "crashed"),
+        ("while True: print('x' * 9999)", "flooded"),
+        ("print('[{')", "bad_answer"),
+    ],
+)
+def test_each_failure_of_ruff_is_a_named_gap_of_each_tool(
+    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
+) -> None:
+    tools = all_tools(ruff=fake_ruff(body), limits=Limits(seconds=0.5, stdout_bytes=100_000))
+
+    async def ask() -> list[ToolReport]:
+        return await asyncio.gather(*(tools[name].run(slice_of("eval(x)"), bare) for name in RUFF_TOOLS))
+
+    for report, name in zip(asyncio.run(ask()), RUFF_TOOLS, strict=True):
+        assert report.candidates == ()
+        assert report.gap is not None
+        assert (report.gap.reason, report.gap.tool, report.gap.path) == (reason, name, "src/app.py")
+        assert report.run.version == "unknown"
+
+
+def test_a_missing_ruff_is_a_gap(slice_of: SliceOf, bare: Snapshot) -> None:
+    report = run("ruff-style", slice_of("x = 1"), bare, NOWHERE)
+
+    assert report.gap is not None
+    assert report.gap.reason == "missing_program"
+
+
+def test_what_ruff_says_is_kept_short_and_on_one_line(slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff) -> None:
+    place = {"row": 2, "column": 1}
+    item = {"code": "S307", "filename": "f0.py", "location": place, "end_location": {"row": 9, "column": 1}}
+    answer = json.dumps([item | {"message": "two\nlines " + "x" * 5_000}, item | {"message": ""}])
+
+    report = run("ruff-security", slice_of("eval(x)"), bare, fake_ruff(f"print({answer!r})"))
+
+    assert [len(candidate.message) for candidate in report.candidates] == [2_000, len("no message")]
+    assert report.candidates[0].message.startswith("two lines x")
