@@ -65,26 +65,46 @@ def _index_of_svn(state: State, line: bytes) -> bool:
     return True
 
 
-def names(state: State, line: bytes) -> bool:
-    """Read a "--- " line together with the "+++ " line below it."""
+def _names(state: State, line: bytes) -> bool:
+    """A "--- " line together with the "+++ " line below it."""
     if line == b"---" and state.section is None:
         return True
-    new = state.peek().removesuffix(b"\r")
-    if not line.startswith(b"--- ") or not new.startswith(b"+++ "):
+    if not are_names(state, state.at - 1):
         return _cut_names(state, line)
-    hunk_follows = state.peek(1).startswith(b"@@ -")
     section, header = state.section, state.header()
-    if section is not None and header is None and not hunk_follows:
+    if section is not None and header is None and not state.peek(1).startswith(b"@@ -"):
         if section.trouble:
             return True
         section.blame(state.at - 1, STRAY)
-    target = header or state.open("plain")
-    if len(new) > state.limits.header_bytes:
-        target.blame(state.at, TOO_LONG)
-    else:
-        target.old, target.new = line.removeprefix(b"--- "), new.removeprefix(b"+++ ")
-    state.at += 1
+    _fill(state, header or state.open("plain"))
     return True
+
+
+def _fill(state: State, section: Section) -> None:
+    """Give a section the names of the line in hand and the one below it, and go on behind them."""
+    old, new = (state.lines[at].removesuffix(b"\r") for at in (state.at - 1, state.at))
+    if max(len(old), len(new)) > state.limits.header_bytes:
+        section.blame(state.at, TOO_LONG)
+    else:
+        section.old, section.new = old.removeprefix(b"--- "), new.removeprefix(b"+++ ")
+    state.at += 1
+
+
+def are_names(state: State, at: int) -> bool:
+    """Whether a line, counted from 0, and the one below it are the names of a file."""
+    lines = state.lines
+    inside = 0 <= at < len(lines) - 1
+    return inside and lines[at].startswith(b"--- ") and lines[at + 1].startswith(b"+++ ")
+
+
+def reopen(state: State, at: int) -> None:
+    """Begin the section whose names a hunk with wrong counts took for rows of its own, and go on behind them.
+
+    The line behind them is read again and is a hunk header: no line is read a third time.
+    """
+    state.at = at + 1
+    state.hunk_end = -1
+    _fill(state, state.open("plain"))
 
 
 def _cut_names(state: State, line: bytes) -> bool:
@@ -99,12 +119,12 @@ def _cut_names(state: State, line: bytes) -> bool:
 
 def _new_name(state: State, line: bytes) -> bool:
     """A "+++ " line without its "--- " line, which a hunk with a wrong count may have swallowed."""
-    if state.at > 1 and state.lines[state.at - 2].startswith(b"--- ") and state.peek().startswith(b"@@ -"):
+    if are_names(state, state.at - 2) and state.peek().startswith(b"@@ -"):
         state.stray("a hunk is longer than its lines")
-        state.at -= 1
-        return names(state, state.lines[state.at - 1])
+        reopen(state, state.at - 2)
+        return True
     header = state.header() or (None if state.section else state.open("orphan"))
-    if header is not None:
+    if header is not None and line.startswith(b"+++ "):
         header.new = line.removeprefix(b"+++ ")
     return False
 
@@ -237,7 +257,7 @@ def _commit(state: State, line: bytes) -> bool:
 HANDLERS: Final[dict[bytes, Callable[[State, bytes], bool]]] = {
     b"diff": _diff,
     b"Index:": _index_of_svn,
-    b"---": names,
+    b"---": _names,
     b"+++": _new_name,
     b"old": _mode,
     b"new": _mode,

@@ -113,11 +113,10 @@ def _hunk(state: State, line: bytes) -> None:
     if section is None or section.binary is not None or (section.new is None and section.style != "fragment"):
         state.stray("a hunk stands there without file names")
         return
-    if section.style == "plain" and _swallowed_names(state):
+    if section.style == "plain" and state.hunk_end == state.at - 1 and headers.are_names(state, state.at - 3):
+        # The last rows of the hunk just above are the names of the next file.
         section.blame(state.at - 3, _TOO_LONG_HUNK)
-        state.at -= 2
-        state.hunk_end = -1  # else the names below would be taken for rows again
-        headers.names(state, state.lines[state.at - 1])
+        headers.reopen(state, state.at - 3)
         return
     head = hunks.header(line)
     if head is None:
@@ -130,15 +129,6 @@ def _hunk(state: State, line: bytes) -> None:
         _read(state, section, head)
 
 
-def _swallowed_names(state: State) -> bool:
-    """Whether the last two rows of the hunk just above are the names of the next file: its counts were too large."""
-    return state.hunk_end == state.at - 1 and _are_names(state, state.at - 3)
-
-
-def _are_names(state: State, at: int) -> bool:
-    return at >= 0 and state.lines[at].startswith(b"--- ") and state.lines[at + 1].startswith(b"+++ ")
-
-
 def _read(state: State, section: Section, head: hunks.Header) -> None:
     start = state.at
     body = hunks.read_body(state.lines, start, head)
@@ -148,9 +138,8 @@ def _read(state: State, section: Section, head: hunks.Header) -> None:
         # With rows, reading went to the end and the fault is the hunk's as a whole.
         section.blame(start - 1 if body.rows else body.at, body.fault or "the hunk changes nothing")
         section.word_diff = _looks_like_word_diff(state.lines[start : start + _PEEK])
-        if body.at - 2 >= start and _are_names(state, body.at - 2) and state.peek().startswith(b"@@ -"):
-            state.at -= 2
-            state.hunk_end = -1  # else the names below would be taken for rows again
+        if body.at - 2 >= start and headers.are_names(state, body.at - 2) and state.peek().startswith(b"@@ -"):
+            headers.reopen(state, body.at - 2)
         return
     if body.ended:
         section.cut = f"the diff ends inside a hunk, at its line {len(state.lines)}"

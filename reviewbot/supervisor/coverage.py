@@ -15,13 +15,16 @@ UNREAD_STATES: dict[CoverageState, GapReason] = {
 }
 """States in which parsing or planning may leave a file that should have been read, and the gap each one is."""
 
+NEEDLESS_STATES: frozenset[CoverageState] = frozenset({"generated", "binary", "ignored"})
+"""States of files that nobody was meant to read."""
+
 HEADLINES: dict[Verdict, str] = {
-    "issues": "{issues} found; {looked} of {total} files reviewed in full{rest}",
-    "needs_person": "No certain issue, {people} for a person; {looked} of {total} files reviewed in full{rest}",
-    "clean": "No issues found in {looked} of {total} files{rest}",
-    "incomplete": "Incomplete: no issues found in {looked} of {total} files{rest}",
-    "not_reviewed": "No review: {looked} of {total} files reviewed in full{rest}",
-    "nothing_to_review": "Nothing to review: the change has no files",
+    "issues": "{issues} found; {looked} of {files} reviewed in full{rest}",
+    "needs_person": "No certain issue, {people} for a person; {looked} of {files} reviewed in full{rest}",
+    "clean": "No issues found in {looked} of {files}{rest}",
+    "incomplete": "Incomplete: no issues found in {looked} of {files}{rest}",
+    "not_reviewed": "No review: {looked} of {files} reviewed in full{rest}",
+    "nothing_to_review": "Nothing to review in {files}{rest}",
 }
 """The only words a verdict has. `looked` counts files that were read to the end by whatever reads their language."""
 
@@ -54,6 +57,8 @@ def final_coverage(
             final.append(left_out[parsed.path].pop(0))
             continue
         names = tuple(sorted(set(looked.get(parsed.path, ()))))
+        if not names and not missing[parsed.path]:
+            missing[parsed.path].append("nobody read it to its end")
         reasons = [text for text in (parsed.reason, *dict.fromkeys(missing[parsed.path])) if text]
         state: CoverageState = "partial" if missing[parsed.path] else parsed.state
         final.append(FileCoverage(path=parsed.path, state=state, reason="; ".join(reasons), looked=names))
@@ -74,13 +79,14 @@ def parse_gaps(plan: Plan, change: ChangeSet) -> list[Gap]:
 
 def decide(coverage: Sequence[FileCoverage], gaps: Sequence[Gap], issues: int, people: int) -> Verdict:
     """The verdict. Never "clean" while something that should have been read was not."""
-    if not coverage:
-        return "nothing_to_review"
     if issues:
         return "issues"
     if people:
         return "needs_person"
-    if all(c.state != "reviewed" for c in coverage):
+    wanted = [c for c in coverage if c.state not in NEEDLESS_STATES]
+    if not wanted:
+        return "nothing_to_review"
+    if all(c.state != "reviewed" for c in wanted):
         return "not_reviewed"
     unread = any(c.state in UNREAD_STATES for c in coverage)
     return "incomplete" if gaps or unread else "clean"
@@ -91,10 +97,10 @@ def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, pe
     states = Counter(c.state for c in coverage)
     others = [f"{count} {state.replace('_', ' ')}" for state, count in sorted(states.items()) if state != "reviewed"]
     return HEADLINES[verdict].format(
-        issues=_counted(issues, "issue"),
-        people=_counted(people, "thing"),
+        issues=counted(issues, "issue"),
+        people=counted(people, "thing"),
         looked=states["reviewed"],
-        total=len(coverage),
+        files=counted(len(coverage), "file"),
         rest=f" ({', '.join(others)})" if others else "",
     )
 
@@ -107,5 +113,6 @@ def _queues(left_out: Sequence[FileCoverage]) -> dict[str, list[FileCoverage]]:
     return queues
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, as in "1 file" and "2 files"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

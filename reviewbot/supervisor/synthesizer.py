@@ -22,10 +22,10 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerUsage,
 )
-from reviewbot.supervisor.coverage import decide, final_coverage, headline, parse_gaps
+from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, parse_gaps
 from reviewbot.supervisor.dispatcher import Settled
 from reviewbot.supervisor.merging import merge
-from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason
+from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
 
 UNKNOWN_LANGUAGE = "text"
 """What `FileChange.language` says of a file whose name tells nothing."""
@@ -169,6 +169,9 @@ def _for_a_person(change: ChangeSet) -> list[HumanItem]:
         elif parsed.state == "binary" and _holds_text(file):
             reason = f"the diff calls this {file.language} file binary (.gitattributes can do that); nobody has read it"
             items.append(HumanItem(path=file.path, reason=reason))
+        elif hidden_by_its_author(file):
+            reason = "this change makes it look written by a program (a marker, or a huge line), so nobody has read it"
+            items.append(HumanItem(path=file.path, reason=reason))
     return items
 
 
@@ -185,7 +188,7 @@ def _summary(change: ChangeSet, weighed: Weighed, gaps: int) -> str:
     parts += [f"{len(weighed.withheld)} withheld"] if weighed.withheld else []
     parts += [f"{gaps} not looked at"] if gaps else []
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)
-    return f"{len(change.files)} files, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}"
+    return f"{counted(len(change.files), 'file')}, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}"
 
 
 def _usage_of(worker: str, ends: Sequence[Settled]) -> WorkerUsage:

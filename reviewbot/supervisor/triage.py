@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reviewbot.config.globs import matches_glob
 from reviewbot.contracts import FileChange, FileCoverage
-from reviewbot.diff.rows import hunk_rows
+from reviewbot.diff.rows import Row, hunk_rows
 
 LOCK_FILES = frozenset({
     "Cargo.lock", "Gemfile.lock", "Pipfile.lock", "bun.lockb", "composer.lock", "flake.lock", "go.sum", "mix.lock",
@@ -116,11 +116,20 @@ def generated_reason(file: FileChange) -> str | None:
         return "by its name"
     if file.minified:
         return "minified, a line is longer than 20,000 characters"
-    return "it says so in its first lines" if _has_marker(file) else None
+    return "it says so in its first lines" if _marker(file) else None
 
 
-def _has_marker(file: FileChange) -> bool:
-    if not file.hunks or file.hunks[0].new_start > 1:
+def hidden_by_its_author(file: FileChange) -> bool:
+    """Whether code is left out only because of lines that this very change adds: whoever wrote them chose that."""
+    if file.kind != "code" or generated_reason(file.model_copy(update={"minified": False, "hunks": ()})) is not None:
         return False
+    marker = _marker(file)
+    return file.minified or (marker is not None and marker.kind == "+")
+
+
+def _marker(file: FileChange) -> Row | None:
+    """The line near the top that says that a program made the file."""
+    if not file.hunks or file.hunks[0].new_start > 1:
+        return None
     top = islice((row for row in hunk_rows(file.hunks[0]) if row.new is not None), MARKER_LINES)
-    return any(GENERATED_MARKER.search(row.text[:MARKER_WIDTH]) for row in top)
+    return next((row for row in top if GENERATED_MARKER.search(row.text[:MARKER_WIDTH])), None)

@@ -23,17 +23,17 @@ DIFFS = Path(__file__).resolve().parent.parent / "hostile" / "diffs"
 SEEDS = [each.read_bytes() for each in sorted(DIFFS.iterdir()) if 0 < each.stat().st_size < 1500]
 WORDS = [
     b"diff --git a/x b/x\n", b"diff --git a/x b/y\n", b"diff --cc x\n", b"diff -u a b\n", b"Index: x\n", b"--- a/x\n",
-    b"+++ b/x\n", b"--- /dev/null\n", b"+++ /dev/null\n", b"@@ -1 +1 @@\n", b"@@ -1,2 +1,3 @@ f\n",
-    b"@@ -0,0 +1 @@\n", b"@@ -9,0 +9 @@\n", b"+a\n", b"-b\n", b" c\n", b"\n", b"\r\n",
-    b"\\ No newline at end of file\n", b"new file mode 100644\n", b"deleted file mode 100644\n", b"old mode 100644\n",
-    b"new mode 120000\n", b"rename from x\n", b"rename to y\n", b"copy from x\n", b"copy to x\n",
-    b"similarity index 9%\n", b"index 1..2 100644\n", b"index 0000..e69de29\n", b"Binary files a/x and b/x differ\n",
-    b"Binary file x has changed\n", b"GIT binary patch\n", b"literal 5\n", b"Only in a/b: c\n",
-    b"Submodule x 1111..2222:\n", b"Submodule x contains modified content\n", b"* Unmerged path x\n",
-    b"Property changes on: x\n", b"## -0,0 +1 ##\n", b"Cannot display: file marked as a binary type.\n", b"---\n",
-    b"-- \n", b"2.39\n", b"~\n", b"[-a-]{+b+}\n", b'--- "a/\\377"\n', b'+++ "b/\\377"\n',
-    b"commit " + b"1" * 40 + b"\n", b"\xff", b"\x00", b"\x1b[m\n", b"***************\n", b"From: a\n", b"tag x\n",
-    b"\xff\xfe", b"\xef\xbb\xbf",
+    b"+++ b/x\n", b"--- /dev/null\n", b"+++\n", b"--- \n", b"+++ \n", b"@@ -\n", b"@@\n", b"+++ /dev/null\n",
+    b"@@ -1 +1 @@\n", b"@@ -1,2 +1,3 @@ f\n", b"@@ -0,0 +1 @@\n", b"@@ -9,0 +9 @@\n", b"+a\n", b"-b\n", b" c\n",
+    b"\n", b"\r\n", b"\\ No newline at end of file\n", b"new file mode 100644\n", b"deleted file mode 100644\n",
+    b"old mode 100644\n", b"new mode 120000\n", b"rename from x\n", b"rename to y\n", b"copy from x\n",
+    b"copy to x\n", b"similarity index 9%\n", b"index 1..2 100644\n", b"index 0000..e69de29\n",
+    b"Binary files a/x and b/x differ\n", b"Binary file x has changed\n", b"GIT binary patch\n", b"literal 5\n",
+    b"Only in a/b: c\n", b"Submodule x 1111..2222:\n", b"Submodule x contains modified content\n",
+    b"* Unmerged path x\n", b"Property changes on: x\n", b"## -0,0 +1 ##\n",
+    b"Cannot display: file marked as a binary type.\n", b"---\n", b"-- \n", b"2.39\n", b"~\n", b"[-a-]{+b+}\n",
+    b'--- "a/\\377"\n', b'+++ "b/\\377"\n', b"commit " + b"1" * 40 + b"\n", b"\xff", b"\x00", b"\x1b[m\n",
+    b"***************\n", b"From: a\n", b"tag x\n", b"\xff\xfe", b"\xef\xbb\xbf",
 ]  # fmt: skip
 ANY_DIFF = st.lists(st.sampled_from(WORDS), max_size=25).map(b"".join) | st.binary(max_size=200)
 

@@ -183,6 +183,15 @@ def test_a_hunk_that_swallows_the_next_names_gives_them_back(hunk: bytes) -> Non
     assert found(data) == [("f", "malformed"), ("p.py", "reviewed")]
 
 
+@pytest.mark.parametrize("new", [b"+++", b"+++ ", b"+++\r", b"+++\tp", b"++++ p"])
+@pytest.mark.parametrize("old", [b"---", b"--- ", b"--- p", b"---\r", b"---- p"])
+@pytest.mark.parametrize("above", [b"", HEAD, PLAIN, b"--- a/f\n+++ b/f\n@@ -1,2 +0,0 @@\n-a\n", HEAD + b"@@ x\n-a\n"])
+def test_half_a_name_never_stops_the_reading(above: bytes, old: bytes, new: bytes) -> None:
+    data = above + old + b"\n" + new + b"\n@@ -1 +1 @@\n-a\n+b\n"
+    assert found(data + GOOD)[-1] == ("good.py", "reviewed")
+    assert "malformed" in [state for _, state in found(data + GOOD)] or (old, new) == (b"--- p", b"+++ p")
+
+
 def test_names_without_a_hunk_do_not_hide_stray_lines() -> None:
     assert found(PLAIN + b"--- x\n+++ eval\n" + GOOD) == [
         ("p.py", "malformed"),

@@ -95,9 +95,12 @@ def test_a_rename_that_another_line_denies_is_a_fault(line: bytes, old: bytes | 
     assert title(git(line, old, new, moved_from=b"o", moved_to=b"n")).fault == DISAGREE
 
 
-NAMES = st.lists(st.sampled_from(["a", "b", " b/", " ", '"', "\\", "\t", "\u00e9", "a/", "and", " and ", "x.py"]), min_size=1, max_size=5).map(
-    lambda atoms: "".join(atoms).strip("/").replace("//", "/").encode()
-).filter(bool)  # fmt: skip
+ATOMS = ["a", "b", " b/", " ", '"', "\\", "\t", "\u00e9", "a/", "and", " and ", "x.py"]
+NAMES = (
+    st.lists(st.sampled_from(ATOMS), min_size=1, max_size=5)
+    .map(lambda atoms: "".join(atoms).strip("/").replace("//", "/").encode())
+    .filter(bool)
+)
 
 
 def as_git_writes(name: bytes) -> bytes:

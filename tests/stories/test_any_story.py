@@ -87,7 +87,7 @@ def test_a_review_says_no_more_than_what_was_read(script: list[dict[str, Any]], 
     if told.verdict == "clean":
         assert all(entry.state == "reviewed" and entry.looked == ("scripted",) for entry in told.coverage)
         assert (told.gaps, told.human, told.findings, told.conflicts) == ((), (), (), ())
-    missing = {item.path for item in (*told.gaps, *told.human) if getattr(item, "finding", None) is None}
+    missing = {gap.path for gap in told.gaps} | {item.path for item in told.human if item.finding is None}
     assert missing == {entry.path for entry in told.coverage if entry.state == "partial"}
     lines = {file.path: commentable(file.hunks) for file in change.files}
     shown = [*told.findings, *(finding for conflict in told.conflicts for finding in conflict.findings)]

@@ -171,7 +171,7 @@ def test_every_worker_fails_and_the_review_does_not_say_that_all_is_well(story: 
     told = story(script=[{"replies": [{"fail": "crash"}]}]).told()
 
     assert told.verdict == "not_reviewed"
-    assert told.headline == "No review: 0 of 1 files reviewed in full (1 partial)"
+    assert told.headline == "No review: 0 of 1 file reviewed in full (1 partial)"
     assert [gap.message for gap in told.gaps] == ["given up after 3 failures: RuntimeError in engine scripted"]
 
 

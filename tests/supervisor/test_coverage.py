@@ -53,8 +53,9 @@ def _read_by_logic(a_task: MakeTask, a_plan: MakePlan) -> Plan:
         ("one file refused", states("reviewed", "refused"), [], 0, 0, "incomplete"),
         ("one file over budget", states("reviewed", "over_budget"), [], 0, 0, "incomplete"),
         ("no file read in full", states("partial", "malformed"), [GAP], 0, 0, "not_reviewed"),
-        ("only generated files", states("generated"), [], 0, 0, "not_reviewed"),
-        ("only files left out", states("ignored", "binary"), [], 0, 0, "not_reviewed"),
+        ("only generated files", states("generated"), [], 0, 0, "nothing_to_review"),
+        ("only files left out", states("ignored", "binary"), [], 0, 0, "nothing_to_review"),
+        ("a partial file among files left out", states("ignored", "partial"), [], 0, 0, "not_reviewed"),
         ("something for a person", states("reviewed"), [], 0, 1, "needs_person"),
         ("something for a person, and a gap", states("partial"), [GAP], 0, 1, "needs_person"),
         ("an issue", states("reviewed"), [], 1, 0, "issues"),
@@ -81,7 +82,7 @@ def test_every_verdict_has_its_words() -> None:
 @pytest.mark.parametrize(
     ("verdict", "coverage", "issues", "people", "words"),
     [
-        ("issues", states("reviewed"), 1, 0, "1 issue found; 1 of 1 files reviewed in full"),
+        ("issues", states("reviewed"), 1, 0, "1 issue found; 1 of 1 file reviewed in full"),
         (
             "issues",
             states("reviewed", "over_budget", "over_budget"),
@@ -94,7 +95,7 @@ def test_every_verdict_has_its_words() -> None:
             states("reviewed"),
             0,
             2,
-            "No certain issue, 2 things for a person; 1 of 1 files reviewed in full",
+            "No certain issue, 2 things for a person; 1 of 1 file reviewed in full",
         ),
         ("clean", states("reviewed", "generated"), 0, 0, "No issues found in 1 of 2 files (1 generated)"),
         (
@@ -104,8 +105,9 @@ def test_every_verdict_has_its_words() -> None:
             0,
             "Incomplete: no issues found in 1 of 3 files (1 malformed, 1 partial)",
         ),
-        ("not_reviewed", states("binary"), 0, 0, "No review: 0 of 1 files reviewed in full (1 binary)"),
-        ("nothing_to_review", [], 0, 0, "Nothing to review: the change has no files"),
+        ("not_reviewed", states("partial"), 0, 0, "No review: 0 of 1 file reviewed in full (1 partial)"),
+        ("nothing_to_review", [], 0, 0, "Nothing to review in 0 files"),
+        ("nothing_to_review", states("generated"), 0, 0, "Nothing to review in 1 file (1 generated)"),
     ],
 )
 def test_the_headline_says_how_many_files_of_how_many(
@@ -148,6 +150,14 @@ def test_workers_that_could_not_look_make_their_file_partial(
     [entry] = final_coverage(a_change(a_file()), a_plan(a_task(), unlooked=(unlooked,)), {}, [])
 
     assert (entry.state, entry.reason) == ("partial", "logic, style: nothing here reads cobol")
+
+
+def test_a_file_that_nobody_read_to_its_end_is_not_reviewed(
+    read_by_logic: Plan, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    [entry] = final_coverage(a_change(a_file()), read_by_logic, {}, [])
+
+    assert (entry.state, entry.reason) == ("partial", "nobody read it to its end")
 
 
 def test_a_file_that_no_worker_wanted_says_so(a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile) -> None:

@@ -13,6 +13,7 @@ from reviewbot.contracts import (
     Finding,
     Gap,
     HumanItem,
+    Hunk,
     Plan,
     Review,
     ReviewTask,
@@ -27,6 +28,7 @@ MakeResult = Callable[..., WorkerResult]
 MakePlan = Callable[..., Plan]
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]
+MakeHunk = Callable[..., Hunk]
 
 RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
 
@@ -44,8 +46,8 @@ def test_a_review_with_nothing_to_say_is_clean(
     review = review_of(a_plan(task), Settled(task, (a_result(),)), change=a_change(a_file()), notes=["a note"])
 
     assert review.verdict == "clean"
-    assert review.headline == "No issues found in 1 of 1 files"
-    assert review.summary == "1 files, +1 -0: nothing to report"
+    assert review.headline == "No issues found in 1 of 1 file"
+    assert review.summary == "1 file, +1 -0: nothing to report"
     assert (review.engine, review.notes) == ("scripted", ("a note",))
     assert [entry.looked for entry in review.coverage] == [("ruff",)]
 
@@ -66,7 +68,7 @@ def test_findings_of_all_tasks_meet_in_one_list(
 
     assert [finding.sources for finding in review.findings] == [("ruff", "secrets")]
     assert review.verdict == "issues"
-    assert review.headline == "1 issue found; 1 of 1 files reviewed in full"
+    assert review.headline == "1 issue found; 1 of 1 file reviewed in full"
 
 
 def test_the_headline_counts_what_the_cap_hides(
@@ -84,7 +86,7 @@ def test_the_headline_counts_what_the_cap_hides(
 
     assert len(review.findings) == RULES.max_findings
     assert review.headline.startswith("60 issues found")
-    assert review.summary == "1 files, +1 -0: 50 warning, 10 withheld"
+    assert review.summary == "1 file, +1 -0: 50 warning, 10 withheld"
 
 
 def test_gaps_of_tasks_of_tools_and_of_the_reader_are_all_named(
@@ -142,6 +144,24 @@ def test_a_person_looks_at_what_no_worker_reads(
     assert review.verdict == "needs_person"
 
 
+@pytest.mark.parametrize(("marker", "asked"), [("+# @generated", 1), (" # @generated", 0)])
+def test_a_person_looks_at_code_that_this_very_change_calls_generated(
+    marker: str, asked: int, a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    review = review_of(a_plan(), change=a_change(a_file("src/app.py", a_hunk(f"{marker}\n+x = 1"))))
+
+    assert ["written by a program" in item.reason for item in review.human] == [True] * asked
+
+
+def test_a_person_looks_at_code_that_a_huge_line_hides(
+    a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    hidden = review_of(a_plan(), change=a_change(a_file("src/app.py", minified=True)))
+    usual = review_of(a_plan(), change=a_change(a_file("dist/app.min.js", language="javascript", minified=True)))
+
+    assert (len(hidden.human), len(usual.human)) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("fields", "states"),
     [
@@ -190,8 +210,8 @@ def test_the_summary_counts_each_place(
         change=a_change(a_file(added=6, removed=2)),
     )
 
-    assert review.summary == "1 files, +6 -2: 1 critical, 2 warning, 1 in conflict, 1 for a person, 1 withheld"
-    assert review.headline == "4 issues found; 1 of 1 files reviewed in full"
+    assert review.summary == "1 file, +6 -2: 1 critical, 2 warning, 1 in conflict, 1 for a person, 1 withheld"
+    assert review.headline == "4 issues found; 1 of 1 file reviewed in full"
 
 
 # --- usage and time
