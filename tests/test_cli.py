@@ -382,6 +382,7 @@ def test_workers_lists_the_four_and_a_repositorys_own(run: Run, home: Path) -> N
 
     cards = run("workers", "--format", "json", "--repo", ".").report
     listed = run("workers", "--repo", ".").out
+    assert "waits for security" in listed
 
     assert [(card["name"], card["origin"]) for card in cards] == [
         ("security", "package"), ("logic", "package"), ("performance", "package"), ("style", "package"),
@@ -404,6 +405,7 @@ def test_version_is_printed(run: Run) -> None:
 # --- workers of a repository --------------------------------------------------------------------------------------
 
 CARD = """\
+depends_on = ["security"]
 name = "license"
 description = "Looks for leftover debugging in files that carry a licence."
 task_type = "license"

@@ -277,7 +277,8 @@ def test_an_unfinished_merge_is_refused(repo: Any) -> None:
     repo.commit(a_py="two\n")
     repo.git("checkout", "--quiet", "main")
     repo.commit(a_py="three\n")
-    subprocess.run(["git", "merge", "--quiet", "topic"], cwd=repo.folder, capture_output=True, check=False)
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
+    subprocess.run(["git", *who, "merge", "--quiet", "topic"], cwd=repo.folder, capture_output=True, check=False)
 
     with GitRepository(repo.folder) as repository, pytest.raises(InputError, match="unmerged files; finish the merge"):
         repository.staged_diff()
