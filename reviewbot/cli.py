@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reviewbot import __version__
+from reviewbot.commands.writing import reader_may_leave
 from reviewbot.errors import ExitCode, ReviewbotError
 
 EXIT_CODES = """\
@@ -28,18 +29,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code."""
     try:
         arguments = _parser().parse_args(argv)
-        code = _run(arguments)
-        sys.stdout.flush()
+        code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
+        with reader_may_leave():
+            code = _run(arguments)
     except ReviewbotError as error:
         _say(str(error))
         return int(error.exit_code)
     except KeyboardInterrupt:
         _say("interrupted; what was finished is kept: run the same command with --resume to go on")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (`| head`). Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.REVIEWED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
         _say(f"internal fault ({type(error).__name__}); {_logged()}")
         return ExitCode.FAULT
@@ -69,8 +67,10 @@ def _say(message: str) -> None:
 
 
 def _logged() -> str:
-    """Write the traceback of the current fault down; says where. Tracebacks hold our lines, not the reviewed code."""
-    text = f"reviewbot {__version__}, Python {sys.version}\n{traceback.format_exc()}"
+    """Write down where the current fault arose, and say where that is. The error's own text may quote reviewed code."""
+    kind, _, where = sys.exc_info()
+    lines = [*traceback.format_tb(where), getattr(kind, "__name__", "")]
+    text = f"reviewbot {__version__}, Python {sys.version}\n{''.join(lines)}\n"
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     path = Path(base) / "reviewbot" / "fault.log"
     try:
@@ -144,7 +144,11 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--format", choices=("terminal", "json", "markdown"), default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
-    add("--fail-on", metavar="SEVERITY", help="critical, warning or info: exit 1 if the report holds such a finding")
+    add(
+        "--fail-on",
+        metavar="SEVERITY",
+        help="critical, warning or info: exit 1 for such a finding (not for what needs a person)",
+    )
     add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")

@@ -18,16 +18,16 @@ Kind = Literal["code", "config", "prose"]
 Status = Literal["added", "deleted", "modified", "renamed", "copied"]
 CoverageState = Literal["reviewed", "partial", "generated", "binary", "ignored", "refused", "malformed", "over_budget"]
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
-GapReason = Literal[
-    "missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency", "breaker", "unreadable"
-]
-Verdict = Literal["issues", "needs_person", "clean", "incomplete", "not_reviewed", "nothing_to_review"]
+GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",
+                    "breaker", "unreadable", "unsettled"]  # fmt: skip
+Verdict = Literal["issues", "needs_person", "clean", "limited", "incomplete", "not_reviewed", "nothing_to_review"]
 
 Confidence = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0)]
 LineNumber = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """A worker, task type or tool."""
+Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{1,80}$")]
 
 SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
 """The one place that says which severity comes first."""
@@ -114,7 +114,6 @@ class WorkerCard(Contract):
 
     name: Name
     description: Annotated[str, Field(min_length=10, max_length=500)]
-    """What the planner is shown."""
     task_type: Name
     prompt: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}\.md$")]
     """File name of its prompt in the folder `prompts` beside the card's folder."""
@@ -170,6 +169,8 @@ class ReviewTask(Contract):
     depends_on: tuple[str, ...] = ()
     needs_dependencies: bool = True
     failures: Count = 0
+    previous_error: str = ""
+    """Why the attempt before could not be used. Data like the code: it may repeat what a model or an author wrote."""
 
 
 class Unlooked(Contract):
@@ -206,19 +207,16 @@ class Plan(Contract):
 
 
 class Candidate(Contract):
-    """A finding as an engine returns it, before its place in the change is known.
-
-    Only a program that counted lines itself gives `line`; a model quotes the code and we look for the quote.
-    """
+    """A finding as an engine returns it. A program that counted lines gives `line`; a model's quote is looked for."""
 
     severity: Severity
     path: str
     quote: Annotated[str, Field(max_length=4_000)]
     message: Annotated[str, Field(min_length=1, max_length=2_000)]
     confidence: Confidence
-    source: str
-    category: str
-    rule: str = ""
+    source: Slug
+    category: Slug
+    rule: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{0,80}$")] = ""
     line: LineNumber | None = None
     end_line: LineNumber | None = None
     trigger: Annotated[str, Field(max_length=1_000)] = ""
@@ -384,6 +382,8 @@ class Review(Contract):
     verdict: Verdict
     headline: str
     """The verdict in words, from a table keyed by coverage."""
+    incomplete: bool = False
+    """Something that should have been reviewed was not, or no file was reviewed in full: exit code 4."""
     summary: str
     findings: tuple[Finding, ...] = ()
     withheld: tuple[Withheld, ...] = ()

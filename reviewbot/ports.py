@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from reviewbot.contracts import (
     Candidate,
-    Escalation,
+    EscalationReason,
     Gap,
     Metadata,
     Payload,
@@ -88,6 +88,18 @@ class Answer:
     candidates: tuple[Candidate, ...] = ()
     gaps: tuple[Gap, ...] = ()
     metadata: Metadata = field(default_factory=Metadata)
+    origin: Literal["program", "model"] = "program"
+    """Who stands behind the candidates. The engine's word, and not that of the answer: a model may claim anything."""
+
+
+@dataclass(frozen=True)
+class Escalated:
+    """An engine's other answer: why it cannot finish the task, and what it has so far, anchored like any answer."""
+
+    reason: EscalationReason
+    message: str
+    better_worker: str | None = None
+    partial: Answer | None = None
 
 
 class Engine(Protocol):
@@ -100,7 +112,7 @@ class Engine(Protocol):
     def covers(self, card: WorkerCard, language: str) -> bool:
         """Whether it can look at files of this language for this worker at all."""
 
-    async def work(self, order: WorkOrder) -> Answer | Escalation:
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
         """Do one task. Raises EngineError (TransientError where trying again may help)."""
 
 

@@ -43,7 +43,7 @@ class Setup:
 
 def plan_only(change: ChangeSet, setup: Setup) -> Plan:
     """The plan that `review` would follow."""
-    return make_plan(change, setup.crew, setup.engine.covers, setup.limits)
+    return make_plan(change, setup.crew, setup.engine.covers, setup.snapshot.head, setup.limits)
 
 
 async def review(change: ChangeSet, setup: Setup) -> Review:

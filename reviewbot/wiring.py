@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from reviewbot import __version__
@@ -19,7 +20,7 @@ from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.source import BaseSide, repository_crew, repository_settings
-from reviewbot.contracts import ChangeSet, Review
+from reviewbot.contracts import ChangeSet, Plan, Review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ConfigError, InputError
 from reviewbot.ports import Crew, Engine, Journal, Snapshot
@@ -36,7 +37,7 @@ OWN_FILES = ".reviewbot"
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""
 
-NAME_FIELDS = frozenset({"path", "file_path", "old_path", "task_id", "worker", "type", "rule", "sources", "looked"})
+NAME_FIELDS = frozenset({"path", "file_path", "old_path", "task_id", "worker", "type"})
 """Fields of a review or trace that name something and hold no text of the change."""
 
 
@@ -143,6 +144,11 @@ def masked_review(answer: Review) -> Review:
     return Review.model_validate_json(json.dumps(_masked(answer.model_dump(mode="json"))))
 
 
+def masked_plan(plan: Plan) -> Plan:
+    """The plan, masked likewise: its tasks hold the code of the change."""
+    return Plan.model_validate_json(json.dumps(_masked(plan.model_dump(mode="json"))))
+
+
 def masked_trace(trace: Trace) -> str:
     """The trace as JSON, masked likewise."""
     masked = Trace(SystemClock())
@@ -153,7 +159,14 @@ def masked_trace(trace: Trace) -> str:
 def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None) -> str:
     """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version."""
     digest = hashlib.sha256()
-    parts = [__version__, subject.digest, str(settings.engine), str(settings.chunk_lines), repr(settings.ignore)]
+    parts = [
+        __version__,
+        metadata.version("ruff"),
+        subject.digest,
+        str(settings.engine),
+        str(settings.chunk_lines),
+        repr(settings.ignore),
+    ]
     parts += [repr(settings.workers), "" if script is None else hashlib.sha256(_script(script)).hexdigest()]
     for card in crew.cards:
         parts += [card.model_dump_json(), crew.prompts[card.name]]
@@ -209,7 +222,9 @@ def _notes(subject: Subject) -> list[str]:
     for file in subject.change.files:
         if file.path == f"{OWN_FILES}.toml" or file.path.startswith(f"{OWN_FILES}/"):
             side = (
-                "the base side's was used" if subject.base is not None and file.status != "added" else "it was ignored"
+                "the base side's was used"
+                if subject.base is not None and file.status in ("modified", "deleted")
+                else "it was ignored"
             )
             notes.append(f"{file.path}: this change cannot configure its own review; {side}")
     return notes

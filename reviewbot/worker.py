@@ -24,6 +24,8 @@ from reviewbot.diff.anchor import anchor
 from reviewbot.errors import EngineError, TransientError
 from reviewbot.ports import Answer, Engine, WorkOrder
 
+MODEL_SOURCE = "model:"
+"""How the source of a finding begins that a model made, followed by the model's name."""
 MAX_CANDIDATES = 200
 """Of one task. More is a flood and no review: the worst and surest stay, the rest is counted as dropped, and a gap."""
 
@@ -46,9 +48,15 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
         return Failure(task_id=task.task_id, reason="bad_answer", message=str(error))
     except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
         return _crashed(engine, task, error)
-    if isinstance(answer, Escalation):
-        return answer.model_copy(update={"task_id": task.task_id})
-    return _anchored(task, answer)
+    if isinstance(answer, Answer):
+        return _anchored(task, answer)
+    return Escalation(
+        task_id=task.task_id,
+        reason=answer.reason,
+        message=answer.message,
+        better_worker=answer.better_worker,
+        partial_result=None if answer.partial is None else _anchored(task, answer.partial),
+    )
 
 
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:
@@ -63,7 +71,7 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
     dropped: list[Dropped] = []
     kept, flood = _unflooded(answer.candidates)
     for candidate in kept:
-        placed = _placed(task, candidate)
+        placed = _placed(task, candidate, answer.origin)
         if isinstance(placed, Finding):
             findings.append(placed)
         else:
@@ -91,7 +99,7 @@ def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Se
     return ranked[:MAX_CANDIDATES], ranked[MAX_CANDIDATES:]
 
 
-def _placed(task: ReviewTask, candidate: Candidate) -> Finding | str:
+def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | str:
     """The candidate as a finding, or the reason why it cannot be one."""
     if candidate.path != task.payload.file_path:
         return f"it is about {candidate.path!r}, which is not in this task"
@@ -114,5 +122,11 @@ def _placed(task: ReviewTask, candidate: Candidate) -> Finding | str:
         category=candidate.category,
         rule=candidate.rule,
         cwe=candidate.cwe,
-        sources=(candidate.source,),
+        sources=(_source(candidate, origin),),
     )
+
+
+def _source(candidate: Candidate, origin: str) -> str:
+    """Who says it. What a model says is marked as such, whatever name it gives itself."""
+    marked = candidate.source.startswith(MODEL_SOURCE)
+    return MODEL_SOURCE + candidate.source if origin == "model" and not marked else candidate.source

@@ -427,11 +427,11 @@ def test_a_worker_of_the_base_side_is_planned_run_and_reported(run: Run, reposit
     git(repository, "commit", "-qam", "a change")
 
     plan = run("plan", "--git", "HEAD~1..HEAD", "--format", "json").report
-    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "license").report
+    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "license", "security").report
 
     assert "license" in {task["worker"] for task in plan["tasks"]}
     assert [(f["type"], f["path"], f["line"]) for f in report["findings"]] == [("license", "app.py", 2)]
-    assert [worker["worker"] for worker in report["workers"]] == ["license"]
+    assert [worker["worker"] for worker in report["workers"]] == ["security", "license"]
 
 
 def test_a_worker_of_the_head_side_is_ignored_and_named(run: Run, repository: Path) -> None:

@@ -20,7 +20,7 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.errors import EngineError, TransientError
-from reviewbot.ports import Answer, WorkOrder
+from reviewbot.ports import Answer, Escalated, WorkOrder
 from reviewbot.worker import MAX_CANDIDATES, run_task
 
 MakeOrder = Callable[..., WorkOrder]
@@ -34,14 +34,14 @@ class FakeEngine:
 
     name = "fake"
 
-    def __init__(self, answer: Answer | Escalation | BaseException | None = None) -> None:
+    def __init__(self, answer: Answer | Escalated | BaseException | None = None) -> None:
         self.answer = Answer() if answer is None else answer
         self.orders: list[WorkOrder] = []
 
     def covers(self, card: WorkerCard, language: str) -> bool:
         return True
 
-    async def work(self, order: WorkOrder) -> Answer | Escalation:
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
         self.orders.append(order)
         if isinstance(self.answer, BaseException):
             raise self.answer
@@ -51,7 +51,7 @@ class FakeEngine:
 class HangingEngine(FakeEngine):
     """An engine that never answers."""
 
-    async def work(self, order: WorkOrder) -> Answer | Escalation:
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
         return await asyncio.Future()
 
 
@@ -117,11 +117,32 @@ def test_a_cancelled_run_is_not_taken_for_a_failed_worker(an_order: MakeOrder) -
 
 
 def test_an_escalation_is_passed_on_under_the_name_of_its_task(an_order: MakeOrder) -> None:
-    said = Escalation(task_id="whatever the engine wrote", reason="ambiguous_input", message="two readings")
+    outcome = outcome_of(FakeEngine(Escalated("ambiguous_input", "two readings")), an_order())
 
-    outcome = outcome_of(FakeEngine(said), an_order())
+    assert outcome == Escalation(task_id="logic:src/app.py#1", reason="ambiguous_input", message="two readings")
 
-    assert outcome == said.model_copy(update={"task_id": "logic:src/app.py#1"})
+
+def test_what_an_escalation_brings_is_anchored_like_any_answer(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:
+    planted = a_candidate(path="/etc/passwd", line=9999)
+
+    outcome = outcome_of(FakeEngine(Escalated("out_of_scope", "enough", partial=Answer((planted,)))), an_order())
+
+    assert isinstance(outcome, Escalation)
+    assert outcome.partial_result is not None
+    assert outcome.partial_result.findings == ()
+    assert [dropped.candidate for dropped in outcome.partial_result.dropped] == [planted]
+
+
+def test_a_model_cannot_pass_for_a_program_by_the_name_it_gives(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    order = an_order(a_task(payload=a_payload("+x = 1")))
+    claimed = a_candidate(source="ruff-security", quote="x = 1", path=order.task.payload.file_path)
+
+    outcome = outcome_of(FakeEngine(Answer((claimed,), origin="model")), order)
+
+    assert isinstance(outcome, WorkerResult)
+    assert [finding.sources for finding in outcome.findings] == [("model:ruff-security",)]
 
 
 # --- from candidates to findings

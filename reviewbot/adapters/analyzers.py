@@ -42,9 +42,14 @@ class AnalyzersEngine:
             metadata=Metadata(
                 duration_ms=round((time.monotonic() - began) * 1000),
                 tool_runs=tuple(report.run for report in reports),
-                looked=tuple(sorted(report.run.tool for report in reports if report.gap is None)),
+                # Programs read what is there; of lines that were only removed they say nothing.
+                looked=tuple(sorted(r.run.tool for r in reports if r.gap is None)) if _adds(order) else (),
             ),
         )
+
+
+def _adds(order: WorkOrder) -> bool:
+    return any(line.startswith("+") for line in order.task.payload.code.split("\n"))
 
 
 def _understands(tool: Tool, language: str) -> bool:

@@ -2,9 +2,9 @@
 
 A script is JSON: `{"answers": [{"worker": "logic", "path": "src/*.py", "replies": [REPLY, ...]}]}`. The first entry
 that matches a task answers it; its n-th reply serves the n-th attempt, the last one all further attempts. A REPLY
-holds one of `findings` (candidates; `path` and `source` may be left out), `escalate`, `fail` ("transient",
-"bad_answer", "crash"), `hang`. No entry means: looked, and found nothing. The engine keeps no state, so that a resumed
-run goes on where it was.
+holds one of `findings` (candidates; `path` and `source` may be left out), `escalate` (with or without `findings`),
+`fail` ("transient", "bad_answer", "crash"), `hang`. No entry means: looked, and found nothing. The engine keeps no
+state, so that a resumed run goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from pydantic import Field, ValidationError, model_validator
 from reviewbot.contracts import (
     Candidate,
     Contract,
-    Escalation,
     EscalationReason,
     Metadata,
     Usage,
     WorkerCard,
 )
 from reviewbot.errors import ConfigError, EngineError, TransientError
-from reviewbot.ports import Answer, WorkOrder
+from reviewbot.ports import Answer, Escalated, WorkOrder
 
 FOREVER_S = 86_400.0
 """Longer than any task may take; the worker's deadline ends it."""
@@ -48,13 +47,16 @@ class Reply(Contract):
     hang: bool = False
     message: str = "as the script says"
     usage: Usage = Usage()
+    origin: Literal["program", "model"] = "program"
+    """Whether its findings count as a program's or as a model's."""
     requires: tuple[str, ...] = ()
     """Ids of tasks whose result must have been handed in; otherwise the reply is a bad answer."""
 
     @model_validator(mode="after")
     def _does_one_thing(self) -> Self:
-        if sum([self.findings is not None, self.escalate is not None, self.fail is not None, self.hang]) != 1:
-            raise ValueError("a reply holds exactly one of findings, escalate, fail, hang")
+        answers = self.findings is not None or self.escalate is not None
+        if sum([answers, self.fail is not None, self.hang]) != 1:
+            raise ValueError("a reply holds exactly one of findings or escalate, fail, hang")
         return self
 
 
@@ -94,7 +96,7 @@ class ScriptedEngine:
         """A script can answer for any file."""
         return True
 
-    async def work(self, order: WorkOrder) -> Answer | Escalation:
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
         """The reply for this attempt of this task."""
         reply = self._reply(order)
         missing = [name for name in reply.requires if name not in order.dependencies]
@@ -107,20 +109,21 @@ class ScriptedEngine:
                 reply.message
             )
         if reply.escalate is not None:
-            return Escalation(
-                task_id=order.task.task_id,
-                reason=reply.escalate.reason,
-                message=reply.escalate.message,
-                better_worker=reply.escalate.better_worker,
-            )
-        found = tuple(_candidate(order, fields) for fields in reply.findings or ())
-        return Answer(candidates=found, metadata=_metadata(order, reply.usage))
+            said = reply.escalate
+            partial = None if reply.findings is None else _answer(order, reply)
+            return Escalated(said.reason, said.message, said.better_worker, partial)
+        return _answer(order, reply)
 
     def _reply(self, order: WorkOrder) -> Reply:
         for entry in self._script.answers:
             if fnmatchcase(order.task.worker, entry.worker) and fnmatchcase(order.task.payload.file_path, entry.path):
                 return entry.replies[min(order.task.failures, len(entry.replies) - 1)]
         return Reply(findings=())
+
+
+def _answer(order: WorkOrder, reply: Reply) -> Answer:
+    found = tuple(_candidate(order, fields) for fields in reply.findings or ())
+    return Answer(candidates=found, metadata=_metadata(order, reply.usage), origin=reply.origin)
 
 
 def _candidate(order: WorkOrder, fields: dict[str, Any]) -> Candidate:

@@ -6,11 +6,12 @@ import argparse
 import asyncio
 import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.commands.reading import read_diff
+from reviewbot.commands.writing import reader_may_leave
 from reviewbot.config import Settings
 from reviewbot.contracts import SEVERITY_ORDER, Review
 from reviewbot.errors import ExitCode, InputError
@@ -21,6 +22,8 @@ from reviewbot.output.progress import ProgressLine
 from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.review import plan_only, review
+from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.trace import Trace
 
 
 def review_command(arguments: argparse.Namespace) -> int:
@@ -41,12 +44,16 @@ def review_command(arguments: argparse.Namespace) -> int:
             journal.forget(built.run_id + "/")
         try:
             answer = wiring.masked_review(asyncio.run(review(subject.change, built)))
-        finally:
-            # Also where the run was cut short: how far it came is in the trace.
-            if arguments.trace is not None:
-                _write(arguments.trace, wiring.masked_trace(trace))
-    _deliver(answer, arguments)
-    return exit_code(answer, settings)
+        except BaseException:
+            # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
+            with suppress(InputError):
+                _write_trace(arguments, trace)
+            raise
+    code = exit_code(answer, settings, built.rules)
+    with reader_may_leave():
+        _deliver(answer, arguments)
+    _write_trace(arguments, trace)
+    return code
 
 
 def plan_command(arguments: argparse.Namespace) -> int:
@@ -56,6 +63,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
         built, _ = wiring.setup(subject, settings, script=arguments.script)
         plan = plan_only(subject.change, built)
+    plan = wiring.masked_plan(plan)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:
@@ -64,23 +72,27 @@ def plan_command(arguments: argparse.Namespace) -> int:
     return ExitCode.REVIEWED
 
 
-def exit_code(answer: Review, settings: Settings) -> ExitCode:
+def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
     """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
-    shown = [*answer.findings, *(finding for conflict in answer.conflicts for finding in conflict.findings)]
-    shown += [entry.finding for entry in answer.withheld if entry.reason == "over_cap"]
+    shown = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason == "over_cap")]
+    # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
+    shown += [f for conflict in answer.conflicts for f in conflict.findings if rules.let_through(f)]
     if settings.fail_on is not None:
         worst_allowed = SEVERITY_ORDER[settings.fail_on]
         if any(SEVERITY_ORDER[finding.severity] <= worst_allowed for finding in shown):
             return ExitCode.GATE
-    if (answer.gaps or answer.verdict == "not_reviewed") and not settings.allow_partial:
+    if answer.incomplete and not settings.allow_partial:
         return ExitCode.INCOMPLETE
     return ExitCode.REVIEWED
 
 
 def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
     given = [arguments.diff is not None, arguments.git is not None, arguments.staged]
-    if sum(given) != 1:
-        raise InputError("say what to review: one of a diff file, - for standard input, --git RANGE, --staged")
+    if sum(given) > 1:
+        raise InputError("only one of DIFF, --git RANGE and --staged says what to review")
+    if not any(given):
+        hint = "; what follows --worker is a worker's name, so give DIFF before it" if arguments.worker else ""
+        raise InputError(f"say what to review: a diff file, - for standard input, --git RANGE or --staged{hint}")
     folder = arguments.repo
     if arguments.git is not None:
         return wiring.from_range(folder or Path(), arguments.git, closing)
@@ -104,6 +116,8 @@ def _flags(arguments: argparse.Namespace) -> dict[str, object]:
 
 def _check_places(arguments: argparse.Namespace) -> None:
     """Find out before the work, and not after it, that there is nowhere to put its result."""
+    if arguments.resume and arguments.no_cache:
+        raise InputError("--resume needs the progress that --no-cache does not keep; give only one of them")
     for path in (arguments.output, arguments.trace):
         if path is None:
             continue
@@ -125,6 +139,11 @@ def _deliver(answer: Review, arguments: argparse.Namespace) -> None:
         write(sys.stdout, text)
     else:
         _write(arguments.output, text)
+
+
+def _write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
+    if arguments.trace is not None:
+        _write(arguments.trace, wiring.masked_trace(trace))
 
 
 def _write(path: Path, text: str) -> None:

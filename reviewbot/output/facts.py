@@ -36,6 +36,7 @@ GAP_WORDS = {
     "dependency": "what it waits for failed",
     "breaker": "failed too often",
     "unreadable": "could not read it",
+    "unsettled": "left it to a person",
 }
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""
@@ -63,12 +64,12 @@ def counted(number: int, noun: str) -> str:
 
 def coverage_line(review: Review) -> str:
     """How many of the files were looked at, how far, and with what."""
-    states = Counter(entry.state for entry in review.coverage)
-    seen = states["reviewed"] + states["partial"]
-    part = f" ({states['partial']} only in part)" if states["partial"] else ""
+    seen = [entry for entry in review.coverage if entry.looked]
+    partly = sum(entry.state != "reviewed" for entry in seen)
+    part = f" ({partly:,} only in part)" if partly else ""
     looked = sorted({name for entry in review.coverage for name in entry.looked})
     tools = f", with {', '.join(looked)}" if looked else ""
-    return f"Looked at {seen} of {counted(len(review.coverage), 'file')}{part}{tools}."
+    return f"Looked at {len(seen):,} of {counted(len(review.coverage), 'file')}{part}{tools}."
 
 
 def unseen(review: Review) -> list[Unseen]:
@@ -89,8 +90,16 @@ def unseen(review: Review) -> list[Unseen]:
     return [
         *left_out(files),
         *unlooked(review.unlooked),
-        *_grouped(((_who(gap), _why(gap)), gap.path) for gap in gaps),
+        *_together(gaps),
     ]
+
+
+def _together(gaps: Iterable[Gap]) -> list[Unseen]:
+    """Gaps by reason; workers that met the same one on the same file are named together."""
+    who: dict[tuple[str, str], dict[str, None]] = {}
+    for gap in gaps:
+        who.setdefault((gap.path, _why(gap)), {})[_who(gap)] = None
+    return _grouped(((", ".join(names), why), path) for (path, why), names in who.items())
 
 
 def _unsaid(entry: FileCoverage, said: set[str]) -> FileCoverage | None:

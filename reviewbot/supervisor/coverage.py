@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from reviewbot.contracts import ChangeSet, CoverageState, FileCoverage, Gap, GapReason, HumanItem, Plan, Verdict
+from reviewbot.contracts import ChangeSet, CoverageState, FileCoverage, Gap, GapReason, Plan, Verdict
 
 UNREAD_STATES: dict[CoverageState, GapReason] = {
     "malformed": "unreadable",
@@ -18,10 +18,13 @@ UNREAD_STATES: dict[CoverageState, GapReason] = {
 NEEDLESS_STATES: frozenset[CoverageState] = frozenset({"generated", "binary", "ignored"})
 """States of files that nobody was meant to read."""
 
+ONLY_REMOVED = "lines were only removed, and nothing here reads removed lines"
+
 HEADLINES: dict[Verdict, str] = {
     "issues": "{issues} found; {looked} of {files} reviewed in full{rest}",
     "needs_person": "No certain issue, {people} for a person; {looked} of {files} reviewed in full{rest}",
     "clean": "No issues found in {looked} of {files}{rest}",
+    "limited": "No issues found in {looked} of {files}{rest}",
     "incomplete": "Incomplete: no issues found in {looked} of {files}{rest}",
     "not_reviewed": "No review: {looked} of {files} reviewed in full{rest}",
     "nothing_to_review": "Nothing to review in {files}{rest}",
@@ -34,23 +37,18 @@ def final_coverage(
     plan: Plan,
     looked: Mapping[str, Iterable[str]],
     gaps: Sequence[Gap],
-    unsettled: Sequence[HumanItem] = (),
 ) -> list[FileCoverage]:
-    """One state per file section of the change, in the order of the change.
-
-    `looked` is by path; `unsettled` is what workers handed to a person instead of an answer.
-    """
+    """One state per file section of the change, in the order of the change. `looked` is by path."""
     left_out = _queues(plan.left_out)
     missing: dict[str, list[str]] = defaultdict(list)
     for gap in gaps:
         missing[gap.path].append(f"{gap.worker}: {gap.message}")
-    for item in unsettled:
-        missing[item.path].append(item.reason)
     for entry in plan.unlooked:
         missing[entry.path].append(f"{', '.join(entry.workers)}: {entry.reason}")
     for path in {c.path for c in change.coverage} - {task.payload.file_path for task in plan.tasks}:
         if path not in missing:
             missing[path].append("no worker of this run reads such a file")
+    only_removed = {file.path for file in change.files if file.removed and not file.added}
     final: list[FileCoverage] = []
     for parsed in change.coverage:
         if left_out.get(parsed.path):
@@ -58,7 +56,7 @@ def final_coverage(
             continue
         names = tuple(sorted(set(looked.get(parsed.path, ()))))
         if not names and not missing[parsed.path]:
-            missing[parsed.path].append("nobody read it to its end")
+            missing[parsed.path].append(ONLY_REMOVED if parsed.path in only_removed else "nobody read it to its end")
         reasons = [text for text in (parsed.reason, *dict.fromkeys(missing[parsed.path])) if text]
         state: CoverageState = "partial" if missing[parsed.path] else parsed.state
         final.append(FileCoverage(path=parsed.path, state=state, reason="; ".join(reasons), looked=names))
@@ -83,13 +81,20 @@ def decide(coverage: Sequence[FileCoverage], gaps: Sequence[Gap], issues: int, p
         return "issues"
     if people:
         return "needs_person"
-    wanted = [c for c in coverage if c.state not in NEEDLESS_STATES]
-    if not wanted:
+    if all(c.state in NEEDLESS_STATES for c in coverage):
         return "nothing_to_review"
-    if all(c.state != "reviewed" for c in wanted):
+    if none_in_full(coverage):
         return "not_reviewed"
-    unread = any(c.state in UNREAD_STATES for c in coverage)
-    return "incomplete" if gaps or unread else "clean"
+    if gaps or any(c.state in UNREAD_STATES and c.state != "partial" for c in coverage):
+        return "incomplete"
+    # What is partial without a gap was read by whatever reads its language; nothing more could be done here.
+    return "limited" if any(c.state == "partial" for c in coverage) else "clean"
+
+
+def none_in_full(coverage: Sequence[FileCoverage]) -> bool:
+    """Whether there was something to read and no file of it was reviewed in full."""
+    wanted = [c.state for c in coverage if c.state not in NEEDLESS_STATES]
+    return bool(wanted) and "reviewed" not in wanted
 
 
 def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 from pydantic import TypeAdapter, ValidationError
 from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -35,11 +36,13 @@ class Settled:
     results: tuple[WorkerResult, ...] = ()
     gaps: tuple[Gap, ...] = ()
     human: tuple[HumanItem, ...] = ()
+    done: bool = False
+    """Whether some part of it was answered in the schema."""
 
     @property
     def answered(self) -> bool:
-        """Whether a dependent task may count on this one."""
-        return bool(self.results) and not self.gaps
+        """Whether a dependent task may count on this one; what an escalation brought so far is no answer."""
+        return self.done and not self.gaps
 
     def after(self, step: Step) -> Settled:
         """This state with what a step brought."""
@@ -48,6 +51,7 @@ class Settled:
             results=self.results + ((step.result,) if step.result is not None else ()),
             gaps=self.gaps + ((step.gap,) if step.gap is not None else ()),
             human=self.human + ((step.human,) if step.human is not None else ()),
+            done=self.done or step.action == "done",
         )
 
     def merged(self) -> WorkerResult:
@@ -120,10 +124,11 @@ class Dispatcher:
         todo = [task]
         while todo:
             current = todo.pop(0)
-            key = f"{self.run_id}/{current.task_id}/{current.failures}"
+            key = f"{self.run_id}/{current.task_id}/{current.failures}{_given(current, results)}"
             stored = _read(await asyncio.to_thread(self.journal.get, key))
             if stored is not None:
-                self.trace.record("resumed", task_id=current.task_id, attempt=current.failures + 1)
+                said = stored.model_dump(mode="json")
+                self.trace.record("resumed", task_id=current.task_id, attempt=current.failures + 1, outcome=said)
             outcome = stored or await self._asked(current, results)
             step = next_step(current, outcome)
             if step.action == "reassign":
@@ -144,7 +149,8 @@ class Dispatcher:
             return replace(step, tasks=(moved,))
         reason = f"{current.worker} says that this is a job for {step.worker!r}, and there is no such worker"
         human = HumanItem(path=current.payload.file_path, reason=reason)
-        return replace(step, action="human", reason=reason, tasks=(), human=human)
+        gap = _gap(current, "unsettled", reason)
+        return replace(step, action="human", reason=reason, tasks=(), human=human, gap=gap)
 
     async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
         async with self._slots:
@@ -171,6 +177,14 @@ class Dispatcher:
             cause = error.last_attempt.exception()
             return Failure(task_id=task.task_id, reason="crashed", message=str(cause), tries=tries)
         raise AssertionError("tenacity ends in a return or a RetryError")  # pragma: no cover - see the message
+
+
+def _given(task: ReviewTask, results: Mapping[str, WorkerResult]) -> str:
+    """What of a task's dependencies is part of the question that it answers; nothing for a task without any."""
+    if not task.depends_on:
+        return ""
+    given = [results[name].model_dump_json() if name in results else "-" for name in task.depends_on]
+    return "/" + sha256("\0".join(given).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _read(stored: str | None) -> Outcome | None:

@@ -35,6 +35,7 @@ def merge(findings: Iterable[Finding]) -> tuple[list[Finding], list[Conflict]]:
     """Split findings into single defects and conflicts. No finding is in both, and none is lost.
 
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words.
+    Those of one tool for one worker are the same only where they are repetitions.
     """
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
@@ -104,6 +105,9 @@ def _is_twin(one: _Said, other: _Said) -> bool:
 def _same_cause(one: _Said, other: _Said) -> bool:
     """Whether two findings at one place say the same."""
     first, second = one.finding, other.finding
+    if first.type == second.type and not set(first.sources).isdisjoint(second.sources):
+        # One tool that reports twice means two defects, such as two keys on one line, unless it repeats itself.
+        return (first.rule, first.message) == (second.rule, second.message)
     if first.cwe is not None and first.cwe == second.cwe:
         return True
     if first.category == second.category or (first.rule and first.rule == second.rule):
@@ -115,12 +119,12 @@ def _same_cause(one: _Said, other: _Said) -> bool:
 def _contradiction(one: _Said, other: _Said) -> str | None:
     """Why two findings at one place cannot both be followed, or None."""
     first, second = one.finding, other.finding
-    if first.type == second.type:
+    if first.type == second.type or not _same_cause(one, other):
         return None
-    if {first.severity, second.severity} == {"critical", "info"} and _same_cause(one, other):
+    if {first.severity, second.severity} == {"critical", "info"}:
         return f"{first.type} calls it {first.severity}, {second.type} calls it {second.severity}"
     if first.suggestion and second.suggestion and _plain(first.suggestion) != _plain(second.suggestion):
-        return f"{first.type} and {second.type} suggest different code for the same lines"
+        return f"{first.type} and {second.type} suggest different code for the same defect"
     return None
 
 

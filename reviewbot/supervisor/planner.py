@@ -6,7 +6,7 @@ Pure: the plan is a value that can be printed, compared and stored before anythi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from hashlib import sha256
@@ -23,7 +23,7 @@ from reviewbot.contracts import (
     Unlooked,
     WorkerCard,
 )
-from reviewbot.diff.rows import code_of
+from reviewbot.diff.rows import code_of, halves
 from reviewbot.ports import Crew
 from reviewbot.supervisor.triage import triage
 
@@ -33,6 +33,11 @@ MAX_FILES = 3_000
 MAX_NAME = 200
 """Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
 
+MAX_ENCLOSING = 8
+"""Lines of definitions around a slice; deeper nesting is rare, and the innermost say most."""
+
+Head = Callable[[str], str | None]
+"""The whole new side of a file, where it is known."""
 Covers = Callable[[WorkerCard, str], bool]
 """Whether the engine can look at files of a language for a worker."""
 
@@ -48,7 +53,7 @@ class PlanLimits:
     max_files: int = MAX_FILES
 
 
-def make_plan(change: ChangeSet, crew: Crew, covers: Covers, limits: PlanLimits) -> Plan:
+def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
     cards = [card for card in crew.cards if not limits.workers or card.name in limits.workers]
     sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files)
@@ -58,8 +63,10 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, limits: PlanLimits)
     for file in sorted_files.read:
         wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
         able = [card for card in wanted if covers(card, file.language)]
-        unlooked += _cannot_look(file, [card.name for card in wanted if card not in able])
-        tasks += _tasks_of(file, able, limits.chunk_lines, used)
+        stranded = _stranded(able)
+        unlooked += _cannot_look(file, wanted, able, stranded)
+        slices = payloads(file, head(file.path), limits.chunk_lines)
+        tasks += _tasks_of(file, slices, [card for card in able if card.name not in stranded], used)
     return Plan(
         goal=change.title or f"Review a change of {len(change.files)} files",
         tasks=tuple(tasks),
@@ -76,7 +83,7 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
         task_id=task_id,
         worker=card.name,
         type=card.task_type,
-        instruction=f"Look at the added lines of {payload.file_path} ({payload.language}). {card.description}",
+        instruction=f"Look at the added lines of this slice. {card.description}",
         success_criterion=card.success_criterion,
         payload=payload,
         constraints=Constraints(
@@ -100,10 +107,12 @@ def retarget(crew: Crew, task: ReviewTask, worker: str) -> ReviewTask | None:
     return moved.model_copy(update={"failures": task.failures})
 
 
-def _tasks_of(file: FileChange, cards: Sequence[WorkerCard], chunk_lines: int, used: Counter[str]) -> list[ReviewTask]:
+def _tasks_of(
+    file: FileChange, slices: Sequence[Payload], cards: Sequence[WorkerCard], used: Counter[str]
+) -> list[ReviewTask]:
     tasks: list[ReviewTask] = []
     names = {card.name for card in cards}
-    for payload in payloads(file, chunk_lines):
+    for payload in slices:
         # Two sections of one path are two slices; the counter keeps their task ids apart.
         used[file.path] += 1
         suffix = f"{_short(file.path)}#{used[file.path]}"
@@ -125,11 +134,27 @@ def _dependencies_first(cards: Sequence[WorkerCard]) -> list[WorkerCard]:
     return [by_name[name] for name in graph.static_order()]
 
 
-def _cannot_look(file: FileChange, workers: Sequence[str]) -> list[Unlooked]:
-    if not workers:
-        return []
-    reason = f"this engine has nothing that reads {file.language} for them"
-    return [Unlooked(path=file.path, workers=tuple(workers), reason=reason)]
+def _stranded(able: Sequence[WorkerCard]) -> dict[str, str]:
+    """The workers that need the result of one that does not look at this file, each with that one's name."""
+    stranded: dict[str, str] = {}
+    for card in _dependencies_first(able):
+        there = {other.name for other in able} - stranded.keys()
+        missing = next((name for name in card.depends_on if name not in there), None)
+        if missing is not None and card.needs_dependencies:
+            stranded[card.name] = missing
+    return stranded
+
+
+def _cannot_look(
+    file: FileChange, wanted: Sequence[WorkerCard], able: Sequence[WorkerCard], stranded: Mapping[str, str]
+) -> list[Unlooked]:
+    unable = tuple(card.name for card in wanted if card not in able)
+    reason = f"this engine has no tool of theirs that reads {file.language}"
+    entries = [Unlooked(path=file.path, workers=unable, reason=reason)] if unable else []
+    for worker, missing in stranded.items():
+        reason = f"it needs the result of {missing}, which does not look at this file"
+        entries.append(Unlooked(path=file.path, workers=(worker,), reason=reason))
+    return entries
 
 
 def _reason(read: Sequence[FileChange], tasks: Sequence[ReviewTask], left_out: int) -> str:
@@ -142,9 +167,50 @@ def _reason(read: Sequence[FileChange], tasks: Sequence[ReviewTask], left_out: i
     )
 
 
-def payloads(file: FileChange, chunk_lines: int) -> tuple[Payload, ...]:
+def payloads(file: FileChange, whole: str | None, chunk_lines: int) -> tuple[Payload, ...]:
     """Slices of one file. Cut per file, so that a change elsewhere never alters the slice (and its cached answer)."""
-    return tuple(_payload(file, group) for group in _groups(file.hunks, chunk_lines))
+    lines = [] if whole is None else whole.split("\n")
+    cut = [part for group in _groups(file.hunks, chunk_lines) for part in _cut(_payload(file, group), chunk_lines)]
+    return tuple(part.model_copy(update={"context": _context(part, lines)}) for part in cut)
+
+
+def _cut(payload: Payload, limit: int) -> list[Payload]:
+    """A slice of one hunk in pieces of at most `limit` lines: one huge hunk is what a new file looks like."""
+    parts = halves(payload) if len(payload.starts) == 1 and _size(payload.code) > limit else None
+    return [payload] if parts is None else [piece for part in parts for piece in _cut(part, limit)]
+
+
+def _size(code: str) -> int:
+    """The lines of a hunk's larger side, as `_groups` counts them."""
+    marks = Counter(line[:1] for line in code.split("\n"))
+    return marks[" "] + max(marks["+"], marks["-"])
+
+
+def _context(payload: Payload, lines: Sequence[str]) -> str:
+    """The definitions that enclose the hunks, each once. Of a bare diff only the hunks' own headings are known."""
+    found = dict.fromkeys(line for _, start in payload.starts for line in enclosing(lines, start))
+    return "\n".join(found)
+
+
+def enclosing(lines: Sequence[str], start: int) -> list[str]:
+    """The lines above line `start` (1-based) that it is nested in, outermost first, judged by indentation alone."""
+    if not 0 < start <= len(lines):
+        return []
+    first = next((line for line in lines[start - 1 :] if line.strip()), "")
+    depth = _depth(first)
+    found: list[str] = []
+    for line in reversed(lines[: start - 1]):
+        # A line that only closes or separates something is no definition.
+        if depth == 0 or len(found) == MAX_ENCLOSING:
+            break
+        if any(char.isalpha() for char in line) and _depth(line) < depth:
+            depth = _depth(line)
+            found.append(line.rstrip()[:MAX_NAME])
+    return found[::-1]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _payload(file: FileChange, hunks: Sequence[Hunk]) -> Payload:

@@ -66,11 +66,11 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
         return _to_a_person(task, said)
     if said.reason == "confidence_too_low":
         if task.constraints.higher_tiers and not last:
-            return Step("climb", said.message, tasks=(_one_tier_up(task),))
+            return Step("climb", said.message, tasks=(_one_tier_up(task),), result=partial)
         return _to_a_person(task, said)
     if said.reason == "ambiguous_input":
         if task.failures == 1:
-            return Step("retry", said.message, tasks=(_refined(task, said.message),))
+            return Step("retry", said.message, tasks=(_refined(task, said.message),), result=partial)
         return _to_a_person(task, said)
     return _after_timeout(task, said, last=last)
 
@@ -81,23 +81,24 @@ def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
         return Step("give_up", message, gap=_gap(task, "timeout", message), result=said.partial_result)
     parts = halves(task.payload)
     if parts is None:
-        return Step("retry", said.message, tasks=(task,))
+        return Step("retry", said.message, tasks=(task,), result=said.partial_result)
     # Each half inherits the failures of the whole, so that splitting cannot go on for ever.
     smaller = tuple(
         task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part}) for n, part in enumerate(parts, 1)
     )
-    return Step("split", said.message, tasks=smaller)
+    return Step("split", said.message, tasks=smaller, result=said.partial_result)
 
 
 def _to_a_person(task: ReviewTask, said: Escalation) -> Step:
     reason = f"{task.worker} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
     item = HumanItem(path=task.payload.file_path, reason=reason)
-    return Step("human", said.message, human=item, result=said.partial_result)
+    # A person will look, and this run did not: that is a gap like any other.
+    gap = _gap(task, "unsettled", said.message)
+    return Step("human", said.message, human=item, gap=gap, result=said.partial_result)
 
 
 def _refined(task: ReviewTask, why: str) -> ReviewTask:
-    instruction = f"{task.instruction}\nThe attempt before this one could not be used: {why}"
-    return task.model_copy(update={"instruction": instruction})
+    return task.model_copy(update={"previous_error": why})
 
 
 def _one_tier_up(task: ReviewTask) -> ReviewTask:

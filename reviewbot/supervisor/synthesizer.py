@@ -22,7 +22,7 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerUsage,
 )
-from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, parse_gaps
+from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
 from reviewbot.supervisor.dispatcher import Settled
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
@@ -51,6 +51,11 @@ class Rules:
             by_type[card.task_type] = min(wanted, by_type.get(card.task_type, wanted))
         return cls(by_type, max_findings)
 
+    def let_through(self, finding: Finding) -> bool:
+        """Whether a finding is certain enough to be shown."""
+        # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
+        return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
+
 
 @dataclass(frozen=True)
 class Weighed:
@@ -74,12 +79,11 @@ def synthesize(
     ends = list(settled.values())
     gaps = [*parse_gaps(plan, change), *_worker_gaps(ends)]
     weighed = weigh([finding for end in ends for result in end.results for finding in result.findings], rules)
-    unsettled = _once(item for end in ends for item in end.human)
-    human = [*weighed.human, *unsettled, *_for_a_person(change)]
+    human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change)]
     looked: dict[str, set[str]] = defaultdict(set)
     for end in ends:
         looked[end.task.payload.file_path].update(name for r in end.results for name in r.metadata.looked)
-    coverage = final_coverage(change, plan, looked, gaps, unsettled)
+    coverage = final_coverage(change, plan, looked, gaps)
     issues = weighed.issues
     verdict = decide(coverage, gaps, issues, len(human))
     usage = [_usage_of(worker, ends) for worker in dict.fromkeys(task.worker for task in plan.tasks)]
@@ -87,7 +91,8 @@ def synthesize(
         engine=engine,
         verdict=verdict,
         headline=headline(verdict, coverage, issues, len(human)),
-        summary=_summary(change, weighed, len(gaps)),
+        incomplete=bool(gaps) or none_in_full(coverage),
+        summary=_summary(change, weighed, len(human), len(gaps)),
         findings=tuple(weighed.shown),
         withheld=tuple(weighed.withheld),
         conflicts=tuple(weighed.conflicts),
@@ -111,12 +116,12 @@ def weigh(findings: Iterable[Finding], rules: Rules) -> Weighed:
     certain: list[Conflict] = []
     weak: list[Finding] = []
     for conflict in conflicts:
-        if any(_reaches(finding, rules) for finding in conflict.findings):
+        if any(rules.let_through(finding) for finding in conflict.findings):
             certain.append(conflict)
         else:
             weak += conflict.findings
     for finding in sorted([*single, *weak], key=_rank):
-        if _reaches(finding, rules):
+        if rules.let_through(finding):
             shown.append(finding)
         elif finding.severity == "critical" and finding.confidence >= PERSON_FROM:
             reason = f"critical if true, and {finding.confidence} of 100 certain"
@@ -124,14 +129,10 @@ def weigh(findings: Iterable[Finding], rules: Rules) -> Weighed:
         else:
             withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
     over = f"the review shows at most {rules.max_findings} findings"
-    withheld += [Withheld(finding=f, reason="over_cap", message=over) for f in shown[rules.max_findings :]]
     certain.sort(key=lambda conflict: _rank(conflict.findings[0]))
-    return Weighed(shown[: rules.max_findings], withheld, human, certain)
-
-
-def _reaches(finding: Finding, rules: Rules) -> bool:
-    # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
-    return finding.type in rules.thresholds and finding.confidence >= rules.thresholds[finding.type]
+    hidden = [*shown[rules.max_findings :], *(f for c in certain[rules.max_findings :] for f in c.findings)]
+    withheld += [Withheld(finding=finding, reason="over_cap", message=over) for finding in hidden]
+    return Weighed(shown[: rules.max_findings], withheld, human, certain[: rules.max_findings])
 
 
 def _why_not(finding: Finding, rules: Rules) -> str:
@@ -180,11 +181,11 @@ def _holds_text(file: FileChange) -> bool:
     return file.kind != "prose" and file.language != UNKNOWN_LANGUAGE and generated_reason(file) is None
 
 
-def _summary(change: ChangeSet, weighed: Weighed, gaps: int) -> str:
+def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: int) -> str:
     severities = Counter(f.severity for f in weighed.shown)
     parts = [f"{severities[name]} {name}" for name in SEVERITY_ORDER if severities[name]]
     parts += [f"{len(weighed.conflicts)} in conflict"] if weighed.conflicts else []
-    parts += [f"{len(weighed.human)} for a person"] if weighed.human else []
+    parts += [f"{people} for a person"] if people else []
     parts += [f"{len(weighed.withheld)} withheld"] if weighed.withheld else []
     parts += [f"{gaps} not looked at"] if gaps else []
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)

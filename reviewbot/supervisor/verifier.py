@@ -7,9 +7,7 @@ second look confirms it; that second look is another call, and where an engine o
 from __future__ import annotations
 
 from reviewbot.contracts import Finding, WorkerResult
-
-MODEL_SOURCE = "model:"
-"""How the source of a finding begins that a model made, followed by the model's name."""
+from reviewbot.worker import MODEL_SOURCE
 
 UNVERIFIED_CAP = 70
 """Below the threshold of 80: nobody has tried to refute it yet. Critical ones still reach a person."""

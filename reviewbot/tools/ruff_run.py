@@ -7,6 +7,7 @@ text silences a rule: no configuration is read and no suppression counts.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import re
@@ -134,7 +135,8 @@ class RuffRunner:
             syntax = next((report for report in reports if report.code == SYNTAX), None)
             if syntax is None:
                 return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent)
-        sources = [hunk_source(lines) for lines in hunks]
+        # Making a hunk parse may take many attempts; in a thread they do not hold up the clock of the whole review.
+        sources = await asyncio.to_thread(lambda: [hunk_source(lines) for lines in hunks])
         apart, more = await self._run(sources, suffix)
         parsed = [all(report.code != SYNTAX for report in found) for found in apart]
         unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.scripted import Reply, Script, ScriptedEngine
-from reviewbot.contracts import Escalation, ReviewTask, WorkerCard, WorkerResult
+from reviewbot.contracts import ReviewTask, WorkerCard, WorkerResult
 from reviewbot.errors import ConfigError, EngineError, TransientError
-from reviewbot.ports import Answer, WorkOrder
+from reviewbot.ports import Answer, Escalated, WorkOrder
 
 MakeOrder = Callable[..., WorkOrder]
 MakeTask = Callable[..., ReviewTask]
@@ -116,7 +116,7 @@ def test_it_escalates_as_told(an_order: MakeOrder) -> None:
 
     answer = asyncio.run(engine_of({"replies": [{"escalate": said}]}).work(an_order()))
 
-    assert answer == Escalation.model_validate({"task_id": "logic:src/app.py#1", **said})
+    assert answer == Escalated("out_of_scope", "not mine", "security")
 
 
 def test_it_hangs_until_it_is_cut_off(an_order: MakeOrder) -> None:
@@ -159,7 +159,7 @@ def test_a_scripted_finding_that_does_not_fit_is_a_bad_answer(an_order: MakeOrde
     [{}, {"findings": [], "hang": True}, {"fail": "crash", "hang": True}, {"findings": [], "fail": "transient"}],
 )
 def test_a_reply_does_exactly_one_thing(reply: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="exactly one of findings, escalate, fail, hang"):
+    with pytest.raises(ConfigError, match="exactly one of findings or escalate, fail, hang"):
         engine_of({"replies": [reply]})
 
 

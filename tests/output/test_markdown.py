@@ -79,7 +79,7 @@ def test_a_long_name_loses_its_middle(make_review: Callable[..., Review], make_f
 
 def test_lists_say_how_much_they_leave_out(make_review: Callable[..., Review]) -> None:
     coverage = tuple(FileCoverage(path=f"{n}.lock", state="generated", reason="a lock file") for n in range(500))
-    gaps = tuple(Gap(path="a.py", worker=f"w{n}", reason="crashed", message="") for n in range(60))
+    gaps = tuple(Gap(path="a.py", worker="w", reason="crashed", message=f"{n}") for n in range(60))
     notes = tuple(f"note {n}" for n in range(51))
 
     text = render_markdown(make_review(coverage=coverage, gaps=gaps, notes=notes))

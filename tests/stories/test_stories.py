@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from reviewbot.adapters.scripted import ScriptedEngine
-from reviewbot.contracts import CardBudget, Escalation, Finding, WorkerCard, WorkerResult
+from reviewbot.contracts import CardBudget, Finding, WorkerCard
 from reviewbot.diff.parse import parse_diff
-from reviewbot.ports import Answer, WorkOrder
-from reviewbot.review import plan_only, review
+from reviewbot.review import plan_only
 
 Tell = Callable[..., Any]
 
@@ -288,20 +284,13 @@ def test_an_unverified_model_finding_stays_below_the_threshold_and_a_critical_on
 def test_what_a_worker_found_before_it_gave_up_is_worth_no_more_than_other_model_findings(
     story: Tell, a_finding: Callable[..., Finding], orders: bytes
 ) -> None:
-    found = a_finding(
-        type="logic", path="src/orders.py", line=43, severity="critical", sources=("model:x",), confidence=99
-    )
-    telling = story()
+    reply = {
+        **says(severity="critical", confidence=99),
+        "escalate": {"reason": "out_of_scope", "message": "enough"},
+        "origin": "model",
+    }
 
-    class GivesUp(ScriptedEngine):
-        async def work(self, order: WorkOrder) -> Answer | Escalation:
-            partial = WorkerResult(task_id=order.task.task_id, findings=(found,))
-            return Escalation(task_id="?", reason="out_of_scope", message="enough", partial_result=partial)
-
-    change = parse_diff(orders)
-    setup = replace(telling.setup(change), engine=GivesUp.from_json('{"answers": []}'))
-
-    told = asyncio.run(review(change, setup))
+    told = story(script=[{"replies": [reply]}]).told()
 
     assert [item.finding and item.finding.confidence for item in told.human] == [70, None]
     assert told.findings == ()

@@ -52,6 +52,7 @@ class Worker:
         self.asked: list[tuple[str, int]] = []
         self.given: dict[str, Mapping[str, WorkerResult]] = {}
         self.instructions: list[str] = []
+        self.errors: list[str] = []
         self.tiers: list[str] = []
         self.running = self.most = 0
 
@@ -59,6 +60,7 @@ class Worker:
         self.asked.append((task.task_id, task.failures))
         self.given[task.task_id] = results
         self.instructions.append(task.instruction)
+        self.errors.append(task.previous_error)
         self.tiers.append(task.constraints.tier)
         self.running += 1
         self.most = max(self.most, self.running)

@@ -13,13 +13,20 @@ from reviewbot.contracts import (
     FileChange,
     FileCoverage,
     Gap,
-    HumanItem,
     Plan,
     ReviewTask,
     Unlooked,
     Verdict,
 )
-from reviewbot.supervisor.coverage import HEADLINES, UNREAD_STATES, decide, final_coverage, headline, parse_gaps
+from reviewbot.supervisor.coverage import (
+    HEADLINES,
+    ONLY_REMOVED,
+    UNREAD_STATES,
+    decide,
+    final_coverage,
+    headline,
+    parse_gaps,
+)
 
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]
@@ -48,7 +55,8 @@ def _read_by_logic(a_task: MakeTask, a_plan: MakePlan) -> Plan:
         ("binary files do not count as unread", states("reviewed", "binary"), [], 0, 0, "clean"),
         ("ignored files do not count as unread", states("reviewed", "ignored"), [], 0, 0, "clean"),
         ("one gap", states("reviewed", "reviewed"), [GAP], 0, 0, "incomplete"),
-        ("one file read in part", states("reviewed", "partial"), [], 0, 0, "incomplete"),
+        ("one file read in part", states("reviewed", "partial"), [], 0, 0, "limited"),
+        ("one file read in part, with a gap", states("reviewed", "partial"), [GAP], 0, 0, "incomplete"),
         ("one file malformed", states("reviewed", "malformed"), [], 0, 0, "incomplete"),
         ("one file refused", states("reviewed", "refused"), [], 0, 0, "incomplete"),
         ("one file over budget", states("reviewed", "over_budget"), [], 0, 0, "incomplete"),
@@ -132,14 +140,12 @@ def test_a_gap_makes_its_file_partial_and_says_why_once(
     assert (entry.state, entry.reason, entry.looked) == ("partial", "logic: it broke", ("ruff",))
 
 
-def test_what_a_worker_handed_to_a_person_was_not_read_in_full(
+def test_a_file_of_which_lines_were_only_removed_was_read_by_nobody(
     read_by_logic: Plan, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    item = HumanItem(path="src/app.py", reason="logic could not settle this")
+    [entry] = final_coverage(a_change(a_file(added=0, removed=2)), read_by_logic, {}, [])
 
-    [entry] = final_coverage(a_change(a_file()), read_by_logic, {}, [], [item])
-
-    assert (entry.state, entry.reason) == ("partial", "logic could not settle this")
+    assert (entry.state, entry.reason) == ("partial", ONLY_REMOVED)
 
 
 def test_workers_that_could_not_look_make_their_file_partial(

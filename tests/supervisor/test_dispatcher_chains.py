@@ -171,8 +171,8 @@ def test_a_bad_answer_is_asked_for_again_with_what_was_wrong(
 
     dispatch(a_plan(task), worker)
 
-    assert worker.instructions[0] == task.instruction
-    assert worker.instructions[1].endswith("could not be used: no JSON in it")
+    assert worker.instructions == [task.instruction, task.instruction]
+    assert worker.errors == ["", "no JSON in it"]
 
 
 def test_a_chunk_that_took_too_long_is_split_and_the_parts_count_as_the_task(

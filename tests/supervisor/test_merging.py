@@ -108,7 +108,7 @@ def test_two_of_one_kind_that_agree_are_not_believed_more(sources: tuple[str, st
 
 
 def test_agreement_counts_once_however_often_a_model_repeats_itself(a_finding: MakeFinding) -> None:
-    repeated = [a_finding(confidence=60, sources=("model:x",), message=f"{n} times") for n in "19az"]
+    repeated = [a_finding(confidence=60, sources=("model:x",), type=name) for name in ("a", "b", "c", "d")]
 
     [[joined], _] = merge([a_finding(confidence=60, message="by a program"), *repeated])
 
@@ -141,13 +141,13 @@ def test_one_severity_apart_is_no_contradiction(a_finding: MakeFinding) -> None:
 
 
 def test_two_workers_that_suggest_different_code_for_a_line_are_both_shown(a_finding: MakeFinding) -> None:
-    one = a_finding(type="performance", suggestion="run(args)", category="cost", message="slow when called often")
+    one = a_finding(type="performance", suggestion="run(args)")
     other = a_finding(type="security", suggestion="run(quote(args))")
 
     single, [conflict] = merge([one, other])
 
     assert single == []
-    assert conflict.reason == "performance and security suggest different code for the same lines"
+    assert conflict.reason == "performance and security suggest different code for the same defect"
 
 
 def test_suggestions_that_differ_in_blanks_alone_agree(a_finding: MakeFinding) -> None:
@@ -252,9 +252,26 @@ def test_twice_the_findings_take_twice_the_comparisons(spread: str, a_finding: M
 
 
 def test_a_flood_of_one_defect_is_one_finding(a_finding: MakeFinding) -> None:
-    single, conflicts = merge(a_finding(line=7, message=f"bad in the {n}th way") for n in range(10_000))
+    single, conflicts = merge(a_finding(line=7) for _ in range(10_000))
 
     assert (len(single), conflicts) == (1, [])
+
+
+def test_one_tool_that_reports_twice_on_a_line_means_two_defects(a_finding: MakeFinding) -> None:
+    keys = [a_finding(category="secret", rule=rule, message=f"a {rule} in the code") for rule in ("aws", "github")]
+
+    single, _ = merge([*keys, *keys])
+
+    assert [finding.rule for finding in single] == ["aws", "github"]
+
+
+def test_two_suggestions_for_different_defects_of_a_line_are_no_contradiction(a_finding: MakeFinding) -> None:
+    one = a_finding(type="style", suggestion="rename(args)", category="naming", message="say what it holds")
+    other = a_finding(type="security", suggestion="run(quote(args))")
+
+    single, conflicts = merge([one, other])
+
+    assert (len(single), conflicts) == (2, [])
 
 
 def test_a_flood_of_different_defects_on_one_line_is_kept_whole(a_finding: MakeFinding) -> None:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, ReviewTask, Unlooked, WorkerCard
+from reviewbot.diff.rows import hunk_rows, payload_rows
 from reviewbot.ports import Crew
-from reviewbot.supervisor.planner import PlanLimits, make_plan, payloads, retarget, task_for
+from reviewbot.supervisor.planner import PlanLimits, enclosing, make_plan, payloads, retarget, task_for
 
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]
@@ -22,6 +23,10 @@ MakeCrew = Callable[..., Crew]
 
 def everything(_card: WorkerCard, _language: str) -> bool:
     return True
+
+
+def unknown(path: str) -> None:
+    """No whole file is known, as with a bare diff."""
 
 
 def ids(plan: Plan) -> list[str]:
@@ -43,7 +48,7 @@ def _crew(a_crew: MakeCrew, a_card: MakeCard) -> Crew:
 def test_each_file_goes_to_the_workers_whose_card_is_for_it(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     change = a_change(a_file(), a_file("README.md", kind="prose"), a_file("x.lic", kind="prose"))
 
-    plan = make_plan(change, crew, everything, PlanLimits())
+    plan = make_plan(change, crew, everything, unknown, PlanLimits())
 
     assert ids(plan) == [
         "security:src/app.py#1",
@@ -56,7 +61,7 @@ def test_each_file_goes_to_the_workers_whose_card_is_for_it(crew: Crew, a_change
 
 
 def test_only_the_workers_that_were_asked_for_get_tasks(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
-    plan = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("logic",)))
+    plan = make_plan(a_change(a_file()), crew, everything, unknown, PlanLimits(workers=("logic",)))
 
     assert ids(plan) == ["logic:src/app.py#1"]
 
@@ -67,15 +72,15 @@ def test_what_the_engine_cannot_look_at_is_said_and_not_tasked(
     def covers(card: WorkerCard, language: str) -> bool:
         return language == "python" or card.name == "security"
 
-    plan = make_plan(a_change(a_file(), a_file("a.cob", language="cobol")), crew, covers, PlanLimits())
+    plan = make_plan(a_change(a_file(), a_file("a.cob", language="cobol")), crew, covers, unknown, PlanLimits())
 
     assert ids(plan) == ["security:a.cob#1", "security:src/app.py#1", "logic:src/app.py#1"]
-    reason = "this engine has nothing that reads cobol for them"
+    reason = "this engine has no tool of theirs that reads cobol"
     assert plan.unlooked == (Unlooked(path="a.cob", workers=("logic",), reason=reason),)
 
 
 def test_left_out_files_stand_in_the_plan_and_have_no_task(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
-    plan = make_plan(a_change(a_file("uv.lock")), crew, everything, PlanLimits())
+    plan = make_plan(a_change(a_file("uv.lock")), crew, everything, unknown, PlanLimits())
 
     assert plan.tasks == ()
     assert plan.left_out == (FileCoverage(path="uv.lock", state="generated", reason="a lock file"),)
@@ -86,7 +91,7 @@ def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
 ) -> None:
     change = a_change(a_file("a.py"), a_file("b.py"), a_file("c.py"))
 
-    plan = make_plan(change, crew, everything, PlanLimits(ignore=("a.*",), max_files=1))
+    plan = make_plan(change, crew, everything, unknown, PlanLimits(ignore=("a.*",), max_files=1))
 
     assert {task.payload.file_path for task in plan.tasks} == {"b.py"}
     assert [(entry.path, entry.state) for entry in plan.left_out] == [("a.py", "ignored"), ("c.py", "over_budget")]
@@ -95,7 +100,7 @@ def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
 def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     change = a_change(a_file("a.py"), a_file("b.py"), a_file("c.ts", language="typescript"), a_file("uv.lock"))
 
-    plan = make_plan(change, crew, everything, PlanLimits())
+    plan = make_plan(change, crew, everything, unknown, PlanLimits())
 
     assert plan.reason == (
         "routed by rules: 3 files to read (2 python, 1 typescript), riskiest first; "
@@ -104,7 +109,7 @@ def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: Mak
 
 
 def test_a_change_without_files_has_an_empty_plan(crew: Crew, a_change: MakeChange) -> None:
-    plan = make_plan(a_change(), crew, everything, PlanLimits())
+    plan = make_plan(a_change(), crew, everything, unknown, PlanLimits())
 
     assert (plan.tasks, plan.origin) == ((), "rules")
     assert "0 files to read (none)" in plan.reason
@@ -114,7 +119,7 @@ def test_a_change_without_files_has_an_empty_plan(crew: Crew, a_change: MakeChan
 def test_the_goal_is_the_title_where_there_is_one(
     title: str, goal: str, crew: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    assert make_plan(a_change(a_file(), title=title), crew, everything, PlanLimits()).goal == goal
+    assert make_plan(a_change(a_file(), title=title), crew, everything, unknown, PlanLimits()).goal == goal
 
 
 # --- one task
@@ -123,10 +128,10 @@ def test_the_goal_is_the_title_where_there_is_one(
 def test_a_task_takes_what_its_card_says(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     card = crew.cards[1]
 
-    [task] = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("logic",))).tasks
+    [task] = make_plan(a_change(a_file()), crew, everything, unknown, PlanLimits(workers=("logic",))).tasks
 
     assert (task.worker, task.type, task.success_criterion) == ("logic", card.task_type, card.success_criterion)
-    assert task.instruction == f"Look at the added lines of src/app.py (python). {card.description}"
+    assert task.instruction == f"Look at the added lines of this slice. {card.description}"
     assert (task.constraints.tier, task.constraints.higher_tiers) == ("sonnet", ("opus",))
     assert task.constraints.timeout_ms == card.budget.timeout_ms
     assert (task.failures, task.depends_on) == (0, ())
@@ -152,7 +157,7 @@ def test_the_longest_name_that_git_allows_can_be_planned_moved_and_split(
 ) -> None:
     paths = ["d/" + "x" * (length - 5) + end for end in ("1.py", "2.py")]
 
-    plan = make_plan(a_change(*(a_file(path) for path in paths)), crew, everything, PlanLimits())
+    plan = make_plan(a_change(*(a_file(path) for path in paths)), crew, everything, unknown, PlanLimits())
 
     assert len(set(ids(plan))) == 4
     assert {task.payload.file_path for task in plan.tasks} == set(paths)
@@ -169,31 +174,65 @@ def test_the_longest_name_that_git_allows_can_be_planned_moved_and_split(
 def test_hunks_share_a_slice_up_to_the_limit_of_lines(a_file: MakeFile, a_hunk: MakeHunk) -> None:
     hunks = [a_hunk("\n".join(["+x = 1"] * 4), start=100 * n) for n in range(1, 6)]
 
-    found = payloads(a_file("a.py", *hunks), 8)
+    found = payloads(a_file("a.py", *hunks), None, 8)
 
     assert [len(payload.starts) for payload in found] == [2, 2, 1]
     assert [start for payload in found for start in payload.starts] == [(100 * n, 100 * n) for n in range(1, 6)]
 
 
 def test_a_file_without_hunks_has_no_slice(a_file: MakeFile) -> None:
-    assert payloads(a_file(hunks=()), 10) == ()
+    assert payloads(a_file(hunks=()), None, 10) == ()
 
 
-def test_a_hunk_over_the_limit_is_a_slice_of_its_own_and_never_cut(a_file: MakeFile, a_hunk: MakeHunk) -> None:
+def test_a_hunk_over_the_limit_is_cut_into_slices_that_keep_its_lines(a_file: MakeFile, a_hunk: MakeHunk) -> None:
     hunks = [a_hunk("+x = 1", start=1), a_hunk("\n".join(["+x = 1"] * 50), start=100), a_hunk("+x = 1", start=300)]
 
-    assert [len(payload.starts) for payload in payloads(a_file("a.py", *hunks), 10)] == [1, 1, 1]
+    first, *middle, last = payloads(a_file("a.py", *hunks), None, 10)
+
+    assert (first.starts, last.starts) == (((1, 1),), ((300, 300),))
+    assert all(payload.code.count("+") <= 10 for payload in middle)
+    assert [row.new for payload in middle for _, row in payload_rows(payload)] == list(range(100, 150))
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        (4, ["class Order:", "    def total(self):"]),
+        (3, ["class Order:", "    def total(self):"]),
+        (2, ["class Order:"]),
+        (8, []),
+        (0, []),
+        (99, []),
+    ],
+)
+def test_the_definitions_around_a_line_are_those_that_it_is_nested_in(start: int, found: list[str]) -> None:
+    text = "class Order:\n    def total(self):\n        x = 1\n        return x\n    }\n\n\nx = Order()\n"
+
+    assert enclosing(text.split("\n"), start) == found
+
+
+def test_with_the_whole_file_at_hand_a_slice_knows_what_encloses_it(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+) -> None:
+    whole = "class Order:\n    def total(self):\n        return 2\n"
+    change = a_change(a_file("a.py", a_hunk("-        return 1\n+        return 2", start=3)))
+
+    bare = make_plan(change, crew, everything, unknown, PlanLimits(workers=("logic",)))
+    known = make_plan(change, crew, everything, {"a.py": whole}.get, PlanLimits(workers=("logic",)))
+
+    assert bare.tasks[0].payload.context == ""
+    assert known.tasks[0].payload.context == "class Order:\n    def total(self):"
 
 
 def test_the_larger_side_of_a_hunk_is_its_size(a_file: MakeFile, a_hunk: MakeHunk) -> None:
     removed, added = (a_hunk("\n".join([f"{mark}x = 1"] * 6)) for mark in "-+")
 
-    assert len(payloads(a_file("a.py", removed, added), 11)) == 2
-    assert len(payloads(a_file("a.py", removed, added), 12)) == 1
+    assert len(payloads(a_file("a.py", removed, added), None, 11)) == 2
+    assert len(payloads(a_file("a.py", removed, added), None, 12)) == 1
 
 
 def test_a_slice_names_its_file_and_language_and_holds_the_code(a_file: MakeFile, a_hunk: MakeHunk) -> None:
-    [payload] = payloads(a_file("a.py", a_hunk(" def f():\n+    return 1", start=7, heading="class A:")), 400)
+    [payload] = payloads(a_file("a.py", a_hunk(" def f():\n+    return 1", start=7, heading="class A:")), None, 400)
 
     assert (payload.file_path, payload.language, payload.context) == ("a.py", "python", "")
     assert payload.code == "@@ class A:\n def f():\n+    return 1"
@@ -203,7 +242,7 @@ def test_a_slice_names_its_file_and_language_and_holds_the_code(a_file: MakeFile
 def test_two_sections_of_one_path_are_two_slices_with_ids_of_their_own(
     crew: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    plan = make_plan(a_change(a_file(), a_file()), crew, everything, PlanLimits(workers=("logic",)))
+    plan = make_plan(a_change(a_file(), a_file()), crew, everything, unknown, PlanLimits(workers=("logic",)))
 
     assert ids(plan) == ["logic:src/app.py#1", "logic:src/app.py#2"]
 
@@ -216,15 +255,15 @@ BODIES = st.lists(
 
 
 @given(bodies=BODIES, limit=st.integers(1, 30))
-def test_every_hunk_is_in_exactly_one_slice_in_order(
+def test_every_line_is_in_exactly_one_slice_in_order(
     bodies: list[str], limit: int, a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
     hunks = [a_hunk(body, start=1 + 100 * n) for n, body in enumerate(bodies)]
 
-    found = payloads(a_file("a.py", *hunks), limit)
+    found = payloads(a_file("a.py", *hunks), None, limit)
 
-    assert [start for payload in found for start in payload.starts] == [(h.old_start, h.new_start) for h in hunks]
-    assert "\n".join(payload.code for payload in found) == "\n".join(f"@@\n{body}" for body in bodies)
+    rows = [row for payload in found for _, row in payload_rows(payload)]
+    assert rows == [row for hunk in hunks for row in hunk_rows(hunk)]
 
 
 # --- dependencies
@@ -240,19 +279,33 @@ def test_a_worker_follows_those_that_it_waits_for_on_the_same_slice(
     )
     hunks = [a_hunk("+x = 1", start=start) for start in (1, 100)]
 
-    plan = make_plan(a_change(a_file("a.py", *hunks)), crew, everything, PlanLimits(chunk_lines=1))
+    plan = make_plan(a_change(a_file("a.py", *hunks)), crew, everything, unknown, PlanLimits(chunk_lines=1))
 
     assert ids(plan) == [f"{name}:a.py#{n}" for n in (1, 2) for name in ("logic", "style", "judge")]
     judge = plan.tasks[5]
     assert (judge.depends_on, judge.needs_dependencies) == (("logic:a.py#2", "style:a.py#2"), False)
 
 
-def test_a_worker_does_not_wait_for_one_that_has_no_task_there(
+def test_a_worker_that_needs_one_that_has_no_task_there_does_not_look_and_says_so(
     a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    crew = a_crew(a_card("style", depends_on=("logic",)), a_card("logic"))
+    crew = a_crew(a_card("judge", depends_on=("style",)), a_card("style", depends_on=("logic",)), a_card("logic"))
 
-    [task] = make_plan(a_change(a_file()), crew, everything, PlanLimits(workers=("style",))).tasks
+    plan = make_plan(a_change(a_file()), crew, everything, unknown, PlanLimits(workers=("style", "judge")))
+
+    assert plan.tasks == ()
+    assert {(entry.workers, entry.reason) for entry in plan.unlooked} == {
+        (("style",), "it needs the result of logic, which does not look at this file"),
+        (("judge",), "it needs the result of style, which does not look at this file"),
+    }
+
+
+def test_a_worker_that_can_do_without_one_that_has_no_task_there_does_not_wait(
+    a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    crew = a_crew(a_card("style", depends_on=("logic",), needs_dependencies=False), a_card("logic"))
+
+    [task] = make_plan(a_change(a_file()), crew, everything, unknown, PlanLimits(workers=("style",))).tasks
 
     assert task.depends_on == ()
 
@@ -263,14 +316,16 @@ def test_a_worker_does_not_wait_for_one_that_has_no_task_there(
 def test_the_same_change_gives_the_same_plan(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     change = a_change(*(a_file(f"{name}.py") for name in "dbca"))
 
-    assert make_plan(change, crew, everything, PlanLimits()) == make_plan(change, crew, everything, PlanLimits())
+    assert make_plan(change, crew, everything, unknown, PlanLimits()) == make_plan(
+        change, crew, everything, unknown, PlanLimits()
+    )
 
 
 def test_the_order_of_the_files_does_not_change_the_tasks(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     files = [a_file(f"{name}.py") for name in "dbca"]
 
     one, other = (
-        make_plan(a_change(*order), crew, everything, PlanLimits()) for order in (files, list(reversed(files)))
+        make_plan(a_change(*order), crew, everything, unknown, PlanLimits()) for order in (files, list(reversed(files)))
     )
 
     assert one.tasks == other.tasks
@@ -282,7 +337,7 @@ def request(task: ReviewTask) -> dict[str, Any]:
 
 
 def requests(file: FileChange, crew: Crew, change: ChangeSet) -> list[dict[str, Any]]:
-    tasks = make_plan(change, crew, everything, PlanLimits(chunk_lines=10)).tasks
+    tasks = make_plan(change, crew, everything, unknown, PlanLimits(chunk_lines=10)).tasks
     return [request(task) for task in tasks if task.payload.file_path == file.path]
 
 
@@ -317,7 +372,7 @@ def test_a_change_of_another_file_does_not_change_a_request(crew: Crew, a_change
 
 def test_a_task_for_a_slice_says_nothing_of_its_place(crew: Crew, a_file: MakeFile, a_hunk: MakeHunk) -> None:
     near, far = (
-        task_for(crew.cards[0], payloads(a_file("a.py", a_hunk("+x = 1", start=start)), 10)[0], "security:a.py#1")
+        task_for(crew.cards[0], payloads(a_file("a.py", a_hunk("+x = 1", start=start)), None, 10)[0], "security:a.py#1")
         for start in (1, 9_999)
     )
 

@@ -25,6 +25,7 @@ _VERDICT_STYLES: dict[Verdict, str] = {
     "issues": "bold red",
     "needs_person": "bold yellow",
     "clean": "bold green",
+    "limited": "bold yellow",
     "incomplete": "bold yellow",
     "not_reviewed": "bold red",
     "nothing_to_review": "bold",

@@ -1,0 +1,19 @@
+"""Standard output, whose reader may go away at any time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Write to standard output; where the reader has gone (`| head`), the rest is dropped and the work goes on."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
