@@ -4,6 +4,11 @@ SHARED ?= ../shared
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# What is long is measured on large changes where they are at hand, and on the example in a plain clone.
+EXAMPLE := examples/orders/change.diff
+SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
+LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
+HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
 .PHONY: review test lint types imports unit package acceptance fuzz kill bench clean
 
@@ -18,7 +23,7 @@ $(VENV)/dev: $(VENV)/run
 	@touch $@
 
 review: $(VENV)/run  ## review the example change, with no key
-	@$(BIN)/reviewbot review examples/orders/change.diff --repo examples/orders/base
+	@$(BIN)/reviewbot review $(EXAMPLE) --repo examples/orders/base
 
 test: lint types imports unit package  ## the whole gate
 
@@ -45,11 +50,11 @@ fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds ea
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
 
 kill: $(VENV)/dev  ## long: kill -9 at 20 random points, then --resume
-	$(BIN)/python tests/kill_and_resume.py
+	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)
 
 bench: $(VENV)/dev  ## ratios of cost, best of five
-	$(BIN)/python benchmarks/front.py
-	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/front.py $(HUGE)
+	$(BIN)/python benchmarks/startup.py --diff $(SMALL)
 
 clean:
 	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import NoReturn
 from reviewbot import __version__
 from reviewbot.commands.writing import reader_may_leave
 from reviewbot.errors import ExitCode, ReviewbotError
+from reviewbot.output.text import one_line
 
 EXIT_CODES = """\
 exit codes:
@@ -27,7 +29,12 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the result is the exit code."""
+    # A caller may have closed them (`2>&-`); what is said then goes nowhere, and the exit code still counts.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - the same
     try:
+        # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         arguments = _parser().parse_args(argv)
         code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
         with reader_may_leave():
@@ -36,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(error))
         return int(error.exit_code)
     except KeyboardInterrupt:
-        _say("interrupted; what was finished is kept: run the same command with --resume to go on")
+        _say("interrupted; the same command with --resume goes on from here, unless --no-cache was given")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
         _say(f"internal fault ({type(error).__name__}); {_logged()}")
@@ -63,7 +70,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _say(message: str) -> None:
-    sys.stderr.write(f"reviewbot: {message}\n")
+    # A name in it may come from a checkout, and hold what a terminal obeys.
+    sys.stderr.write(f"reviewbot: {one_line(message)}\n")
 
 
 def _logged() -> str:
@@ -78,7 +86,7 @@ def _logged() -> str:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as log:
             log.write(text)
     except OSError:
-        return "and its log file could not be written:\n" + text
+        return "and its log file could not be written"
     return f"please report it with {path}"
 
 

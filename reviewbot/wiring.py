@@ -15,7 +15,7 @@ from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.git import GitRepository, GitSnapshot
 from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal, SystemClock
 from reviewbot.adapters.scripted import ScriptedEngine
-from reviewbot.adapters.sqlite import SqliteJournal, default_path
+from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings, load_settings
@@ -33,6 +33,9 @@ from reviewbot.trace import Event, Trace
 
 OWN_FILES = ".reviewbot"
 """How the names begin of the files with which a repository configures us."""
+
+NO_FILES = ("120000", "160000")
+"""Git's modes of a symbolic link and of a submodule."""
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""
@@ -59,6 +62,7 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
     digest = hashlib.sha256(data).hexdigest()
     if folder is None:
         return Subject(change, digest, DiffSnapshot(change), None)
+    _check_own_files(change)
     tree = tree_of(folder, change)
     return Subject(change, _with_texts(digest, change, tree), tree, tree)
 
@@ -132,15 +136,17 @@ def setup(
     return built, trace
 
 
-def open_journal(environ: Mapping[str, str]) -> SqliteJournal:
+def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     """The journal on disk. Raises InputError where its place cannot be used."""
     journal = SqliteJournal(default_path(environ))
     journal.expire(KEEP_PROGRESS_S)
-    return journal
+    return SteadyJournal(journal)
 
 
-def masked_review(answer: Review) -> Review:
+def masked_review(answer: Review, journal: SteadyJournal | None = None) -> Review:
     """The review with every secret in its texts masked. The one way out: no door shows a review that did not pass."""
+    if journal is not None and journal.trouble is not None:
+        answer = answer.model_copy(update={"notes": (*answer.notes, journal.trouble)})
     return Review.model_validate_json(json.dumps(_masked(answer.model_dump(mode="json"))))
 
 
@@ -211,16 +217,32 @@ def _masked(value: object, key: str = "") -> object:
 
 
 def _journal_notes(journal: Journal | None) -> list[str]:
-    if isinstance(journal, SqliteJournal) and journal.set_aside is not None:
-        return [f"the journal was damaged; it now stands in {journal.set_aside}, and a new one was begun"]
+    if isinstance(journal, SteadyJournal) and journal.inner.set_aside is not None:
+        return [f"the journal was damaged; it now stands in {journal.inner.set_aside}, and a new one was begun"]
     return []
+
+
+def _check_own_files(change: ChangeSet) -> None:
+    """Refuse a change that hides what our own files were before: a folder alone cannot tell, and they set the gate."""
+    for file, parsed in zip(change.files, change.coverage, strict=True):
+        if not any(_is_own(name) for name in (file.path, file.old_path or "")):
+            continue
+        plain = file.mode not in NO_FILES and file.status != "copied" and not file.minified
+        if parsed.state != "reviewed" or not plain or (file.status == "modified" and not file.hunks):
+            raise InputError(
+                f"the diff does not show what {file.path} was before, and the base side of it counts; use --git RANGE"
+            )
+
+
+def _is_own(path: str) -> bool:
+    return path == f"{OWN_FILES}.toml" or path.startswith(f"{OWN_FILES}/")
 
 
 def _notes(subject: Subject) -> list[str]:
     """What a reader should know of where the rules of this run came from."""
     notes = []
     for file in subject.change.files:
-        if file.path == f"{OWN_FILES}.toml" or file.path.startswith(f"{OWN_FILES}/"):
+        if _is_own(file.path):
             side = (
                 "the base side's was used"
                 if subject.base is not None and file.status in ("modified", "deleted")

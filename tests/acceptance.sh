@@ -23,7 +23,16 @@ python3 "$corpus/fuzz_git_names.py" --parser "$parser" --count 40 --seed "$RANDO
 python3 "$corpus/mutate.py" --parser "$parser" --count 80 --seed "$RANDOM"
 python3 "$corpus/linter_traps/check_linter.py" --cmd 'reviewbot review change.diff --repo . --engine analyzers'
 
+# Real changes: every file of the diff is in the coverage, nothing that should have been read was not.
 for name in small medium large; do
-  reviewbot review "$shared/perf/diffs/$name.diff" --engine analyzers --format json --no-cache --allow-partial --output "$corpus/$name.json"
-  python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(sys.argv[1].rsplit("/")[-1], r["headline"])' "$corpus/$name.json"
+  reviewbot review "$shared/perf/diffs/$name.diff" --engine analyzers --format json --no-cache --output "$corpus/$name.json"
+  reviewbot parse "$shared/perf/diffs/$name.diff" >"$corpus/$name.parsed.json"
+  python3 - "$corpus/$name.json" "$corpus/$name.parsed.json" <<'EOF'
+import json, sys
+review, parsed = (json.load(open(name)) for name in sys.argv[1:])
+assert [c["path"] for c in review["coverage"]] == [f["path"] for f in parsed["files"]]
+assert not review["gaps"] and not review["incomplete"], review["gaps"]
+assert all(f["evidence"] and f["confidence"] >= 80 for f in review["findings"])
+print(sys.argv[1].rsplit("/")[-1], review["headline"])
+EOF
 done

@@ -242,6 +242,16 @@ def test_an_unknown_worker_is_exit_2_and_the_known_ones_are_named(run: Run) -> N
     assert "security" in ended.err
 
 
+def test_python_in_an_encoding_of_its_own_is_never_called_reviewed(run: Run) -> None:
+    hidden = HARMLESS.replace(b"def double(number: int) -> int:", b"# coding: utf-7 +AAo-import os")
+    hidden = hidden.replace(b"    return number * 2", b"x = 1")
+
+    ended = run("review", "-", "--format", "json", stdin=hidden)
+
+    assert ended.code == 4
+    assert "utf-7" in ended.report["gaps"][0]["message"]
+
+
 def test_a_deadline_that_is_reached_gives_what_there_is_and_names_the_rest(run: Run, home: Path) -> None:
     (home / "script.json").write_text('{"answers": [{"worker": "logic", "replies": [{"hang": true}]}]}')
 
@@ -285,6 +295,53 @@ def test_a_closed_pipe_is_no_traceback(home: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(("closed", "code"), [("2>&-", 1), (">&-", 1), (">/dev/full", 2), ("| true", 1)])
+def test_the_gate_holds_wherever_the_streams_go(home: Path, closed: str, code: int) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+    command = f"{sys.executable} -P -m reviewbot review change.diff --no-cache --fail-on warning {closed}"
+
+    done = subprocess.run(
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"], cwd=home, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_standard_input_is_one_line_and_exit_2(home: Path) -> None:
+    command = f"{sys.executable} -P -m reviewbot review - <&-"
+
+    done = subprocess.run(["bash", "-c", command], cwd=home, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_only_the_certain_side_of_a_conflict_closes_the_gate(run: Run, home: Path) -> None:
+    sides = {"logic": ("info", 95), "security": ("critical", 10)}
+    found = {"quote": "    return number * 2", "message": "doubles the number twice", "category": "maths"}
+    answers = [
+        {"worker": name, "replies": [{"findings": [{**found, "severity": severity, "confidence": confidence}]}]}
+        for name, (severity, confidence) in sides.items()
+    ]
+    (home / "script.json").write_text(json.dumps({"answers": answers}))
+    scripted = ["review", "-", "--engine", "scripted", "--script", "script.json"]
+
+    assert len(run(*scripted, "--format", "json", stdin=HARMLESS).report["conflicts"]) == 1
+    assert run(*scripted, "--fail-on", "critical", stdin=HARMLESS).code == 0
+    assert run(*scripted, "--fail-on", "info", stdin=HARMLESS).code == 1
+
+
+def test_what_workers_hand_to_a_person_was_not_reviewed(run: Run, home: Path) -> None:
+    said = {"reason": "out_of_scope", "message": "not mine"}
+    (home / "script.json").write_text(json.dumps({"answers": [{"replies": [{"escalate": said}]}]}))
+
+    ended = run("review", "-", "--engine", "scripted", "--script", "script.json", "--format", "json", stdin=HARMLESS)
+
+    assert ended.code == 4
+    assert ended.report["incomplete"]
+    assert {gap["reason"] for gap in ended.report["gaps"]} == {"unsettled"}
+
+
 # --- where things go ----------------------------------------------------------------------------------------------
 
 
@@ -296,7 +353,9 @@ def test_the_report_can_go_to_a_file_and_standard_output_stays_empty(run: Run, h
 
 
 def test_a_place_that_cannot_be_written_is_found_before_the_work(run: Run, home: Path) -> None:
-    for place in (str(home), "missing/folder/out.md"):
+    (home / "link").symlink_to(home / "elsewhere")
+    os.mkfifo(home / "pipe")
+    for place in (str(home), "missing/folder/out.md", "link", "pipe", "n" * 300):
         for option in ("--output", "--trace"):
             ended = run("review", "-", option, place, stdin=SMALL)
             assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
@@ -321,6 +380,45 @@ def test_a_secret_is_masked_in_every_output_and_in_the_trace(run: Run, home: Pat
         assert "app.py" in ended.out
         assert token not in ended.out
         assert token not in (home / "trace.json").read_text()
+
+
+def test_a_secret_is_masked_in_the_plan_as_well(run: Run) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    change = HARMLESS.replace(b"number * 2", b'"' + token.encode() + b'"')
+
+    for form in ("terminal", "json"):
+        assert token not in run("plan", "-", "--format", form, stdin=change).out
+
+
+def test_the_report_the_trace_and_the_diff_are_different_files(run: Run, home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+
+    assert run("review", "change.diff", "--output", "change.diff").code == 2
+    assert run("review", "change.diff", "--output", "o", "--trace", "./o").code == 2
+    assert (home / "change.diff").read_bytes() == SMALL
+
+
+def test_an_error_is_one_line_that_no_terminal_obeys(run: Run) -> None:
+    ended = run("review", "x\x1b[31m\nfoo")
+
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "\x1b" not in ended.err
+
+
+def test_resume_without_a_cache_is_wrong_usage(run: Run) -> None:
+    assert run("review", "-", "--resume", "--no-cache", stdin=SMALL).code == 2
+
+
+def test_a_journal_that_fails_in_the_middle_costs_only_the_resuming(home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+    command = f"ulimit -f 40; {sys.executable} -P -m reviewbot review change.diff --format json | cat"
+
+    done = subprocess.run(["bash", "-c", command], cwd=home, capture_output=True, text=True, check=False)
+
+    report = json.loads(done.stdout)
+    assert report["gaps"] == []
+    assert len(report["findings"]) == 2
+    assert "cannot be resumed" in report["notes"][-1]
 
 
 def test_a_second_run_with_resume_runs_no_finished_task_again(run: Run, home: Path) -> None:
@@ -377,19 +475,18 @@ def test_parse_answers_in_the_protocol_even_where_nothing_can_be_read(run: Run) 
 def test_workers_lists_the_four_and_a_repositorys_own(run: Run, home: Path) -> None:
     (home / ".reviewbot/workers").mkdir(parents=True)
     (home / ".reviewbot/prompts").mkdir(parents=True)
-    (home / ".reviewbot/workers/license.toml").write_text(CARD)
-    (home / ".reviewbot/prompts/license.md").write_text("Look for licences.\n")
+    (home / ".reviewbot/workers/house-license.toml").write_text(CARD)
+    (home / ".reviewbot/prompts/house-license.md").write_text("Look for licences.\n")
 
     cards = run("workers", "--format", "json", "--repo", ".").report
     listed = run("workers", "--repo", ".").out
     assert "waits for security" in listed
 
-    assert [(card["name"], card["origin"]) for card in cards] == [
-        ("security", "package"), ("logic", "package"), ("performance", "package"), ("style", "package"),
-        ("license", "repository"),
-    ]  # fmt: skip
-    assert "license (from the repository)" in listed
-    assert "license" not in run("workers").out
+    shipped = {path.stem for path in (ROOT / "workers").glob("*.toml")}
+    assert {card["name"] for card in cards if card["origin"] == "package"} == shipped
+    assert [card["name"] for card in cards if card["origin"] == "repository"] == ["house-license"]
+    assert "house-license (from the repository)" in listed
+    assert "house-license" not in run("workers").out
 
 
 @pytest.mark.parametrize("contract", ["review", "plan", "card"])
@@ -406,10 +503,10 @@ def test_version_is_printed(run: Run) -> None:
 
 CARD = """\
 depends_on = ["security"]
-name = "license"
+name = "house-license"
 description = "Looks for leftover debugging in files that carry a licence."
-task_type = "license"
-prompt = "license.md"
+task_type = "house-license"
+prompt = "house-license.md"
 success_criterion = "Every added line was looked at for leftover debugging."
 tools = ["debug-leftovers"]
 applies_to = ["*.py"]
@@ -419,24 +516,46 @@ applies_to = ["*.py"]
 def test_a_worker_of_the_base_side_is_planned_run_and_reported(run: Run, repository: Path) -> None:
     (repository / ".reviewbot/workers").mkdir(parents=True)
     (repository / ".reviewbot/prompts").mkdir(parents=True)
-    (repository / ".reviewbot/workers/license.toml").write_text(CARD)
-    (repository / ".reviewbot/prompts/license.md").write_text("Look for licences.\n")
+    (repository / ".reviewbot/workers/house-license.toml").write_text(CARD)
+    (repository / ".reviewbot/prompts/house-license.md").write_text("Look for licences.\n")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "a worker")
     (repository / "app.py").write_text("def double(number):\n    breakpoint()\n    return number * 2\n")
     git(repository, "commit", "-qam", "a change")
 
     plan = run("plan", "--git", "HEAD~1..HEAD", "--format", "json").report
-    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "license", "security").report
+    report = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "house-license", "security").report
 
-    assert "license" in {task["worker"] for task in plan["tasks"]}
-    assert [(f["type"], f["path"], f["line"]) for f in report["findings"]] == [("license", "app.py", 2)]
-    assert [worker["worker"] for worker in report["workers"]] == ["security", "license"]
+    assert "house-license" in {task["worker"] for task in plan["tasks"]}
+    assert [(f["type"], f["path"], f["line"]) for f in report["findings"]] == [("house-license", "app.py", 2)]
+    assert [worker["worker"] for worker in report["workers"]] == ["security", "house-license"]
+
+
+HIDDEN = {
+    "binary": "index 1111111..2222222 100644\nBinary files a/.reviewbot.toml and b/.reviewbot.toml differ\n",
+    "a submodule": "old mode 100644\nnew mode 160000\n",
+    "a copy": "similarity index 100%\ncopy from a.py\ncopy to .reviewbot.toml\n",
+    "a huge line": (
+        f'--- a/.reviewbot.toml\n+++ b/.reviewbot.toml\n@@ -1 +1,2 @@\n fail_on = "critical"\n+# {"x" * 30_000}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("how", HIDDEN)
+def test_a_change_that_hides_the_settings_of_the_base_is_refused(run: Run, home: Path, how: str) -> None:
+    (home / ".reviewbot.toml").write_text('fail_on = "critical"\n')
+    old, new = ("a.py", ".reviewbot.toml") if how == "a copy" else (".reviewbot.toml",) * 2
+    change = f"diff --git a/{old} b/{new}\n{HIDDEN[how]}".encode() + SMALL
+
+    ended = run("review", "-", "--repo", ".", stdin=change)
+
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert ".reviewbot.toml" in ended.err
 
 
 def test_a_worker_of_the_head_side_is_ignored_and_named(run: Run, repository: Path) -> None:
     (repository / ".reviewbot/workers").mkdir(parents=True)
-    (repository / ".reviewbot/workers/license.toml").write_text(CARD)
+    (repository / ".reviewbot/workers/house-license.toml").write_text(CARD)
     (repository / ".reviewbot.toml").write_text('ignore = ["*"]\n')
     (repository / "app.py").write_text("def double(number):\n    breakpoint()\n    return number * 2\n")
     git(repository, "add", "-A")
@@ -444,7 +563,10 @@ def test_a_worker_of_the_head_side_is_ignored_and_named(run: Run, repository: Pa
 
     report = run("review", "--git", "HEAD~1..HEAD", "--format", "json").report
 
-    assert "license" not in {worker["worker"] for worker in report["workers"]}
+    assert "house-license" not in {worker["worker"] for worker in report["workers"]}
     assert [f["line"] for f in report["findings"]] == [2]
-    assert [note.split(":")[0] for note in report["notes"]] == [".reviewbot.toml", ".reviewbot/workers/license.toml"]
+    assert [note.split(":")[0] for note in report["notes"]] == [
+        ".reviewbot.toml",
+        ".reviewbot/workers/house-license.toml",
+    ]
     assert all("ignored" in note for note in report["notes"])

@@ -118,6 +118,39 @@ class SqliteJournal:
         return ConfigError(f"the journal {self._path} cannot be used: {why}; go without it by --no-cache")
 
 
+class SteadyJournal:
+    """A journal that must not cost the review anything: once it fails (a full disk), it is done without.
+
+    `trouble` then says why, for the reader of the review.
+    """
+
+    def __init__(self, inner: SqliteJournal) -> None:
+        self.inner = inner
+        self.trouble: str | None = None
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        try:
+            return None if self.trouble else self.inner.get(key)
+        except ConfigError as error:
+            self.trouble = f"this run cannot be resumed: {error}"
+            return None
+
+    def put(self, key: str, value: str) -> None:
+        """Store, as long as that works."""
+        try:
+            if not self.trouble:
+                self.inner.put(key, value)
+        except ConfigError as error:
+            self.trouble = f"this run cannot be resumed: {error}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.inner.close()
+
+
 def _make_file(path: Path) -> None:
     """Have a file that only its owner can read, in such a folder; what exists is left as it is.
 

@@ -15,14 +15,16 @@ def read_diff(name: str) -> bytes:
     """The bytes of a diff. Raises InputError in one line."""
     try:
         if name == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed; give a diff file")
             data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         else:
             with Path(name).open("rb") as stream:
                 data = stream.read(MAX_INPUT_BYTES + 1)
     except IsADirectoryError:
-        raise InputError(f"{name} is a folder; give a diff file, or use --git RANGE --repo {name}") from None
+        raise InputError(f"{name!r} is a folder; give a diff file, or use --git RANGE --repo {name}") from None
     except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror}") from None
+        raise InputError(f"cannot read {name!r}: {error.strerror}") from None
     except ValueError:
         raise InputError("the name of the diff file holds a NUL character") from None
     if len(data) > MAX_INPUT_BYTES:

@@ -41,9 +41,9 @@ def review_command(arguments: argparse.Namespace) -> int:
             subject, settings, script=arguments.script, journal=journal, listener=progress.on_event
         )
         if journal is not None and not arguments.resume:
-            journal.forget(built.run_id + "/")
+            journal.inner.forget(built.run_id + "/")
         try:
-            answer = wiring.masked_review(asyncio.run(review(subject.change, built)))
+            answer = wiring.masked_review(asyncio.run(review(subject.change, built)), journal)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
@@ -118,13 +118,27 @@ def _check_places(arguments: argparse.Namespace) -> None:
     """Find out before the work, and not after it, that there is nowhere to put its result."""
     if arguments.resume and arguments.no_cache:
         raise InputError("--resume needs the progress that --no-cache does not keep; give only one of them")
-    for path in (arguments.output, arguments.trace):
-        if path is None:
-            continue
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; give the name of a file")
-        if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-            raise InputError(f"cannot write {path}: no such folder, or no permission")
+    places = [path for path in (arguments.output, arguments.trace) if path is not None]
+    read = [Path(arguments.diff)] if arguments.diff not in (None, "-") else []
+    for path in places:
+        try:
+            _check_place(path)
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}") from None
+    if len(places) > 1 or (places and read):
+        names = {os.path.realpath(str(path).replace("\0", "")) for path in (*places, *read)}
+        if len(names) < len(places) + len(read):
+            raise InputError("DIFF, --output and --trace must name different files")
+
+
+def _check_place(path: Path) -> None:
+    """In a checkout the author of a change may have put a link, or a pipe that never ends, where a report goes."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file")
+    if path.is_symlink() or (path.exists() and not path.is_file() and not path.is_char_device()):
+        raise InputError(f"{path} is a link or no regular file; give the name of another file")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise InputError(f"cannot write {path}: no such folder, or no permission")
 
 
 def _deliver(answer: Review, arguments: argparse.Namespace) -> None:

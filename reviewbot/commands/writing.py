@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from reviewbot.errors import InputError
+
 
 @contextmanager
 def reader_may_leave() -> Iterator[None]:
@@ -15,5 +17,12 @@ def reader_may_leave() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget()
+    except OSError as error:
+        _forget()
+        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def _forget() -> None:
+    """Python would complain once more when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

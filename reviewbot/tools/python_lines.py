@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 _CLOSERS = frozenset(_OPENERS.values())
@@ -22,6 +22,13 @@ _TOKEN = re.compile(r"\"\"\"|'''|[\"'#()\[\]{}]|\\.?", re.DOTALL)
 _COMPOUND = frozenset(
     {"def", "class", "if", "elif", "else", "for", "while", "with", "try", "except", "finally", "async", "match", "case"}
 )
+_CODING = re.compile(r"\ufeff?[ \t\f]*#.{0,200}?coding[:=][ \t]*([-_.a-zA-Z0-9]{1,40})")
+_CODING_COLUMNS = 300
+"""Further right nobody writes it, and Python's own search is as long as the line."""
+_PLAIN_CODING = re.compile(
+    r"(?:utf[-_]?8|(?:us[-_]?)?ascii|latin|iso[-_]?8859|cp125|windows[-_]125|koi8)", re.IGNORECASE
+)
+"""In these every byte of ASCII is that character, so that what is read is what runs."""
 _DEFINITIONS = frozenset({"def", "class", "async"})
 
 
@@ -195,3 +202,12 @@ def _skip_string(line: str, position: int, quote: str) -> int:
         else:
             position += 1
     return position
+
+
+def odd_coding(top: Iterable[str]) -> str | None:
+    """The encoding that the first two lines of a file name (PEP 263), where it may give ASCII another meaning.
+
+    In UTF-7, for instance, a comment can end in the middle of its line, and what follows runs.
+    """
+    named = next((found for line in top if (found := _CODING.match(line[:_CODING_COLUMNS]))), None)
+    return None if named is None or _PLAIN_CODING.match(named[1]) else named[1]

@@ -8,6 +8,7 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.tools.fragments import parses
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.process import ProgramError
+from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.slices import new_side
@@ -67,7 +68,17 @@ class RuffTool:
             exit_code=0,
             isolation=(*ISOLATION, *answer.limits),
         )
-        return report(payload.file_path, run, candidates, self._unread(payload.file_path, answer))
+        missed = self._unread(payload.file_path, answer) or self._other_text(payload.file_path, shown, snapshot)
+        return report(payload.file_path, run, candidates, missed)
+
+    def _other_text(self, path: str, shown: Mapping[int, Line], snapshot: Snapshot) -> Gap | None:
+        """Python runs another text than the one that is read here, where a line at the top names another encoding."""
+        head = snapshot.head(path)
+        top = [shown[n].text for n in (1, 2) if n in shown] if head is None else head.split("\n", 2)[:2]
+        coding = odd_coding(top)
+        if coding is None:
+            return None
+        return gap(path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
     def _candidates(self, path: str, answer: RuffAnswer, shown: Mapping[int, Line]) -> list[Candidate]:
         told: dict[str, Candidate] = {}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.tools.python_lines import Statement, logical_ends, scan
+from reviewbot.tools.python_lines import Statement, logical_ends, odd_coding, scan
 
 
 def test_statements_are_found_with_their_indentation_and_first_word() -> None:
@@ -94,3 +94,20 @@ def test_no_text_breaks_the_scan(lines: list[str]) -> None:
     assert len(ends) == len(lines)
     assert ends == sorted(ends)
     assert all(end >= index for index, end in enumerate(ends))
+
+
+@pytest.mark.parametrize(
+    ("top", "odd"),
+    [
+        (["# -*- coding: utf-7 -*-", ""], "utf-7"),
+        (["#!/usr/bin/python", "# vim: set fileencoding=shift_jis :"], "shift_jis"),
+        (["# coding=rot13"], "rot13"),
+        (["# -*- coding: UTF-8 -*-"], None),
+        (["\ufeff# coding: latin-1"], None),
+        (["# coding: cp1252"], None),
+        (["x = 'coding: utf-7'"], None),
+        ([], None),
+    ],
+)
+def test_an_encoding_that_may_give_ascii_another_meaning_is_named(top: list[str], odd: str | None) -> None:
+    assert odd_coding(top) == odd
