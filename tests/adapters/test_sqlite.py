@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.sqlite import APPLICATION_ID, SCHEMA_VERSION, SqliteJournal, default_path
+from reviewbot.adapters.sqlite import APPLICATION_ID, SCHEMA_VERSION, SqliteJournal, SteadyJournal, default_path
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Journal
 
@@ -353,3 +353,24 @@ def test_what_is_no_regular_file_is_refused(path: Path, kind: str) -> None:
 
     assert "journal" in refusal(path)
     assert not (path.parent / "target").exists()
+
+
+def test_a_journal_that_fails_is_done_without_and_says_why(path: Path) -> None:
+    with SteadyJournal(SqliteJournal(path)) as journal:
+        journal.put("a", "1")
+        assert journal.get("a") == "1"
+        journal.inner._connection.execute("DROP TABLE entries")
+
+        journal.put("b", "2")
+        assert journal.get("a") is None
+
+        assert journal.trouble is not None
+        assert journal.trouble.startswith("this run cannot be resumed: ")
+
+
+def test_a_journal_that_cannot_be_read_is_done_without_as_well(path: Path) -> None:
+    with SteadyJournal(SqliteJournal(path)) as journal:
+        journal.inner._connection.execute("DROP TABLE entries")
+
+        assert journal.get("a") is None
+        assert journal.trouble is not None

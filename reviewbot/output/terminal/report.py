@@ -32,6 +32,8 @@ _VERDICT_STYLES: dict[Verdict, str] = {
 }
 _PROSE_CHARS = 2_000
 """The longest message that the contracts let a candidate carry."""
+_PEOPLE = 50
+"""Items for a person; the author of a change can cause thousands, and nobody scrolls to the first of them."""
 _PATHS = 8
 """Names per reason; the JSON report has them all."""
 
@@ -118,7 +120,7 @@ def _conflicts(page: Page, review: Review) -> None:
 def _human(page: Page, review: Review) -> None:
     if review.human:
         page.heading("Needs a person")
-    for number, item in enumerate(review.human):
+    for number, item in enumerate(review.human[:_PEOPLE]):
         if number:
             page.blank()
         if item.finding:
@@ -126,6 +128,8 @@ def _human(page: Page, review: Review) -> None:
         else:
             page.line((_human_place(item), PLACE))
             page.paragraph(_prose(item.reason), indent=2)
+    if (more := len(review.human) - _PEOPLE) > 0:
+        page.paragraph(f"... and {more:,} more; the JSON report lists them.")
 
 
 def _human_place(item: HumanItem) -> str:
@@ -136,7 +140,7 @@ def _closing(page: Page, review: Review) -> None:
     page.blank()
     if review.withheld:
         counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
-        page.paragraph(f"{counts} The JSON report lists them.")
+        page.paragraph(f"{counts} The JSON report lists {'it' if len(review.withheld) == 1 else 'them'}.")
     page.paragraph(one_line(coverage_line(review)), PLACE)
     page.paragraph(one_line(cost_line(review)), LABEL)
 

@@ -149,6 +149,16 @@ def test_many_files_with_one_reason_are_counted(make_review: Callable[..., Revie
     assert "7.lock and 12 more\n" in shown
 
 
+def test_a_flood_of_things_for_a_person_is_counted_and_not_listed(make_review: Callable[..., Review]) -> None:
+    items = tuple(HumanItem(path=f"f{n}.py", reason="look") for n in range(1_050))
+
+    text = render_terminal(make_review(human=items), width=80, colour=False)
+
+    assert "f49.py" in text
+    assert "f50.py" not in text
+    assert "... and 1,000 more" in text
+
+
 def test_contradictions_show_their_code_once_and_stand_apart(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
