@@ -53,7 +53,7 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
     setup.trace.record("plan_made", total=len(plan.tasks), plan=plan.model_dump(mode="json", exclude=_CODE))
     dispatcher = Dispatcher(
         attempt=lambda task, dependencies: _attempt(setup, task, dependencies),
-        retarget=lambda task, worker: retarget(setup.crew, task, worker),
+        retarget=lambda task, worker: retarget(setup.crew, task, worker, setup.limits.workers),
         journal=setup.journal,
         run_id=setup.run_id,
         trace=setup.trace,

@@ -98,9 +98,9 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
     )
 
 
-def retarget(crew: Crew, task: ReviewTask, worker: str) -> ReviewTask | None:
-    """The same slice as a task of another worker, with what has failed so far; None where there is no such worker."""
-    card = next((card for card in crew.cards if card.name == worker), None)
+def retarget(crew: Crew, task: ReviewTask, worker: str, only: Sequence[str] = ()) -> ReviewTask | None:
+    """The same slice as a task of another worker, with what has failed so far; None where no such worker runs."""
+    card = next((card for card in crew.cards if card.name == worker and (not only or worker in only)), None)
     if card is None:
         return None
     moved = task_for(card, task.payload, f"{task.task_id}>{worker}")

@@ -149,6 +149,7 @@ def test_a_task_that_moves_keeps_its_slice_and_its_failures(crew: Crew, a_task: 
 
 def test_a_task_cannot_move_to_a_worker_that_does_not_exist(crew: Crew, a_task: Callable[..., ReviewTask]) -> None:
     assert retarget(crew, a_task(), "janitor") is None
+    assert retarget(crew, a_task(), "security", only=("logic",)) is None
 
 
 @pytest.mark.parametrize("length", [200, 201, 1_024, 4_096])
