@@ -21,6 +21,7 @@ from reviewbot.cards import load_crew
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.source import BaseSide, repository_crew, repository_settings
 from reviewbot.contracts import ChangeSet, Plan, Review
+from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ConfigError, InputError
 from reviewbot.ports import Crew, Engine, Journal, Snapshot
@@ -33,9 +34,6 @@ from reviewbot.trace import Event, Trace
 
 OWN_FILES = ".reviewbot"
 """How the names begin of the files with which a repository configures us."""
-
-NO_FILES = ("120000", "160000")
-"""Git's modes of a symbolic link and of a submodule."""
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""

@@ -6,13 +6,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from reviewbot.diff.apply import added_text, old_side
+from reviewbot.diff.apply import NO_FILES, added_text, old_side
 
 if TYPE_CHECKING:
     from reviewbot.contracts import ChangeSet
-
-_NOT_FILES = ("120000", "160000")
-"""Git's modes of a symlink and a submodule: what a diff shows of them is no file's text."""
 
 
 class DiffSnapshot:
@@ -22,7 +19,7 @@ class DiffSnapshot:
         self._head: dict[str, str | None] = {}
         self._base: dict[str, str | None] = {}
         for file, parsed in zip(change.files, change.coverage, strict=True):
-            if parsed.state != "reviewed" or file.minified or file.mode in _NOT_FILES or not file.hunks:
+            if parsed.state != "reviewed" or file.minified or file.mode in NO_FILES or not file.hunks:
                 continue
             if file.status == "added":
                 self._head[file.path] = added_text(file)

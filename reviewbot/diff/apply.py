@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reviewbot.contracts import FileChange, Hunk
 
+NO_FILES = ("120000", "160000")
+"""Git's modes of a symbolic link and a submodule: what a diff shows of them is no file's text."""
+
 
 def new_side(file: FileChange, old: str) -> str | None:
     """Give the text behind the change; None where the hunks do not fit the old text exactly."""

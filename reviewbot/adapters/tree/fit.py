@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.diff.apply import added_text, new_side, old_side
+from reviewbot.diff.apply import NO_FILES, added_text, new_side, old_side
 from reviewbot.diff.names import quote, to_bytes
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.errors import InputError
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from reviewbot.contracts import ChangeSet, FileChange, Hunk
 
     Read = Callable[[str], Found]
-
-_NOT_FILES = ("120000", "160000")
-"""Git's modes of a symlink and a submodule: what a diff shows of them is no file's text."""
 
 
 class Sides(NamedTuple):
@@ -54,7 +51,7 @@ def sides_of(change: ChangeSet, read: Read) -> Sides:
     sections = Counter(file.path for file in change.files)
     fits = []
     for file, parsed in zip(change.files, change.coverage, strict=True):
-        whole = parsed.state == "reviewed" and not file.minified and file.mode not in _NOT_FILES
+        whole = parsed.state == "reviewed" and not file.minified and file.mode not in NO_FILES
         fits.append(_fit(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)
