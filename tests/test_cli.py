@@ -321,7 +321,9 @@ def test_a_closed_standard_input_is_one_line_and_exit_2(home: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_only_the_certain_side_of_a_conflict_closes_the_gate(run: Run, home: Path) -> None:
+def test_only_the_certain_side_of_a_conflict_closes_the_gate(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sides = {"logic": ("info", 95), "security": ("critical", 10)}
     found = {"quote": "    return number * 2", "message": "doubles the number twice", "category": "maths"}
     answers = [
@@ -334,6 +336,9 @@ def test_only_the_certain_side_of_a_conflict_closes_the_gate(run: Run, home: Pat
     assert len(run(*scripted, "--format", "json", stdin=HARMLESS).report["conflicts"]) == 1
     assert run(*scripted, "--fail-on", "critical", stdin=HARMLESS).code == 0
     assert run(*scripted, "--fail-on", "info", stdin=HARMLESS).code == 1
+    monkeypatch.setenv("REVIEWBOT_MAX_FINDINGS", "1")
+    two = HARMLESS + HARMLESS.replace(b"app.py", b"too.py")
+    assert run(*scripted, "--fail-on", "critical", stdin=two).code == 0, "nor behind the cap"
 
 
 def test_what_workers_hand_to_a_person_was_not_reviewed(run: Run, home: Path) -> None:

@@ -74,12 +74,12 @@ def plan_command(arguments: argparse.Namespace) -> int:
 
 def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
     """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
-    shown = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason == "over_cap")]
-    # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
-    shown += [f for conflict in answer.conflicts for f in conflict.findings if rules.let_through(f)]
+    found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason == "over_cap")]
+    found += [finding for conflict in answer.conflicts for finding in conflict.findings]
     if settings.fail_on is not None:
         worst_allowed = SEVERITY_ORDER[settings.fail_on]
-        if any(SEVERITY_ORDER[finding.severity] <= worst_allowed for finding in shown):
+        # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
+        if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.let_through(f)):
             return ExitCode.GATE
     if answer.incomplete and not settings.allow_partial:
         return ExitCode.INCOMPLETE
