@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -311,6 +312,24 @@ def test_the_gate_holds_wherever_the_streams_go(home: Path, closed: str, code: i
 
     assert done.returncode == code
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_is_told_to_stop_tidies_up_and_says_how_to_go_on(home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+    (home / "script.json").write_text('{"answers": [{"replies": [{"hang": true}]}]}')
+    command = [sys.executable, "-P", "-m", "reviewbot", "review", "change.diff", "--engine", "scripted"]
+
+    process = subprocess.Popen([*command, "--script", "script.json"], cwd=home, stderr=subprocess.PIPE, text=True)
+    journal = home.parent / "cache/reviewbot/journal.sqlite"
+    until = time.monotonic() + 30
+    while not journal.exists() and time.monotonic() < until:  # it is made when everything is set up
+        time.sleep(0.05)
+    process.terminate()
+    _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert said.count("\n") == 1
+    assert "--resume" in said
 
 
 def test_a_closed_standard_input_is_one_line_and_exit_2(home: Path) -> None:
