@@ -26,11 +26,9 @@ Confidence = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0)]
 LineNumber = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""A worker, task type or tool."""
 Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{1,80}$")]
 
-SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
-"""The one place that says which severity comes first."""
+SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  # the one place that says which is first
 
 
 class Contract(BaseModel):
@@ -140,6 +138,7 @@ class Payload(Contract):
 
     code: str
     file_path: str
+    old_path: str | None = None  # its name on the old side, where that is another one
     language: str
     context: str = ""
     starts: tuple[tuple[Count, Count], ...]
@@ -170,7 +169,7 @@ class ReviewTask(Contract):
     needs_dependencies: bool = True
     failures: Count = 0
     previous_error: str = ""
-    """Why the attempt before could not be used. Data like the code: it may repeat what a model or an author wrote."""
+    """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
 
 
 class Unlooked(Contract):
@@ -219,6 +218,7 @@ class Candidate(Contract):
     rule: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{0,80}$")] = ""
     line: LineNumber | None = None
     end_line: LineNumber | None = None
+    also: tuple[LineNumber, ...] = ()
     trigger: Annotated[str, Field(max_length=1_000)] = ""
     suggestion: Annotated[str, Field(max_length=4_000)] = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
@@ -231,8 +231,12 @@ class Finding(Contract):
     """The task type of the worker that found it."""
     severity: Severity
     path: str
+    symbol: str = ""
+    """The function or class around it, with dots, where that is known."""
     line: LineNumber
     end_line: LineNumber
+    also: tuple[LineNumber, ...] = ()
+    """Other lines of the new side that belong to it, such as the way of a value from its source to here."""
     message: str
     evidence: str
     """The code at that place, as it stands in the change; a secret in it is masked."""
@@ -247,15 +251,13 @@ class Finding(Contract):
 
 
 class ToolRun(Contract):
-    """One run of a program or of a scan of our own."""
+    """One run of a program, confined by what `isolation` names, or of a scan inside our own process, which has none."""
 
     tool: str
     version: str
     duration_ms: Count
     exit_code: int | None = None
-    """None for a scan inside our own process, or where the program never ended by itself."""
     isolation: tuple[str, ...] = ()
-    """What a program was confined by, by name; empty for a scan of our own."""
 
 
 class Gap(Contract):
@@ -323,7 +325,7 @@ class WorkerResult(Contract):
 
 
 class Escalation(Contract):
-    """A worker's other answer: it says why it cannot finish the task as it stands."""
+    """Why a worker cannot finish the task as it stands; with out_of_scope, `better_worker` says whose job it is."""
 
     kind: Literal["escalation"] = "escalation"
     task_id: str
@@ -331,7 +333,6 @@ class Escalation(Contract):
     message: str
     partial_result: WorkerResult | None = None
     better_worker: str | None = None
-    """With out_of_scope: whose job it is."""
 
 
 class Failure(Contract):

@@ -22,10 +22,30 @@ from reviewbot.contracts import (
 )
 
 
+@dataclass(frozen=True)
+class Occurrence:
+    """A line that holds a word."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit of the history before a change."""
+
+    sha: str
+    date: str
+    """Of the author, as YYYY-MM-DD."""
+    subject: str
+
+
 class Snapshot(Protocol):
     """The files around a change, read by name and never from a path that the change chose.
 
     Names are labels as in `FileChange.path`. A text has U+FFFD for bytes that are not UTF-8 and keeps its line ends.
+    Everything may be asked from any thread.
     """
 
     def head(self, path: str) -> str | None:
@@ -33,6 +53,15 @@ class Snapshot(Protocol):
 
     def base(self, path: str) -> str | None:
         """The whole old side of a file, by its old name; None as above."""
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """Lines of the new side, in all text files, with `word` as a whole word; by path and line, at most `limit`.
+
+        None where only the changed files, or parts of them, are at hand: absence then means nothing.
+        """
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        """The commits that last touched lines `first` to `last` of the old side, newest first; none without history."""
 
 
 @dataclass(frozen=True)

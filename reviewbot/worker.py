@@ -114,6 +114,7 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         path=candidate.path,
         line=place.line,
         end_line=place.end_line,
+        also=candidate.also,
         message=candidate.message,
         evidence=place.evidence,
         trigger=candidate.trigger,

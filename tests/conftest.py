@@ -27,7 +27,7 @@ from reviewbot.contracts import (
     WorkerCard,
 )
 from reviewbot.diff.rows import code_of
-from reviewbot.ports import Crew, WorkOrder
+from reviewbot.ports import Commit, Crew, Occurrence, WorkOrder
 
 settings.register_profile("house", deadline=None)  # a busy machine is no defect
 settings.load_profile("house")
@@ -84,6 +84,12 @@ class NoSnapshot:
 
     def base(self, path: str) -> str | None:
         return None
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        return None
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        return ()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
@@ -12,14 +12,23 @@ from reviewbot.supervisor.verifier import by_a_model_alone, by_programs_alone
 
 AGREEMENT_BONUS = 10
 """A program and a model that found the same thing independently: each is rarely wrong in the same way."""
+FOREIGN_BONUS = 20
+"""What one of our own tools found as well as a program of the repository's: they were written by different people."""
+FOREIGN_SOURCE = "sarif:"
+"""How the source of a finding begins that was handed in as SARIF."""
 HIGHEST_CONFIDENCE = 99
 """Nothing but a person is certain."""
 SAME_WORDS = 0.6
 """Share of the shorter message's words that two messages have in common when they say the same."""
 FEWEST_WORDS = 3
 """Shorter messages have too few words to be compared by them."""
+REACH = 60
+"""Lines between a finding and another one on the way of its value."""
 COMPARED = 16
 """Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
+
+Together = Callable[[Iterable[str], Iterable[str]], int | None]
+"""The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
 
 _WORD = re.compile(r"[a-z0-9_]{3,}")
 
@@ -31,11 +40,14 @@ class _Said(NamedTuple):
     words: frozenset[str]
 
 
-def merge(findings: Iterable[Finding]) -> tuple[list[Finding], list[Conflict]]:
+def merge(
+    findings: Iterable[Finding], together: Together = lambda _sources, _rules: None
+) -> tuple[list[Finding], list[Conflict]]:
     """Split findings into single defects and conflicts. No finding is in both, and none is lost.
 
-    Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words.
-    Those of one tool for one worker are the same only where they are repetitions.
+    Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
+    also if one lies on the way of the value that the other follows, and they share a CWE. Those of one tool for one
+    worker are the same only where they are repetitions.
     """
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
@@ -44,23 +56,28 @@ def merge(findings: Iterable[Finding]) -> tuple[list[Finding], list[Conflict]]:
     single: list[Finding] = []
     conflicts: list[Conflict] = []
     for group in by_path.values():
-        kept, contradicting = _conflicts(_fold(group))
+        kept, contradicting = _conflicts(_fold(group, together))
         single += kept
         conflicts += contradicting
     return single, conflicts
 
 
 class _Window:
-    """The findings that one further down can still overlap; the others leave through `done`, each once."""
+    """The findings that one further down can still concern; the others leave through `done`, each once.
 
-    def __init__(self) -> None:
+    `reach` is how many lines above another finding one may end and still concern it.
+    """
+
+    def __init__(self, reach: int = 0) -> None:
+        self._reach = reach
         self.near: list[_Said] = []
         self.done: list[_Said] = []
 
     def advance(self, line: int) -> None:
         """Let go of what ends above a line."""
-        self.done += [said for said in self.near if said.finding.end_line < line]
-        self.near = [said for said in self.near if said.finding.end_line >= line]
+        top = line - self._reach
+        self.done += [said for said in self.near if said.finding.end_line < top]
+        self.near = [said for said in self.near if said.finding.end_line >= top]
 
     def add(self, said: _Said) -> None:
         """Take one more in; the oldest makes room."""
@@ -69,16 +86,16 @@ class _Window:
         self.near = self.near[-COMPARED:]
 
 
-def _fold(group: Iterable[_Said]) -> list[_Said]:
+def _fold(group: Iterable[_Said], together: Together) -> list[_Said]:
     """Join what is the same defect, in the findings of one file."""
-    window = _Window()
+    window = _Window(REACH)
     for said in sorted(group, key=_order):
         window.advance(said.finding.line)
         twin = next((n for n, kept in enumerate(window.near) if _is_twin(kept, said)), None)
         if twin is None:
             window.add(said)
         else:
-            window.near[twin] = _joined(window.near[twin], said)
+            window.near[twin] = _joined(window.near[twin], said, together)
     return window.done + window.near
 
 
@@ -99,7 +116,20 @@ def _conflicts(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
 
 
 def _is_twin(one: _Said, other: _Said) -> bool:
-    return _same_cause(one, other) and _contradiction(one, other) is None
+    if one.finding.end_line >= other.finding.line:
+        return _same_cause(one, other) and _contradiction(one, other) is None
+    return _on_the_way(one.finding, other.finding)
+
+
+def _on_the_way(one: Finding, other: Finding) -> bool:
+    """Whether two programs follow one defect from different ends: where a text is built, and where it is used."""
+    if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
+        return False
+    return any(_lies_on(here, there) for here, there in ((one, other), (other, one)))
+
+
+def _lies_on(one: Finding, other: Finding) -> bool:
+    return any(one.line <= line <= one.end_line for line in other.also)
 
 
 def _same_cause(one: _Said, other: _Said) -> bool:
@@ -128,14 +158,12 @@ def _contradiction(one: _Said, other: _Said) -> str | None:
     return None
 
 
-def _joined(one: _Said, other: _Said) -> _Said:
+def _joined(one: _Said, other: _Said, together: Together) -> _Said:
     """One finding for both: the more severe and surer one speaks, the other's evidence counts."""
     best, rest = sorted(
         (one, other), key=lambda said: (SEVERITY_ORDER[said.finding.severity], -said.finding.confidence)
     )
-    confidence = max(one.finding.confidence, other.finding.confidence)
-    if _independent(one.finding, other.finding):
-        confidence = max(confidence, min(HIGHEST_CONFIDENCE, confidence + AGREEMENT_BONUS))
+    confidence = _agreed(one.finding, other.finding, together)
     finding = best.finding.model_copy(
         update={
             "confidence": confidence,
@@ -143,9 +171,30 @@ def _joined(one: _Said, other: _Said) -> _Said:
             "trigger": best.finding.trigger or rest.finding.trigger,
             "suggestion": best.finding.suggestion or rest.finding.suggestion,
             "cwe": best.finding.cwe or rest.finding.cwe,
+            "also": best.finding.also or rest.finding.also,
         }
     )
     return best._replace(finding=finding)
+
+
+def _agreed(one: Finding, other: Finding, together: Together) -> int:
+    """How far two findings of one defect are trusted: as counted for the two, else the surer one and a bonus."""
+    surer = max(one.confidence, other.confidence)
+    if by_programs_alone(one) and by_programs_alone(other):
+        if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
+            return surer
+        counted = together({*one.sources, *other.sources}, {one.rule, other.rule})
+        if counted is not None:
+            return counted
+        foreign = _is_foreign(one) != _is_foreign(other)
+        return max(surer, min(HIGHEST_CONFIDENCE, surer + (FOREIGN_BONUS if foreign else AGREEMENT_BONUS)))
+    if _independent(one, other):
+        return max(surer, min(HIGHEST_CONFIDENCE, surer + AGREEMENT_BONUS))
+    return surer
+
+
+def _is_foreign(finding: Finding) -> bool:
+    return all(source.startswith(FOREIGN_SOURCE) for source in finding.sources)
 
 
 def _independent(one: Finding, other: Finding) -> bool:

@@ -6,8 +6,8 @@ Pure: the plan is a value that can be printed, compared and stored before anythi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from hashlib import sha256
 
@@ -51,6 +51,8 @@ class PlanLimits:
     workers: tuple[str, ...] = ()
     """Only these; empty means all."""
     max_files: int = MAX_FILES
+    handed_in: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """By worker: files about which it was handed results of other programs. It gets a task for them in any language."""
 
 
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
@@ -66,7 +68,9 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
         stranded = _stranded(able)
         unlooked += _cannot_look(file, wanted, able, stranded)
         slices = payloads(file, head(file.path), limits.chunk_lines)
-        tasks += _tasks_of(file, slices, [card for card in able if card.name not in stranded], used)
+        # Whoever only passes on what others have found has not looked: the file stays in `unlooked` for it.
+        told = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
+        tasks += _tasks_of(file, slices, [card for card in (*able, *told) if card.name not in stranded], used)
     return Plan(
         goal=change.title or f"Review a change of {len(change.files)} files",
         tasks=tuple(tasks),
@@ -215,7 +219,8 @@ def _depth(line: str) -> int:
 
 def _payload(file: FileChange, hunks: Sequence[Hunk]) -> Payload:
     code, starts = code_of(hunks)
-    return Payload(code=code, file_path=file.path, language=file.language, starts=starts)
+    old = file.old_path if file.old_path != file.path else None
+    return Payload(code=code, file_path=file.path, old_path=old, language=file.language, starts=starts)
 
 
 def _groups(hunks: Sequence[Hunk], limit: int) -> Iterator[list[Hunk]]:

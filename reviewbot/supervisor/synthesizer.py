@@ -24,7 +24,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
 from reviewbot.supervisor.dispatcher import Settled
-from reviewbot.supervisor.merging import merge
+from reviewbot.supervisor.merging import Together, merge
 from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
 
 UNKNOWN_LANGUAGE = "text"
@@ -41,15 +41,23 @@ class Rules:
     thresholds: Mapping[str, int]
     """By task type; a finding is shown at its type's confidence or above."""
     max_findings: int
+    together: Together = lambda _sources, _rules: None
+    """How far several programs are trusted that speak of one place."""
 
     @classmethod
-    def of(cls, cards: Iterable[WorkerCard], min_confidence: int | None, max_findings: int) -> Rules:
+    def of(
+        cls,
+        cards: Iterable[WorkerCard],
+        min_confidence: int | None,
+        max_findings: int,
+        together: Together = lambda _sources, _rules: None,
+    ) -> Rules:
         """The cards' own thresholds, or one number for all."""
         by_type: dict[str, int] = {}
         for card in cards:
             wanted = card.threshold if min_confidence is None else min_confidence
             by_type[card.task_type] = min(wanted, by_type.get(card.task_type, wanted))
-        return cls(by_type, max_findings)
+        return cls(by_type, max_findings, together)
 
     def let_through(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
@@ -109,7 +117,7 @@ def synthesize(
 
 def weigh(findings: Iterable[Finding], rules: Rules) -> Weighed:
     """Merge, then sort into shown, withheld, for a person, and in conflict."""
-    single, conflicts = merge(findings)
+    single, conflicts = merge(findings, rules.together)
     shown: list[Finding] = []
     withheld: list[Withheld] = []
     human: list[HumanItem] = []

@@ -7,30 +7,18 @@ as the last resort a few lines at the edges are left out. Nothing in between is 
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.tools.newer_syntax import older
 from reviewbot.tools.python_lines import Scan, Statement, scan
+from reviewbot.tools.trees import tree_of
+from reviewbot.tools.well_known import IMPORTS, imports_of
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterator, Sequence
-
-_IMPORTS = (
-    "import os, sys, re, io, json, time, random, hashlib, hmac, ssl, socket, shutil, stat, signal, logging, functools, "
-    "itertools, contextlib, contextvars, asyncio, threading, subprocess, tempfile, tarfile, zipfile, pathlib, pickle, "
-    "marshal, shelve, secrets, string, ftplib, telnetlib, sqlite3, unittest, pdb, ipdb, "
-    "logging.config, urllib.request, xml.sax, xml.dom.minidom, xml.etree.ElementTree, "
-    "yaml, requests, httpx, aiohttp, jinja2, flask, paramiko, markupsafe, pytest, trio, anyio, mako.template, dill, "
-    "xml.etree.ElementTree as ET; "
-    "from pathlib import Path; from subprocess import Popen, check_call, check_output; "
-    "from hashlib import md5, sha1; from urllib.request import urlopen; from jinja2 import Environment; "
-    "from markupsafe import Markup; from django.utils.safestring import mark_safe; from flask import Flask; "
-    "from contextvars import ContextVar; from functools import singledispatch, singledispatchmethod"
-)
-"""On one line, in front: rules follow a name to the module that it came from, and a hunk seldom shows the import."""
 
 _EDGE_LINES = 6
 """How many lines may be left out at the two ends together."""
@@ -56,12 +44,6 @@ _TAILS = ("", "_", ": _", "=_", " in _", " else _")
 _OPERATOR = re.compile(r"\s{0,200}(?:(?:and|or|in|is|if|else|for|not in)\b|[.+/%|&^<>=!]|-\s)")
 """How a line begins that goes on with an expression of the line before."""
 
-_UNBRACKETED = re.compile(
-    r"^([ \t]{0,200}except\*?[ \t]{1,9})([\w.]{1,100}(?:[ \t]{0,9},[ \t]{0,9}[\w.]{1,100}){1,20})([ \t]{0,9}:)",
-    re.MULTILINE,
-)
-"""Several exceptions without brackets: valid from Python 3.14 on, which need not be the Python that runs this."""
-
 _PAIRS = {"(": ")", "[": "]", "{": "}", ")": "(", "]": "[", "}": "{"}
 
 
@@ -70,8 +52,14 @@ class Fragment(NamedTuple):
 
     text: str
     origin: tuple[int | None, ...]
-    parses: bool
-    """False: the best attempt; only a parser that knows newer syntax can still read it."""
+    tree: ast.Module | None
+    """Of the text, with the imports of those well-known names that the hunk speaks of. None: it does not parse; of the
+    best attempt only a parser that knows newer syntax can still read it."""
+
+    @property
+    def parses(self) -> bool:
+        """Whether the text parses."""
+        return self.tree is not None
 
 
 class _Piece(NamedTuple):
@@ -82,32 +70,50 @@ class _Piece(NamedTuple):
 def repair(lines: Sequence[str]) -> Fragment:
     """The new side of one hunk, without markers, as a text that parses where that can be reached."""
     budget = _PARSE_BUDGET
+    newer: bool | None = None
     tried: list[list[_Piece]] = []
     attempts = _attempts([_Piece(line, index) for index, line in enumerate(lines)])
     for attempt in islice(attempts, _MOST_ATTEMPTS):
         budget -= len(attempt)
-        if parses("\n".join(piece.text for piece in attempt)):
-            return _fragment(attempt, parses=True)
+        if tried and attempt == tried[0]:  # where nothing is missing, the first completion is the hunk as it is
+            tried = [*tried, attempt][:_WORTH_KEEPING]
+            continue
+        # The empty row stands for that of the imports: they get into the tree without being parsed each time.
+        text = "".join(("\n", *(f"{piece.text}\n" for piece in attempt)))
+        tree = tree_of(text)
+        if tree is None:
+            # To look for newer syntax in each of hundreds of attempts is dear; where the hunk has none, none has.
+            newer = _has_newer("\n".join(lines)) if newer is None else newer
+            tree = _tree_of_newer(text) if newer else None
+        if tree is not None:
+            tree.body[:0] = imports_of(text)
+            return _fragment(attempt, tree)
         tried = [*tried, attempt][:_WORTH_KEEPING]
         if budget < 0:
             break
-    return _fragment(tried[-1], parses=False)
+    return _fragment(tried[-1], None)
 
 
 def parses(source: str) -> bool:
-    """Whether this interpreter can parse the source. Any text is safe here: nothing runs, nothing is warned about."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(_UNBRACKETED.sub(r"\1(\2)\3", source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    """Whether this interpreter can parse the source, or a newer one could as far as that can be told from here.
+
+    Any text is safe: nothing runs, nothing is warned about.
+    """
+    return tree_of(source) is not None or _tree_of_newer(source) is not None
 
 
-def _fragment(pieces: list[_Piece], *, parses: bool) -> Fragment:
-    every = [_Piece(_IMPORTS, None), *pieces]
-    return Fragment("".join(f"{piece.text}\n" for piece in every), tuple(piece.origin for piece in every), parses)
+def _tree_of_newer(source: str) -> ast.Module | None:
+    said = older(source)
+    return tree_of(said) if said != source else None
+
+
+def _has_newer(text: str) -> bool:
+    return older(text) != text
+
+
+def _fragment(pieces: list[_Piece], tree: ast.Module | None) -> Fragment:
+    every = [_Piece(IMPORTS, None), *pieces]
+    return Fragment("".join(f"{piece.text}\n" for piece in every), tuple(piece.origin for piece in every), tree)
 
 
 def _attempts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:

@@ -1,4 +1,4 @@
-"""What a path tells a tool: whether it is test code, and whether it is a program for people to run by hand."""
+"""What a path tells a tool: whether it is test code, an example, or a program for people to run by hand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|fixtures|testdat
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5})$"
 )
+_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs?|tutorials?)/", re.IGNORECASE)
 _BY_HAND = re.compile(
     r"(?:^|/)(?:scripts?|bin|tools?|examples?|demos?|benchmarks?|cli|commands?)/|(?:^|/)(?:cli|__main__|setup|manage)\.[a-z]{1,5}$",
     re.IGNORECASE,
@@ -17,6 +18,11 @@ _BY_HAND = re.compile(
 def is_test(path: str) -> bool:
     """Whether the path is one of test code or of data for tests."""
     return bool(_TESTS.search(path) or _TEST_FILE.search(path))
+
+
+def is_example(path: str) -> bool:
+    """Whether the path is one of code that is there to be read."""
+    return bool(_EXAMPLE.search(path))
 
 
 def is_run_by_hand(path: str) -> bool:

@@ -17,21 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reviewbot.errors import ToolError
+from reviewbot.tools.confinement import Limits, confinement_here, limit_outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reviewbot.contracts import GapReason
+    from reviewbot.tools.confinement import Confinement
 
-try:
-    import resource
-except ImportError:  # pragma: no cover - a system without POSIX limits
-    resource = None  # type: ignore[assignment]
+__all__ = ["SAFE_PATH", "Finished", "Limits", "ProgramError", "run_program"]
 
 SAFE_PATH: Final = "/usr/bin:/bin"
 """Where a program may look for others. Nothing that the caller's environment says."""
 
 _STDOUT, _STDERR = 1, 2
+
+_LIMITS: Final = Limits()
+
+_NOT_STARTED: Final = frozenset({126, 127})
+"""How the wrappers end where there is no such program, or none that can be run."""
 
 _REAP_SECONDS: Final = 5.0
 """A killed process is collected at once; this only bounds the wait where the system is overloaded."""
@@ -48,18 +52,6 @@ class ProgramError(ToolError):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one run may use. All but time and output hold only where the system can set them from outside."""
-
-    seconds: float = 30.0
-    stdout_bytes: int = 16 * 1024 * 1024
-    stderr_bytes: int = 1024 * 1024
-    memory_bytes: int = 2 * 1024 * 1024 * 1024
-    file_bytes: int = 16 * 1024 * 1024
-    open_files: int = 256
-
-
-@dataclass(frozen=True)
 class Finished:
     """A program that ended by itself with a status that it may end with."""
 
@@ -69,7 +61,7 @@ class Finished:
     """For decisions of ours only; never shown, logged or stored."""
     duration_ms: int
     limits: tuple[str, ...]
-    """The resource limits that were in force, by name; empty where the system cannot set them from outside."""
+    """What was in force beside time and output, by name; empty where the system has nothing of it."""
 
 
 async def run_program(
@@ -77,23 +69,26 @@ async def run_program(
     arguments: Sequence[str],
     files: Mapping[str, str],
     *,
-    limits: Limits = Limits(),
+    limits: Limits = _LIMITS,
     exit_codes: frozenset[int] = frozenset({0}),
+    confinement: Confinement | None = None,
 ) -> Finished:
     """Run `program` with `arguments`, and the folder of `files` where there are any, in an empty working folder.
 
     The keys of `files` are names of our own making. Raises ProgramError with the reason missing_program, crashed
     (any status outside `exit_codes`), timeout or flooded. Nothing of the run is left behind, also after a cancellation.
+    `confinement` is by default the best that this system has.
     """
-    name = program.name
+    name, confined = program.name, confinement or confinement_here()
     with _workspace(files) as root:
         watch = _Watch(limits)
         try:
             folder = [str(root / "files")] if files else []
-            transport = await _start(program, [*arguments, *folder], root, watch)
+            transport = await _start(confined.command(program, [*arguments, *folder], limits), root, watch)
         except OSError as error:
             raise ProgramError("missing_program", f"{name} cannot be started ({type(error).__name__})") from None
-        in_force = _restrict(transport.get_pid(), limits)
+        # Also where a wrapper does it inside: the wrapper repeats the program's signal, and must not dump core either.
+        in_force = confined.in_force(limits, limit_outside(transport.get_pid(), limits))
         try:
             async with asyncio.timeout(limits.seconds):
                 await watch.done
@@ -102,6 +97,8 @@ async def run_program(
             raise ProgramError("timeout", message, duration_ms=watch.ms()) from None
         finally:
             await _end(transport, watch)
+        if confined.start and transport.get_returncode() in _NOT_STARTED - exit_codes:
+            raise ProgramError("missing_program", f"{name} cannot be started", duration_ms=watch.ms())
         return _finished(name, transport, watch, in_force, exit_codes)
 
 
@@ -160,11 +157,10 @@ def _settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-async def _start(program: Path, arguments: Sequence[str], root: Path, watch: _Watch) -> asyncio.SubprocessTransport:
+async def _start(command: Sequence[str], root: Path, watch: _Watch) -> asyncio.SubprocessTransport:
     transport, _ = await asyncio.get_running_loop().subprocess_exec(
         lambda: watch,
-        str(program),
-        *arguments,
+        *command,
         stdin=asyncio.subprocess.DEVNULL,
         cwd=root / "empty",
         env={"PATH": SAFE_PATH, "HOME": str(root / "home"), "LC_ALL": "C.UTF-8"},
@@ -174,34 +170,16 @@ async def _start(program: Path, arguments: Sequence[str], root: Path, watch: _Wa
 
 
 async def _end(transport: asyncio.SubprocessTransport, watch: _Watch) -> None:
-    """Kill the whole group, whoever is left of it, close our ends and collect the process."""
+    """Kill the whole group, whoever is left of it, close our ends and collect the process.
+
+    With a wrapper the group's death is that of the pid namespace: a child that has left the group goes as well.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(transport.get_pid(), signal.SIGKILL)
     transport.close()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_REAP_SECONDS):
             await watch.exited
-
-
-def _restrict(pid: int, limits: Limits) -> tuple[str, ...]:
-    """Limit a process that has just started. The names of what was set; a process that is already gone has none."""
-    prlimit = getattr(resource, "prlimit", None)
-    if prlimit is None:  # pragma: no cover - only Linux sets limits from outside
-        return ()
-    cpu_seconds = int(limits.seconds) + 1
-    wanted = {
-        "memory": (resource.RLIMIT_AS, limits.memory_bytes),
-        "cpu": (resource.RLIMIT_CPU, cpu_seconds),
-        "file_size": (resource.RLIMIT_FSIZE, limits.file_bytes),
-        "open_files": (resource.RLIMIT_NOFILE, limits.open_files),
-        "core": (resource.RLIMIT_CORE, 0),
-    }
-    set_now: list[str] = []
-    for name, (kind, value) in wanted.items():
-        with contextlib.suppress(OSError, ValueError):
-            prlimit(pid, kind, (value, value))
-            set_now.append(name)
-    return tuple(set_now)
 
 
 @contextlib.contextmanager

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from reviewbot.contracts import Gap, Payload
     from reviewbot.ports import Snapshot, ToolReport
-    from reviewbot.tools.ruff_rules import Rule
     from reviewbot.tools.ruff_run import Report, RuffAnswer, RuffRunner
+    from reviewbot.tools.rules import Rule
     from reviewbot.tools.slices import Line
 
 ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
@@ -60,7 +60,7 @@ class RuffTool:
             return report(payload.file_path, run, (), gap(payload.file_path, self.name, error.reason, str(error)))
         candidates = self._candidates(payload.file_path, answer, shown)
         if answer.syntax is not None and self._broken_files:
-            candidates += self._broken(payload.file_path, answer.syntax, shown, snapshot)
+            candidates += self._broken(payload, answer.syntax, shown, snapshot)
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -103,26 +103,28 @@ class RuffTool:
             path=path,
             quote=quote_of(line.text),
             message=message_of(found.message),
-            confidence=_SEEMS_SAFE_CONFIDENCE if literal else rule.confidence_on(line.text),
+            confidence=_SEEMS_SAFE_CONFIDENCE if literal else rule.confidence_on(line.text, path, whole=found.whole),
             source=self.name,
             category=rule.category,
-            rule=found.code,
+            rule=rule.name_on(line.text),
             line=line.number,
             end_line=_end(line, found, shown),
             trigger=rule.trigger,
             cwe=rule.cwe,
         )
 
-    def _broken(self, path: str, found: Report, shown: Mapping[int, Line], snapshot: Snapshot) -> list[Candidate]:
+    def _broken(
+        self, payload: Payload, found: Report, shown: Mapping[int, Line], snapshot: Snapshot
+    ) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
-        before = snapshot.base(path)
+        before = snapshot.base(payload.old_path or payload.file_path)
         if line is None or not line.added or before is None or not parses(before):
             return []
         message = f"The file no longer parses: {found.message}"
         broken = Candidate(
             severity="critical",
-            path=path,
+            path=payload.file_path,
             quote=quote_of(line.text),
             message=message_of(message),
             confidence=_BROKEN_CONFIDENCE,

@@ -7,18 +7,18 @@ text silences a rule: no configuration is read and no suppression counts.
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
+from reviewbot.tools.python_reader import PythonReader, digest
 from reviewbot.tools.slices import new_side
-from reviewbot.tools.sources import hunk_source, whole_source
+from reviewbot.tools.sources import whole_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,11 +107,22 @@ def find_ruff() -> Path | None:
 class RuffRunner:
     """Ruff with one list of rules, shared by the tools. Each slice is read once however many of them ask."""
 
-    def __init__(self, codes: Iterable[str], program: Path | None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        codes: Iterable[str],
+        program: Path | None,
+        limits: Limits | None = None,
+        reader: PythonReader | None = None,
+        options: Sequence[str] = (),
+    ) -> None:
+        """`options`: more arguments, made by us alone; one that stands in FLAGS takes the place of that one."""
+        named = {option.partition("=")[0] for option in options} - {"--config"}
+        self._flags = (*(flag for flag in FLAGS if flag.partition("=")[0] not in named), *options)
         self._codes = tuple(sorted(codes))
         self._known = frozenset((*self._codes, SYNTAX))
         self._program = program
         self._limits = limits or Limits()
+        self._reader = reader or PythonReader()
         self._answers: SharedRuns[RuffAnswer] = SharedRuns(_SLICES_HELD)
         self._files: SharedRuns[tuple[list[list[Report]], int]] = SharedRuns(_FILES_HELD)
         self._programs: SharedRuns[_Program] = SharedRuns(1)
@@ -120,8 +131,16 @@ class RuffRunner:
         """What ruff says of a slice. Raises ProgramError."""
         head = snapshot.head(payload.file_path)
         suffix = ".pyi" if payload.file_path.endswith(".pyi") else ".py"
-        key = _key(suffix, payload.code, repr(payload.starts), "-" if head is None else f"+{head}")
+        key = digest(suffix, payload.code, repr(payload.starts), "-" if head is None else f"+{head}")
         return await self._answers.get(key, lambda: self._read(payload, head, suffix))
+
+    async def counts(self, text: str, suffix: str) -> Counter[str]:
+        """How often each rule speaks in a whole file; nothing of one that is too large. Raises ProgramError."""
+        whole = whole_source(text, ())
+        if whole is None:
+            return Counter()
+        (reports,), _ = await self._files.get(digest(suffix, text), lambda: self._run([whole], suffix))
+        return Counter(report.code for report in reports)
 
     async def _read(self, payload: Payload, head: str | None, suffix: str) -> RuffAnswer:
         """Read the whole file where it is at hand and parses, the hunks where not."""
@@ -131,12 +150,11 @@ class RuffRunner:
         reports: list[Report] = []
         syntax, spent = None, 0
         if whole is not None:
-            (reports,), spent = await self._files.get(_key(suffix, whole.text), lambda: self._run([whole], suffix))
+            (reports,), spent = await self._files.get(digest(suffix, whole.text), lambda: self._run([whole], suffix))
             syntax = next((report for report in reports if report.code == SYNTAX), None)
             if syntax is None:
                 return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent)
-        # Making a hunk parse may take many attempts; in a thread they do not hold up the clock of the whole review.
-        sources = await asyncio.to_thread(lambda: [hunk_source(lines) for lines in hunks])
+        sources = await self._reader.hunks(payload)
         apart, more = await self._run(sources, suffix)
         parsed = [all(report.code != SYNTAX for report in found) for found in apart]
         unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))
@@ -150,7 +168,7 @@ class RuffRunner:
         """The reports of each source, in the order of its lines, and the milliseconds that it took."""
         named = {f"f{index}{suffix}": source for index, source in enumerate(sources)}
         texts = {name: source.text for name, source in named.items()}
-        arguments = (*FLAGS, f"--select={','.join(self._codes)}")
+        arguments = (*self._flags, f"--select={','.join(self._codes)}")
         finished = await run_program(self._found(), arguments, texts, limits=self._limits)
         if _UNREAD in finished.stderr:
             raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)
@@ -195,9 +213,3 @@ def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list
     if not lines:
         return [Report(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
     return [Report(code, message, lines[0], lines[-1], max(source.call_end(first), lines[-1]), source.whole)]
-
-
-def _key(*parts: str) -> str:
-    """A digest of some texts; what differs in any of them differs in it."""
-    measured = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.sha256(measured.encode("utf-8", "replace")).hexdigest()

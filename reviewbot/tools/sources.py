@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from reviewbot.tools.fragments import repair
 from reviewbot.tools.python_lines import logical_ends
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Sequence
 
     from reviewbot.tools.slices import Line
@@ -31,6 +32,8 @@ class Source:
     """It is the file and not a hunk of it."""
     cut: bool = False
     """An added line of code is not in it."""
+    tree: ast.Module | None = field(default=None, repr=False, compare=False)
+    """Of a hunk that parses; a whole file is parsed by whoever needs its tree."""
 
     def lines(self, first: int, last: int) -> list[int]:
         """The lines of the new side that stand on rows `first` to `last`; rows behind the end mean the last one."""
@@ -59,18 +62,29 @@ def whole_source(head: str | None, hunks: Iterable[Iterable[Line]]) -> Source | 
 
 
 def hunk_source(lines: Sequence[Line]) -> Source:
-    """One hunk, made to parse on its own."""
+    """One hunk, made to parse on its own. Where that costs added lines, they are tried without what is around them."""
+    source, lost = _repaired(lines)
+    if lost:
+        alone, still_lost = _repaired([line for line in lines if line.added])
+        if still_lost < lost:
+            source = alone
+    return replace(source, cut=bool(lost))
+
+
+def _repaired(lines: Sequence[Line]) -> tuple[Source, int]:
+    """Some lines as a text that parses, and how many added lines of code are not in it."""
     made = repair([line.text.removeprefix(_BOM) for line in lines])
     numbers = [None if origin is None else lines[origin].number for origin in made.origin]
     kept = set(numbers)
     left_out = (line.text.strip() for line in lines if line.added and line.number not in kept)
-    cut = any(text and not text.startswith("#") for text in left_out)
-    return _source(made.text, [*numbers, None], whole=False, cut=cut)
+    lost = sum(bool(text) and not text.startswith("#") for text in left_out)
+    source = replace(_source(made.text, [*numbers, None], whole=False), tree=made.tree)
+    return source, lost if made.parses else len(lines)
 
 
-def _source(text: str, numbers: Sequence[int | None], *, whole: bool, cut: bool = False) -> Source:
+def _source(text: str, numbers: Sequence[int | None], *, whole: bool) -> Source:
     """A source from the number of each line. Python counts rows otherwise: a lone CR ends a row and no line."""
     rows: list[int | None] = []
     for line, number in zip(text.split("\n"), numbers, strict=True):
         rows += [number] * (1 + line.removesuffix("\r").count("\r"))
-    return Source(text, tuple(rows), whole, cut)
+    return Source(text, tuple(rows), whole)

@@ -42,6 +42,20 @@ def _crew(a_crew: MakeCrew, a_card: MakeCard) -> Crew:
     )
 
 
+# --- slices
+
+
+def test_a_slice_of_a_renamed_file_knows_its_old_name(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    change = a_change(a_file("new.py", old_path="old.py", status="renamed"), a_file("same.py", old_path="same.py"))
+
+    plan = make_plan(change, crew, everything, unknown, PlanLimits())
+
+    assert {(task.payload.file_path, task.payload.old_path) for task in plan.tasks} == {
+        ("new.py", "old.py"),
+        ("same.py", None),
+    }
+
+
 # --- routing
 
 

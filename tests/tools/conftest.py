@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reviewbot.ports import Snapshot
+    from reviewbot.ports import Commit, Occurrence, Snapshot
 
 
 class FakeSnapshot:
@@ -31,6 +31,12 @@ class FakeSnapshot:
     def base(self, path: str) -> str | None:
         self.asked.append(path)
         return self._base
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        return None
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        return ()
 
 
 @pytest.fixture

@@ -58,6 +58,9 @@ SHAPES = {
     "tabs": "\t\tx = 1\n\treturn x",
     "CRLF": "        x = 1\r\n    return x\r",
     "a form feed": "\x0cx = 1",
+    "newer quotes at the edge": '        x = f"{y["a"]}"\n    return x',
+    "a newer name for a type": "    type X = int\n    y: X = 1\nz = 2",
+    "a newer template in a call": '    t"{x}",\n)\ny = 1',
     "strings with brackets and marks": '    x = \'([{#\'  # )]}\n    y = f("\\"(")\n  # odd\nz = 1',
 }
 

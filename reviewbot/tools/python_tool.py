@@ -1,0 +1,249 @@
+"""A tool that walks Python's syntax trees: a pure check, its rules, and the reader that it shares with the others."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.paths import is_test
+from reviewbot.tools.python_past import Past
+from reviewbot.tools.python_reader import parse
+from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
+from reviewbot.tools.slices import new_side
+from reviewbot.tools.threads import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reviewbot.contracts import Gap, Payload
+    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.tools.python_reader import Piece, PythonReader, PythonSlice
+    from reviewbot.tools.rules import Rule
+    from reviewbot.tools.slices import Line
+
+DEFAULT_STEPS = 2_000_000
+"""Of one check on one piece: a second or two. Whoever writes code that needs more may have meant to."""
+
+_LARGEST_PAST = 1_000_000
+"""Characters. What was in a larger old side is not known."""
+
+_FLOW_LINES = 20
+"""Of a flow that are named."""
+
+_FLOW_TEXT = 900
+"""Characters of a flow that is shown; a candidate's trigger has room for 1,000."""
+
+
+class OutOfSteps(Exception):  # noqa: N818 - not an error: the check stops, and a gap says so
+    """A check has used up the work that it may do."""
+
+
+class Budget:
+    """How much work a check may still do. Threads cannot be stopped from outside, so each check counts for itself."""
+
+    def __init__(self, steps: int = DEFAULT_STEPS) -> None:
+        self._left = steps
+
+    def spend(self, steps: int = 1) -> None:
+        """Count some work. Raises OutOfSteps."""
+        self._left -= steps
+        if self._left < 0:
+            raise OutOfSteps
+
+
+@dataclass(frozen=True)
+class View:
+    """What a check sees of one piece of Python. Rows are 1-based rows of `text`, and of the nodes of `tree`."""
+
+    path: str
+    tree: ast.Module
+    text: str
+    whole: bool
+    """It is the whole file and no hunk of it: what is not in it is not in the file."""
+    added: frozenset[int]
+    """The rows that the change added."""
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The rows of the text as Python counts them; row n is `rows[n - 1]`."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def row(self, number: int) -> str:
+        """One row; empty where there is none."""
+        return self.rows[number - 1] if 0 < number <= len(self.rows) else ""
+
+
+class Step(NamedTuple):
+    """One step of a flow: a row, and what happens there in a few words."""
+
+    row: int
+    what: str
+
+
+class Found(NamedTuple):
+    """What a check has found. It is told on the first of `row` and the rows of `flow`, last first, that was added.
+
+    Where that is only a step of the flow and the old side has the same, it is left out.
+    """
+
+    rule: str
+    row: int
+    end_row: int = 0
+    """The last row of it; 0 for the same row."""
+    message: str = ""
+    """Empty: the rule's own."""
+    flow: tuple[Step, ...] = ()
+    """How the value came here, from its source on; shown as what makes the finding bite."""
+
+
+Check = Callable[[View, Budget], Iterable[Found]]
+"""Pure, deterministic, bounded by the budget. It looks at a whole piece; what the change did not add is left out."""
+
+
+class PythonTool:
+    """One check as a tool."""
+
+    languages: frozenset[str] | None = frozenset({"python"})
+
+    def __init__(
+        self,
+        name: str,
+        check: Check,
+        rules: Mapping[str, Rule],
+        reader: PythonReader,
+        *,
+        steps: int = DEFAULT_STEPS,
+    ) -> None:
+        self.name = name
+        self._check = check
+        self._rules = rules
+        self._reader = reader
+        self._steps = steps
+
+    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a slice of Python, in the whole file where the snapshot has it."""
+        began = time.monotonic()
+        shown = {line.number: line for lines in new_side(payload) for line in lines}
+        read = await self._reader.read(payload, snapshot)
+        candidates, tired = await in_thread(lambda: self._checked(payload, snapshot, read, shown))
+        spent = round((time.monotonic() - began) * 1000)
+        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
+        return report(payload.file_path, run, candidates, self._missed(payload.file_path, read, tired))
+
+    def _checked(
+        self, payload: Payload, snapshot: Snapshot, read: PythonSlice, shown: Mapping[int, Line]
+    ) -> tuple[list[Candidate], bool]:
+        """What the check finds in all pieces, and whether it stopped before the end of one."""
+        told: dict[tuple[str, int], Candidate] = {}
+        tired = False
+        for piece in read.pieces:
+            view = _view(payload.file_path, piece, shown)
+            if not view.added:
+                continue
+            all_found, stopped = self._found(view)
+            tired = tired or stopped
+            past = Past(view, all_found, lambda: self._before(payload, snapshot))
+            for found in all_found:
+                candidate = self._candidate(view, piece, found, shown, past)
+                if candidate is not None:
+                    told.setdefault((candidate.rule, candidate.line or 0), candidate)
+        return list(told.values()), tired
+
+    def _found(self, view: View) -> tuple[list[Found], bool]:
+        """All that the check finds, and whether it stopped before the end."""
+        all_found: list[Found] = []
+        try:
+            for found in self._check(view, Budget(self._steps)):
+                all_found.append(found)  # noqa: PERF402 - what was found before it stops counts
+        except (OutOfSteps, RecursionError):
+            return all_found, True
+        return all_found, False
+
+    def _before(self, payload: Payload, snapshot: Snapshot) -> tuple[View, list[Found]] | None:
+        """The old side of the file and what the check finds there; None where that cannot be said."""
+        text = snapshot.base(payload.old_path or payload.file_path)
+        tree = parse(text)[0] if text is not None and len(text) <= _LARGEST_PAST else None
+        if text is None or tree is None:
+            return None
+        rows = frozenset(range(1, text.count("\n") + text.count("\r") + 2))
+        view = View(payload.file_path, tree, text, whole=True, added=rows)
+        found, stopped = self._found(view)
+        return None if stopped else (view, found)
+
+    def _candidate(
+        self, view: View, piece: Piece, found: Found, shown: Mapping[int, Line], past: Past
+    ) -> Candidate | None:
+        rule = self._rules[found.rule]
+        if not (view.whole or rule.fragments):
+            return None
+        line = _anchor(piece, found, shown)
+        if line is None or not rule.speaks_on(line.text, in_tests=is_test(view.path)):
+            return None
+        trust = past.trust(found)
+        if not trust:
+            return None
+        last = piece.source.lines(found.row, found.end_row or found.row)
+        end = line.number
+        while end < max(last, default=0) and end + 1 in shown:
+            end += 1
+        return Candidate(
+            severity=rule.severity,
+            path=view.path,
+            quote=quote_of(line.text),
+            message=message_of(found.message or rule.message),
+            confidence=min(trust, rule.confidence_on(line.text, view.path, whole=view.whole)),
+            source=self.name,
+            category=rule.category,
+            rule=rule.name_on(line.text),
+            line=line.number,
+            end_line=end,
+            also=_also(piece, found, line.number),
+            trigger=_trigger(rule, piece, found),
+            cwe=rule.cwe,
+        )
+
+    def _missed(self, path: str, read: PythonSlice, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
+        """The gap of a slice that was not read to its end."""
+        if tired:
+            return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")
+        apart = f"{read.unread} of {read.hunks} hunks could not be read in full on their own"
+        if read.fault:
+            return gap(path, self.name, "unreadable", f"{read.fault}; {apart}")
+        if read.unread:
+            return gap(path, self.name, "unreadable", f"{apart}; with --repo or --git the whole file is read")
+        return None
+
+
+def _view(path: str, piece: Piece, shown: Mapping[int, Line]) -> View:
+    source = piece.source
+    numbered = ((row, shown.get(number or 0)) for row, number in enumerate(source.numbers, 1))
+    added = frozenset(row for row, line in numbered if line is not None and line.added)
+    return View(path, piece.tree, source.text, source.whole, added)
+
+
+def _anchor(piece: Piece, found: Found, shown: Mapping[int, Line]) -> Line | None:
+    """The added line on which a finding is told, or None: what the change did not touch is not its fault."""
+    rows = (*range(found.row, (found.end_row or found.row) + 1), *(step.row for step in reversed(found.flow)))
+    numbers = (number for row in rows for number in piece.source.lines(row, row))
+    return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+
+
+def _also(piece: Piece, found: Found, line: int) -> tuple[int, ...]:
+    """The other lines of a flow, in order."""
+    lines = {number for step in found.flow for number in piece.source.lines(step.row, step.row)}
+    return tuple(sorted(lines - {line}))[:_FLOW_LINES]
+
+
+def _trigger(rule: Rule, piece: Piece, found: Found) -> str:
+    """When it bites: the way of the value where there is one, after the rule's own words."""
+    steps = []
+    for step in found.flow:
+        at = piece.source.lines(step.row, step.row)
+        steps.append(f"line {at[0]}: {step.what}" if at else step.what)
+    flow = message_of(" -> ".join(steps))[:_FLOW_TEXT] if steps else ""
+    return f"{rule.trigger} Flow: {flow}."[:1_000].strip() if flow else rule.trigger

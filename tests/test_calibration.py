@@ -1,0 +1,142 @@
+"""What counts say of a rule, and the table that holds them."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.calibration import (
+    HIGHEST,
+    LEAST_COUNTS,
+    Calibration,
+    Row,
+    Z,
+    packaged_calibration,
+    read_calibration,
+    wilson,
+)
+
+COUNTS = st.integers(0, 10_000)
+HEAD = "schema = 1\ndate = 2026-01-02\n"
+ROW = """
+[[row]]
+tool = "ruff-security"
+rule = "S608"
+version = "0.17.6"
+true = 9
+false = 1
+confidence = 79
+"""
+
+
+def row(true: int, false: int, confidence: int | None = None, tool: str = "t", rule: str = "r") -> Row:
+    return Row(tool, rule, "1", true, false, wilson(true, false) if confidence is None else confidence)
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "percent"), [(0, 0, 0), (0, 9, 0), (5, 0, 87), (9, 1, 79), (1, 1, 24), (47, 0, 98), (8, 8, 39)]
+)
+def test_the_bound_is_wilsons(true: int, false: int, percent: int) -> None:
+    assert wilson(true, false) == percent
+
+
+def test_nothing_is_certain_however_often_it_was_right() -> None:
+    assert wilson(10**9, 0) == HIGHEST
+
+
+@given(COUNTS, COUNTS)
+def test_the_bound_is_a_confidence_below_the_share_of_right_reports(true: int, false: int) -> None:
+    bound = wilson(true, false)
+
+    assert 0 <= bound <= HIGHEST
+    assert bound <= math.ceil(100 * true / max(true + false, 1))
+
+
+@given(COUNTS, COUNTS)
+def test_the_bound_rises_with_each_right_report_and_falls_with_each_wrong_one(true: int, false: int) -> None:
+    assert wilson(true + 1, false) >= wilson(true, false) >= wilson(true, false + 1)
+
+
+@given(st.integers(1, 500), st.integers(0, 500))
+def test_the_same_share_is_believed_more_with_more_reports(true: int, false: int) -> None:
+    assert wilson(10 * true, 10 * false) >= wilson(true, false)
+
+
+def test_more_caution_gives_a_lower_bound() -> None:
+    assert wilson(9, 1, z=2 * Z) < wilson(9, 1)
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "counted"), [(LEAST_COUNTS, 0, True), (3, LEAST_COUNTS - 3, True), (LEAST_COUNTS - 1, 0, False)]
+)
+def test_few_reports_carry_nothing(true: int, false: int, counted: bool) -> None:  # noqa: FBT001 - a parameter
+    assert row(true, false).counted == counted
+
+
+def test_counts_take_the_place_of_the_estimate_of_their_own_rule() -> None:
+    table = Calibration("", {("t", "r"): row(9, 1), ("t", "few"): row(4, 0, rule="few")})
+
+    assert table.confidence("t", "r", 50) == wilson(9, 1)
+    assert table.confidence("t", "few", 50) == 50
+    assert table.confidence("t", "other", 50) == 50
+    assert table.confidence("u", "r", 50) == 50
+    assert Calibration().confidence("t", "r", 50) == 50
+
+
+def test_what_two_tools_say_of_one_place_has_counts_of_its_own() -> None:
+    both = row(40, 1, tool="ruff-security+taint", rule="S608+sql-external")
+    few = row(1, 0, tool="ruff-security+taint", rule="S307+code-external")
+    table = Calibration("", {(entry.tool, entry.rule): entry for entry in (both, few)})
+
+    assert table.together(["taint", "ruff-security"], ["sql-external", "S608"]) == both.confidence
+    assert table.together(["taint", "ruff-security", "taint"], ["sql-external", "S608", "S608"]) == both.confidence
+    assert table.together(["ruff-security", "taint"], ["S307", "code-external"]) is None
+    assert table.together(["ruff-security"], ["S608"]) is None
+
+
+def test_a_table_is_read() -> None:
+    table = read_calibration(HEAD + ROW)
+
+    assert table.date == "2026-01-02"
+    assert table.rows == {("ruff-security", "S608"): Row("ruff-security", "S608", "0.17.6", 9, 1, 79)}
+
+
+def test_a_table_may_be_empty() -> None:
+    assert read_calibration(HEAD).rows == {}
+
+
+def test_a_row_of_few_reports_may_say_any_confidence() -> None:
+    few = ROW.replace("true = 9", "true = 3").replace("confidence = 79", "confidence = 50")
+
+    assert read_calibration(HEAD + few).confidence("ruff-security", "S608", 66) == 66
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD.replace("schema = 1", "schema = 2") + ROW, "schema 2"),
+        (ROW, "schema None"),
+        (HEAD + ROW + ROW, "S608 stands twice"),
+        (HEAD + ROW.replace("79", "90"), "90 does not follow from 9 and 1"),
+    ],
+    ids=["another schema", "no schema", "twice", "more than the counts carry"],
+)
+def test_a_table_that_says_something_odd_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_calibration(text)
+
+
+def test_the_packaged_table_can_be_read() -> None:
+    table = packaged_calibration()
+
+    assert date.fromisoformat(table.date).isoformat() == table.date
+    for entry in table.rows.values():
+        assert entry.true >= 0
+        assert entry.false >= 0
+        assert re.fullmatch(r"[a-z+-]{1,100}", entry.tool)
+        assert len(entry.tool.split("+")) in {1, len(entry.rule.split("+"))}

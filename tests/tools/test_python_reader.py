@@ -1,0 +1,198 @@
+"""The trees of a slice: of the whole file where it is at hand and parses, of the hunks where not."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.tools.python_reader import PythonReader, PythonSlice, digest, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.contracts import Payload
+    from reviewbot.ports import Snapshot
+
+    SliceOf = Callable[..., Payload]
+    SnapshotOf = Callable[..., Snapshot]
+
+NEWER = {
+    "a field of several rows": 'x = f"{\ny\n}"',
+    "quotes of both kinds in a field": 'x = f"{y["it\'s"]}"',
+    "brackets among the parameters of types": "def f[T: (int, str)](x: T) -> T: ...",
+}
+"""Syntax of Python 3.12, which the oldest Python that we run on does not know and which cannot be said in its own."""
+
+
+def read(payload: Payload, snapshot: Snapshot) -> PythonSlice:
+    return asyncio.run(PythonReader().read(payload, snapshot))
+
+
+def names(answer: PythonSlice) -> list[list[str]]:
+    """The functions of each piece."""
+    return [[node.name for node in ast.walk(p.tree) if isinstance(node, ast.FunctionDef)] for p in answer.pieces]
+
+
+def test_the_whole_file_is_read_where_it_is_at_hand(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    head = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+
+    answer = read(slice_of("    return 2", start=6), snapshot_of(head))
+
+    (piece,) = answer.pieces
+    assert piece.source.whole
+    assert names(answer) == [["f", "g"]]
+    assert (answer.hunks, answer.unread, answer.fault) == (0, 0, "")
+
+
+def test_without_the_file_each_hunk_is_read(slice_of: SliceOf, bare: Snapshot) -> None:
+    answer = read(slice_of("def f():\n    return 1", "+        x = 1\n+    def g(self):"), bare)
+
+    assert names(answer) == [["f"], ["g"]]
+    assert [piece.source.whole for piece in answer.pieces] == [False, False]
+    assert (answer.hunks, answer.unread, answer.fault) == (2, 0, "")
+
+
+def test_the_rows_of_a_tree_are_rows_of_its_source(slice_of: SliceOf, bare: Snapshot) -> None:
+    (piece,) = read(slice_of(" a = 1\n-b = 2\n+def f():\n+    pass", start=40), bare).pieces
+
+    (function,) = (node for node in piece.tree.body if isinstance(node, ast.FunctionDef))
+
+    assert piece.source.lines(function.lineno, function.end_lineno or 0) == [41, 42]
+
+
+def test_a_file_of_another_commit_is_not_trusted(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    answer = read(slice_of("x = 1"), snapshot_of("y = 2\n"))
+
+    assert (answer.hunks, answer.fault) == (1, "")
+
+
+@pytest.mark.parametrize("text", NEWER.values(), ids=NEWER)
+def test_newer_syntax_is_a_fault_with_the_place_and_the_version(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str
+) -> None:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        pass
+    else:
+        pytest.skip("this Python knows it")
+
+    answer = read(slice_of(text), snapshot_of(f"{text}\n"))
+
+    assert answer.fault.startswith("it does not parse with Python 3.")
+    assert ", at line " in answer.fault
+    assert (answer.hunks, answer.unread) == (1, 1)
+
+
+@pytest.mark.parametrize("text", NEWER.values(), ids=NEWER)
+def test_beside_newer_syntax_the_other_hunks_are_still_read(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str
+) -> None:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        head = "def f():\n    pass\n" + "\n" * 998 + f"{text}\n"
+        answer = read(slice_of("def f():\n    pass", text), snapshot_of(head))
+        assert names(answer)[0] == ["f"]
+        assert (answer.hunks, answer.unread) == (2, 1)
+
+
+def test_a_fault_quotes_nothing_of_the_code() -> None:
+    tree, fault = parse("x = 1\ny = (secret\n")
+
+    assert tree is None
+    assert fault.endswith("at line 2")
+    assert "secret" not in fault
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("x = '\0'", ""), ("(" * 5_000, ""), ("x = " + "-" * 100_000 + "1", "")],
+    ids=["an empty character", "deep brackets", "a deep tree"],
+)
+def test_a_text_that_python_gives_up_on_is_a_fault(text: str, why: str) -> None:
+    tree, fault = parse(text)
+
+    assert tree is None
+    assert why in fault
+    assert fault
+
+
+def test_what_python_would_warn_of_is_no_news_about_us() -> None:
+    tree, fault = parse("x = '\\d'\nif x is 'a':\n    pass\n")  # warnings are errors here
+
+    assert (tree is not None, fault) == (True, "")
+
+
+@given(st.text(alphabet="abc=()[]{}:'\"\\\n\t \r\f#0.,\0@"))
+def test_any_text_is_a_tree_or_a_fault(text: str) -> None:
+    tree, fault = parse(text)
+
+    assert (tree is None) == bool(fault)
+
+
+def test_the_tree_of_a_huge_file_is_not_built(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    head = "x = 1\n" + "# a long line that says nothing, and stands here again and again\n" * 20_000
+
+    answer = read(slice_of("x = 1"), snapshot_of(head))
+
+    assert (answer.hunks, answer.unread, answer.fault) == (1, 0, "")
+    assert not answer.pieces[0].source.whole
+
+
+def test_prose_is_unread(slice_of: SliceOf, bare: Snapshot) -> None:
+    prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
+
+    answer = read(slice_of(prose, "x = 1"), bare)
+
+    assert (len(answer.pieces), answer.hunks, answer.unread) == (1, 2, 1)
+
+
+def test_a_slice_that_adds_nothing_has_no_pieces(slice_of: SliceOf, bare: Snapshot) -> None:
+    assert read(slice_of("-x = 1\n y = 2"), bare) == PythonSlice((), 0, 0)
+
+
+def test_a_slice_is_parsed_once_for_all_who_ask(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    reader, snapshot, payload = PythonReader(), snapshot_of("x = 1\n"), slice_of("x = 1")
+
+    async def ask() -> list[PythonSlice]:
+        together = await asyncio.gather(*(reader.read(payload, snapshot) for _ in range(3)))
+        return [*together, await reader.read(payload, snapshot)]
+
+    first, *others = asyncio.run(ask())
+
+    assert all(answer is first for answer in others)
+
+
+def test_a_file_is_parsed_once_for_all_its_slices(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    reader, snapshot = PythonReader(), snapshot_of("x = 1\ny = 2\n")
+
+    async def ask() -> list[PythonSlice]:
+        return [await reader.read(slice_of(text, start=n), snapshot) for n, text in ((1, "x = 1"), (2, "y = 2"))]
+
+    one, other = asyncio.run(ask())
+
+    assert one.pieces[0].tree is other.pieces[0].tree
+
+
+def test_the_same_slice_of_another_file_is_read_anew(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    reader, payload = PythonReader(), slice_of("x = 1")
+
+    async def ask() -> list[PythonSlice]:
+        return [await reader.read(payload, snapshot_of(head)) for head in ("x = 1\n", "x = 1\ny = 2\n", None)]
+
+    one, other, alone = asyncio.run(ask())
+
+    assert len(one.pieces[0].tree.body) == 1
+    assert len(other.pieces[0].tree.body) == 2
+    assert alone.hunks == 1
+
+
+@given(st.lists(st.text(max_size=3), max_size=3), st.lists(st.text(max_size=3), max_size=3))
+def test_a_digest_tells_apart_what_differs(one: list[str], other: list[str]) -> None:
+    assert (digest(*one) == digest(*other)) == (one == other)
