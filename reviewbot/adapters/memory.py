@@ -10,6 +10,7 @@ from reviewbot.diff.apply import NO_FILES, added_text, old_side
 
 if TYPE_CHECKING:
     from reviewbot.contracts import ChangeSet
+    from reviewbot.ports import Commit, Occurrence
 
 
 class DiffSnapshot:
@@ -33,6 +34,16 @@ class DiffSnapshot:
     def base(self, path: str) -> str | None:
         """The text of a deleted file; None for any other."""
         return self._base.get(path)
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """None: a diff alone does not tell what is around it."""
+        del word, limit
+        return None
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        """Nothing: a diff alone has no history."""
+        del path, first, last, limit
+        return ()
 
 
 class MemoryJournal:

@@ -72,8 +72,13 @@ class Git:
             "GIT_LFS_SKIP_SMUDGE": "1",
         }
 
-    def run(self, *arguments: str, limit: int = MAX_ERROR_BYTES, seconds: float = TIMEOUT_S) -> Result:
-        """Run one command. Raises InputError where it prints over `limit` bytes or takes over `seconds`."""
+    def run(
+        self, *arguments: str, limit: int = MAX_ERROR_BYTES, seconds: float = TIMEOUT_S, cut: bool = False
+    ) -> Result:
+        """Run one command. Raises InputError where it prints over `limit` bytes or takes over `seconds`.
+
+        With `cut` the first `limit` bytes of a longer output are the answer, and the command is ended there.
+        """
         with (
             TemporaryFile() as errors,
             subprocess.Popen(  # noqa: S603 - an argument list of our own; revisions are resolved to hashes first
@@ -94,6 +99,8 @@ class Git:
             timer.cancel()
             errors.seek(0)
             message = errors.read(MAX_ERROR_BYTES).decode("utf-8", "replace")
+        if len(output) > limit and cut:
+            return Result(code, output[:limit], message, cut=True)
         if len(output) > limit:
             raise InputError(f"git {arguments[0]} printed more than {limit // 2**20} MiB; review a smaller range")
         if code == -signal.SIGKILL:
@@ -108,6 +115,8 @@ class Result:
     code: int
     output: bytes
     errors: str
+    cut: bool = False
+    """It printed more than it was asked for."""
 
     @property
     def line(self) -> str:

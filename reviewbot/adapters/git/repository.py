@@ -17,12 +17,15 @@ from reviewbot.adapters.git.objects import MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.adapters.git.place import Place, find_place, make_private
 from reviewbot.adapters.git.process import Git, Result, find_program
 from reviewbot.adapters.git.revisions import Range, parse_range
+from reviewbot.adapters.git.search import blame_lines, search_tree
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from reviewbot.ports import Commit, Occurrence
 
 DIFF_OPTIONS = (
     "-p",
@@ -113,6 +116,21 @@ class GitRepository:
         inside = self._objects.folder(entry.sha)
         names = sorted(label(name + b"/" + each) for each, found in inside.items() if found.mode in REGULAR)
         return tuple(names[:MAX_LISTED])
+
+    def search(self, sha: str | None, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """Lines with a word in the text files of a commit, or of the index for None; None as `search_tree` says."""
+        tree = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
+        return search_tree(self._opened.private, tree, word, limit)
+
+    def history(self, sha: str, path: str, first: int, last: int) -> tuple[Commit, ...]:
+        """The commits that last touched some lines of a file of a commit, newest first."""
+        text = self._text(self._objects.tree_of(_checked(sha)), path)
+        if text is None:
+            return ()
+        first, last = max(1, first), min(last, text.count("\n") + (not text.endswith("\n")))
+        if first > last or not text:
+            return ()
+        return blame_lines(self._opened.private, sha, path, (first, last), shallow=self._opened.place.is_shallow)
 
     def close(self) -> None:
         """End the child process and remove the private folder."""

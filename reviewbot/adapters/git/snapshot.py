@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reviewbot.adapters.git.repository import GitRepository
+    from reviewbot.ports import Commit, Occurrence
 
 
 class GitSnapshot:
@@ -31,6 +32,16 @@ class GitSnapshot:
     def base(self, path: str) -> str | None:
         """The whole old side of a file, by its old name; None as above."""
         return None if self._base_sha is None else self._repository.blob(self._base_sha, path)
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """Lines of the new side with a word, in all its text files; None where not all of them could be read."""
+        return self._repository.search(self._head_sha, word, limit)
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        """The commits that last touched some lines of the old side, newest first."""
+        if self._base_sha is None or limit < 1:
+            return ()
+        return self._repository.history(self._base_sha, path, first, last)[:limit]
 
     def base_file(self, path: str) -> str | None:
         """The same: in git every file of the base side is at hand."""

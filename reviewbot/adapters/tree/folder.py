@@ -50,10 +50,10 @@ def read_file(root: Path, path: str, *, as_spelled: bool = False) -> Found:
         return ABSENT
     *folders, last = name.split("/")
     try:
-        with _opened_folder(root, folders, as_spelled=as_spelled) as folder:
+        with open_folder(root, folders, as_spelled=as_spelled) as folder:
             if as_spelled and last not in os.listdir(folder):  # noqa: PTH208 - a descriptor
                 return ABSENT
-            return _read_at(folder, last)
+            return read_at(folder, last)
     except PermissionError:
         return Found(None, there=True)
     except OSError:
@@ -66,14 +66,15 @@ def list_files(root: Path, path: str) -> tuple[str, ...]:
     if refusal(name):
         return ()
     try:
-        with _opened_folder(root, name.split("/"), as_spelled=True) as folder, os.scandir(folder) as entries:
+        with open_folder(root, name.split("/"), as_spelled=True) as folder, os.scandir(folder) as entries:
             names = [f"{name}/{entry.name}" for entry in entries if entry.is_file(follow_symlinks=False)]
     except OSError:
         return ()
     return tuple(sorted(label(os.fsencode(each)) for each in names))
 
 
-def _read_at(folder: int, name: str) -> Found:
+def read_at(folder: int, name: str) -> Found:
+    """Read a file of an open folder. Raises OSError."""
     # Asked before it is opened, since opening a device can do something.
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         return ABSENT
@@ -87,7 +88,8 @@ def _read_at(folder: int, name: str) -> Found:
 
 
 @contextmanager
-def _opened_folder(root: Path, parts: Sequence[str], *, as_spelled: bool) -> Iterator[int]:
+def open_folder(root: Path, parts: Sequence[str], *, as_spelled: bool) -> Iterator[int]:
+    """Open a folder part by part, as a descriptor. Raises OSError, also where a part is a link."""
     folder = os.open(root, _FOLDER_FLAGS)
     try:
         for part in parts:

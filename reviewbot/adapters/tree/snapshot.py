@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from reviewbot.adapters.tree.fit import Sides, sides_of
 from reviewbot.adapters.tree.folder import list_files, read_file
+from reviewbot.adapters.tree.search import FolderText
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reviewbot.contracts import ChangeSet
+    from reviewbot.ports import Commit, Occurrence
 
 MAX_LISTED = 200
 """Files of one folder that are named; nobody keeps more cards."""
@@ -22,11 +24,15 @@ _BINARY_PROBE = 8_000
 
 
 class TreeSnapshot:
-    """A `Snapshot` and a `BaseSide`. Files that the change does not touch are read from the folder when asked for."""
+    """A `Snapshot` and a `BaseSide`. Files that the change does not touch are read from the folder when asked for.
+
+    Safe to use from several threads.
+    """
 
     def __init__(self, folder: Path, sides: Sides) -> None:
         self._folder = folder
         self._sides = sides
+        self._texts = FolderText(folder, sides.head)
 
     @classmethod
     def open(cls, folder: Path, change: ChangeSet) -> TreeSnapshot:
@@ -52,6 +58,15 @@ class TreeSnapshot:
         """The whole old side of a file, by its old name; None as above."""
         base = self._sides.base
         return _text(base[path] if path in base else read_file(self._folder, path).text)
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """Lines of the new side with a word, in all text files of the folder; None where it is too large to be read."""
+        return self._texts.search(word, limit)
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        """Nothing: a folder has no history."""
+        del path, first, last, limit
+        return ()
 
     def base_file(self, path: str) -> str | None:
         """The same, and a name that the folder spells differently is another file, also on a lenient file system.

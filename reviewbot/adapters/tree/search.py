@@ -1,0 +1,144 @@
+"""Words in all text files of a folder that may be hostile. Each file is read once, when somebody first asks."""
+
+from __future__ import annotations
+
+import os
+import re
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.adapters.tree.folder import Found, open_folder, read_at
+from reviewbot.diff.names import exact, label
+from reviewbot.ports import Occurrence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+SKIPPED = frozenset({".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"})
+"""Folders that hold no files of the repository's own; nor do those that are called like ".pytest_cache"."""
+
+MAX_WORD = 200
+MAX_LINE = 2_000
+"""Characters of a line that are handed on."""
+
+_BINARY_PROBE = 8_000
+"""Git's own rule, in characters instead of bytes: a NUL this near to the start makes a file binary."""
+
+
+class Caps(NamedTuple):
+    """What may be read of one folder; beyond any of these nothing is known of it."""
+
+    files: int = 20_000
+    folders: int = 10_000
+    depth: int = 40
+    text_bytes: int = 64 * 2**20
+    """Of all files together, all held in memory."""
+
+
+class TooMuch(Exception):  # noqa: N818 - no error: the folder is then not searched
+    """A folder holds more than may be read of it."""
+
+
+class FolderText:
+    """The text files of a folder as they stand after a change; safe to use from several threads."""
+
+    def __init__(self, root: Path, changed: Mapping[str, str | None], caps: Caps | None = None) -> None:
+        """`changed`: the new side of the files that the change touches, by label; None for those that it deletes."""
+        self._root = root
+        self._changed = changed
+        self._caps = caps or Caps()
+        self._lock = Lock()
+        self._texts: dict[str, str] | None = None
+        self._read = False
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """Lines that hold a word, by path and line; None where the folder is too large to be read."""
+        if not word.isidentifier() or len(word) > MAX_WORD or limit < 1:
+            return ()
+        with self._lock:
+            if not self._read:
+                self._texts, self._read = self._all_texts(), True
+        if self._texts is None:
+            return None
+        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        found: list[Occurrence] = []
+        for path, text in self._texts.items():
+            if word in text:
+                for occurrence in _occurrences(path, text, whole):
+                    found.append(occurrence)
+                    if len(found) == limit:
+                        return tuple(found)
+        return tuple(found)
+
+    def _all_texts(self) -> dict[str, str] | None:
+        texts = {path: text for path, text in self._changed.items() if _is_text(text)}
+        left = self._caps.text_bytes - sum(len(text or "") for text in texts.values())
+        try:
+            for path, found in _files(self._root, self._caps, skipped=frozenset(self._changed)):
+                if _is_text(found.text):
+                    left -= len((found.text or "").encode("utf-8"))
+                    texts[path] = found.text
+                if left < 0:
+                    return None
+        except (TooMuch, OSError):
+            return None
+        return {path: text for path, text in sorted(texts.items(), key=lambda item: exact(item[0])) if text is not None}
+
+
+def _is_text(text: str | None) -> bool:
+    return text is not None and "\0" not in text[:_BINARY_PROBE]
+
+
+def _occurrences(path: str, text: str, whole: re.Pattern[str]) -> Iterator[Occurrence]:
+    """Yield the lines of a text that match, each once."""
+    line, counted, next_line = 1, 0, 0
+    for match in whole.finditer(text):
+        if match.start() < next_line:
+            continue
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        begin = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.start())
+        next_line = len(text) if end < 0 else end + 1
+        yield Occurrence(path, line, text[begin : begin + MAX_LINE if end < 0 else min(end, begin + MAX_LINE)])
+
+
+def _files(root: Path, caps: Caps, skipped: frozenset[str]) -> Iterator[tuple[str, Found]]:
+    """Yield the label and the content of every regular file below a folder. No link is followed. Raises TooMuch."""
+    waiting: list[tuple[str, ...]] = [()]
+    folders = files = 0
+    while waiting:
+        parts = waiting.pop()
+        with open_folder(root, parts, as_spelled=False) as folder:
+            inner, names = _listed(folder)
+            folders, files = folders + 1 + len(inner), files + len(names)
+            if files > caps.files or folders > caps.folders or len(parts) > caps.depth:
+                raise TooMuch
+            waiting += ((*parts, name) for name in inner)
+            for name in names:
+                path = label(os.fsencode("/".join((*parts, name))))
+                if path not in skipped:
+                    yield path, _content(folder, name)
+
+
+def _listed(folder: int) -> tuple[list[str], list[str]]:
+    """The folders and the regular files directly in a folder, without those that are none of the repository's own."""
+    with os.scandir(folder) as entries:
+        found = [
+            (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)) for entry in entries
+        ]
+    inner = [name for name, is_folder, _ in found if is_folder and not _is_skipped(name.lower())]
+    return inner, [name for name, _, is_file in found if is_file]
+
+
+def _is_skipped(name: str) -> bool:
+    return name in SKIPPED or (name.startswith(".") and name.endswith("_cache"))
+
+
+def _content(folder: int, name: str) -> Found:
+    """What stands there; nothing where it went away, may not be read or is too large."""
+    try:
+        return read_at(folder, name)
+    except OSError:
+        return Found(None, there=True)

@@ -1,0 +1,67 @@
+"""What a repository asks of its code and of reviewers, in its own files; from the base side and from nowhere else.
+
+A change could otherwise tell its own reviewer what to overlook.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reviewbot.context.texts import Text, capped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.ports import Snapshot
+
+TOP = (".github/copilot-instructions.md", "CONTRIBUTING.md")
+"""Files that count at the top alone."""
+
+ANYWHERE = ("AGENTS.md", "CLAUDE.md", "REVIEW.md")
+"""Files that count for the folder in which they stand, and below it."""
+
+MAX_FILE = 8_000
+"""Characters of one file."""
+
+MAX_TOTAL = 24_000
+"""Of all of them; the nearest ones are kept."""
+
+MAX_DEPTH = 12
+"""Folders above a path that are looked into."""
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """Files that apply to a path, the most general first and the nearest last."""
+
+    files: tuple[Text, ...]
+    truncated: bool
+    """One of them is cut or left out."""
+
+
+def conventions(snapshot: Snapshot, path: str) -> Conventions:
+    """The conventions that apply to a path of the change."""
+    found = list(dict.fromkeys(_found(snapshot, path)))
+    kept: list[Text] = []
+    seen: set[str] = set()
+    left = MAX_TOTAL
+    for text in reversed(found):
+        if text.text in seen:  # one file under the names of several programs
+            continue
+        seen.add(text.text)
+        if len(text.text) > left:
+            break
+        left -= len(text.text)
+        kept.insert(0, text)
+    return Conventions(tuple(kept), any(text.truncated for text in kept) or len(seen) > len(kept))
+
+
+def _found(snapshot: Snapshot, path: str) -> Iterator[Text]:
+    folders = path.split("/")[:-1]
+    above = ["/".join(folders[:depth]) for depth in range(1, len(folders) + 1)]
+    names = [*TOP, *ANYWHERE, *(f"{folder}/{name}" for folder in above[-MAX_DEPTH:] for name in ANYWHERE)]
+    for name in names:
+        text = capped(name, snapshot.base(name), MAX_FILE)
+        if text is not None and text.text.strip():
+            yield text

@@ -1,0 +1,169 @@
+"""The definition in which some lines stand: by the syntax tree for Python, by indentation for everything else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reviewbot.context.python_text import Definition, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AROUND = 60
+"""Lines above and below the ones asked for that are shown of a longer definition."""
+
+MAX_CHARS = 12_000
+"""Of what is shown."""
+
+_MAX_LINES_BACK = 2_000
+"""How far up a heading is looked for."""
+
+_HEADING = re.compile(
+    r"[ \t]{0,80}(?:(?:export|default|public|private|protected|internal|static|async|final|abstract|override|virtual|"
+    r"pub|open|sealed|inline|unsafe|local|partial|suspend|data)[ \t]{1,4}){0,5}"
+    r"(?:def|class|func|function|fn|interface|impl|struct|trait|module|enum|object|namespace|sub|proc|describe|it|"
+    r"constructor)\b"
+)
+_METHOD = re.compile(
+    r"[ \t]{1,80}(?:[A-Za-z_<>\[\],.?*&]{1,60}[ \t]{1,4}){0,6}[A-Za-z_$][\w$]{0,80}[ \t]?\([^;{}]{0,300}\{[ \t]{0,20}"
+)
+"""A method of a language with braces, which no word announces."""
+
+_NO_METHOD = re.compile(
+    r"[ \t]{0,80}\}?[ \t]{0,4}(?:if|for|while|switch|catch|else|do|try|return|with|using|lock|foreach)\b"
+)
+_NAME = re.compile(r"([A-Za-z_$][\w$]{0,80})[ \t]{0,4}(?:[(<{:=]|$)")
+_CLOSING = re.compile(r"[ \t]{0,80}(?:[})\]]|end\b)")
+
+
+@dataclass(frozen=True)
+class Enclosing:
+    """A definition. `text` are its lines `shown_first` to `shown_last`, joined by LF."""
+
+    name: str
+    """Dotted with what is around it in Python; else the word before the brackets, or the hunk's heading."""
+    first: int
+    last: int
+    text: str
+    shown_first: int
+    shown_last: int
+    certain: bool
+    """It was told by a syntax tree."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether not all of its lines are shown."""
+        return (self.first, self.last) != (self.shown_first, self.shown_last)
+
+
+def enclosing(text: str, language: str, first: int, last: int, heading: str = "") -> Enclosing | None:
+    """The innermost definition that holds lines `first` to `last` of a text; None where there is none.
+
+    Args:
+        text: one side of a file.
+        language: as in `FileChange.language`.
+        first: 1-based.
+        last: included.
+        heading: what git wrote above the hunk; where nothing else is found, the nearest line that begins so counts.
+    """
+    tree = parsed(text) if language == "python" else None
+    lines = text.split("\n")
+    last = min(last, len(lines))
+    if not 0 < first <= last:
+        return None
+    if tree is not None:
+        found = _of_tree(tree, first, last)
+    else:
+        found = _of_indentation(lines, first, last) or _of_heading(lines, first, last, heading)
+    return None if found is None else _shown(found, lines, (first, last), certain=tree is not None)
+
+
+def _of_tree(tree: ast.Module, first: int, last: int) -> tuple[str, int, int] | None:
+    found: tuple[str, int, int] | None = None
+    waiting: list[ast.AST] = [tree]
+    name = ""
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Definition):
+            begin = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            end = node.end_lineno or node.lineno
+            if not begin <= first <= last <= end:
+                continue
+            name = f"{name}.{node.name}".lstrip(".")
+            found = (name, begin, end)
+            waiting = []  # what holds the lines holds them alone
+        waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+    return found
+
+
+def _of_indentation(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int] | None:
+    """The nearest heading above that is indented less than the lines, or is the first of them."""
+    inside = [_indent(line) for line in lines[first - 1 : last] if line.strip()]
+    least = min(inside, default=0)
+    for number in range(first, max(0, first - _MAX_LINES_BACK), -1):
+        line = lines[number - 1]
+        if not line.strip() or (number < first and _indent(line) >= least):
+            continue
+        if _is_heading(line):
+            end = _block_end(lines, number)
+            if end >= last:
+                return _name_of(line), number, end
+        least = min(least, _indent(line)) if number < first and not _CLOSING.match(line) else least
+    return None
+
+
+def _of_heading(lines: Sequence[str], first: int, last: int, heading: str) -> tuple[str, int, int] | None:
+    if not heading.strip():
+        return None
+    above = range(first, max(0, first - _MAX_LINES_BACK), -1)
+    begin = next((number for number in above if lines[number - 1].startswith(heading.rstrip())), first)
+    return heading.strip(), begin, last
+
+
+def _block_end(lines: Sequence[str], start: int) -> int:
+    """The last line of the block that a line opens: before the next one that is indented no more and closes nothing."""
+    indent, end = _indent(lines[start - 1]), start
+    for number in range(start + 1, len(lines) + 1):
+        line = lines[number - 1]
+        if not line.strip():
+            continue
+        if _indent(line) <= indent:
+            return number if _CLOSING.match(line) and _indent(line) == indent else end
+        end = number
+    return end
+
+
+def _is_heading(line: str) -> bool:
+    if _HEADING.match(line[:400]):
+        return True
+    return not _NO_METHOD.match(line) and _METHOD.fullmatch(line.rstrip()[:400]) is not None
+
+
+def _name_of(line: str) -> str:
+    before = line.partition("(")[0]
+    words = re.findall(r"[\w$]{1,80}", before[-200:])
+    if "(" in line and words:
+        return str(words[-1])
+    match = _NAME.search(line[:400].strip())
+    named = re.search(
+        r"(?:class|interface|struct|trait|module|enum|object|namespace|impl)[ \t]{1,4}([\w$.:]{1,80})", line[:400]
+    )
+    return named[1] if named else (match[1] if match else line.strip()[:80])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _shown(found: tuple[str, int, int], lines: Sequence[str], asked: tuple[int, int], *, certain: bool) -> Enclosing:
+    name, first, last = found
+    begin, end = max(first, asked[0] - AROUND), min(last, asked[1] + AROUND)
+    text = "\n".join(lines[begin - 1 : end])
+    while len(text) > MAX_CHARS and (begin < asked[0] or end > asked[1]):
+        begin, end = begin + (begin < asked[0]), end - (end > asked[1])
+        text = "\n".join(lines[begin - 1 : end])
+    text = text[:MAX_CHARS]
+    return Enclosing(name, first, last, text, begin, begin + text.count("\n"), certain)

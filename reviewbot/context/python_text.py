@@ -1,0 +1,70 @@
+"""Python as a syntax tree, for what is asked about the surroundings of a change."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.context.quiet import without_warnings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 1_000_000
+"""Of a text that is parsed. A tree is ten to a hundred times its text."""
+
+MAX_NODES = 400_000
+"""Of a tree that is walked; 100,000 lines of ordinary code have about as many."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def parsed(text: str | None) -> ast.Module | None:
+    """The tree of a text; None where there is no text, it is too large or does not parse.
+
+    A lone CR ends a row for Python and no line for git, so that a text with one has no tree here: its rows would lie.
+    """
+    if text is None or len(text) > MAX_CHARS or "\r" in text.replace("\r\n", "\n"):
+        return None
+    try:
+        with without_warnings():
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, at most `MAX_NODES`, in no promised order."""
+    for count, node in enumerate(ast.walk(tree)):
+        if count >= MAX_NODES:
+            return
+        yield node
+
+
+def dotted(node: ast.AST) -> str:
+    """The dotted name that an expression is ("a.b.c"); empty for any other."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
+
+
+def bound_names(node: ast.AST) -> tuple[str, ...]:
+    """The names that one node binds by itself: what it assigns, defines, imports or takes as an argument."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
+    if isinstance(node, Definition):
+        return (node.name,)
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    if isinstance(node, ast.ImportFrom):
+        return tuple(alias.asname or alias.name for alias in node.names)
+    if isinstance(node, ast.Import):
+        return tuple(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return (node.name,) if node.name else ()
+    return (node.rest,) if isinstance(node, ast.MatchMapping) and node.rest else ()
