@@ -4,32 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.tools.diff_semantics import DiffSemantics
+from reviewbot.tools.foreign import ForeignFindings
+from reviewbot.tools.foreign.kinds import WORKERS
+from reviewbot.tools.hidden_text import HiddenText
 from reviewbot.tools.leftovers import DebugLeftovers
+from reviewbot.tools.loop_costs import loop_costs
 from reviewbot.tools.merge_conflicts import MergeConflicts
+from reviewbot.tools.python_reader import PythonReader
+from reviewbot.tools.python_tool import PythonTool
+from reviewbot.tools.repository_rules import RepositoryRules
 from reviewbot.tools.ruff import RuffTool
-from reviewbot.tools.ruff_rules import packaged_rules
 from reviewbot.tools.ruff_run import RuffRunner, find_ruff
+from reviewbot.tools.rules import LateRules, packaged_rules
 from reviewbot.tools.secrets import SecretScan
+from reviewbot.tools.security_checks import check as security_checks
+from reviewbot.tools.taint import check as taint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from reviewbot.calibration import Calibration
     from reviewbot.ports import Tool
     from reviewbot.tools.process import Limits
-    from reviewbot.tools.ruff_rules import RuleTable
+    from reviewbot.tools.rules import RuleTable
 
 _TELLS_OF_BROKEN_FILES = "ruff-logic"
 
 
 def all_tools(
-    *, ruff: Path | None = None, limits: Limits | None = None, rules: RuleTable | None = None
+    *,
+    ruff: Path | None = None,
+    limits: Limits | None = None,
+    rules: RuleTable | None = None,
+    calibration: Calibration | None = None,
+    foreign: Sequence[Tool] | None = None,
 ) -> dict[str, Tool]:
-    """Every tool by its name. `ruff` is the program to run, by default the one of the installed package."""
-    table = rules or packaged_rules()
-    runner = RuffRunner(table.rules, ruff or find_ruff(), limits)
+    """Every tool by its name.
+
+    `ruff` is the program to run, by default the one of the installed package; `foreign` are the tools that tell what
+    other programs have found.
+    """
+    table = rules or packaged_rules("ruff_rules", calibration)
+    reader = PythonReader()
+    runner = RuffRunner(table.rules, ruff or find_ruff(), limits, reader)
     tools: list[Tool] = [
         RuffTool(name, table.of_tool(name), runner, broken_files=name == _TELLS_OF_BROKEN_FILES)
         for name in ("ruff-security", "ruff-performance", "ruff-style", "ruff-logic")
     ]
-    tools += [SecretScan(), MergeConflicts(), DebugLeftovers()]
+    tools += [
+        PythonTool("taint", taint, LateRules("taint", calibration), reader),
+        PythonTool("security-checks", security_checks, LateRules("security-checks", calibration), reader),
+        PythonTool("loop-costs", loop_costs, LateRules("loop-costs", calibration), reader),
+        DiffSemantics(LateRules("diff-semantics", calibration)),
+        HiddenText(LateRules("hidden-text", calibration)),
+        SecretScan(),
+        MergeConflicts(),
+        DebugLeftovers(),
+        RepositoryRules(table.rules, ruff or find_ruff(), limits, reader),
+    ]
+    tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
     return {tool.name: tool for tool in tools}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reviewbot.contracts import Payload
 from reviewbot.tools.catalog import all_tools
-from reviewbot.tools.paths import is_run_by_hand, is_test
-from reviewbot.tools.ruff_rules import packaged_rules
+from reviewbot.tools.paths import is_example, is_run_by_hand, is_test
+from reviewbot.tools.rules import packaged_rules
 from reviewbot.tools.slices import Line, added_lines, new_side
 
 if TYPE_CHECKING:
@@ -18,23 +20,46 @@ if TYPE_CHECKING:
     from reviewbot.ports import Tool
 
 
+ROOT = Path(__file__).parent.parent.parent
+
+
 def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
     tools: dict[str, Tool] = all_tools()
 
     assert sorted(tools) == [
         "debug-leftovers",
+        "diff-semantics",
+        "hidden-text",
+        "loop-costs",
         "merge-conflicts",
+        "repository-rules",
         "ruff-logic",
         "ruff-performance",
         "ruff-security",
         "ruff-style",
+        "sarif-logic",
+        "sarif-performance",
+        "sarif-security",
+        "sarif-style",
         "secrets",
+        "security-checks",
+        "taint",
     ]
     assert all(tool.name == name for name, tool in tools.items())
 
 
-def test_every_tool_of_the_rule_table_is_in_the_catalog() -> None:
-    assert set(packaged_rules().tools) <= set(all_tools())
+@pytest.mark.parametrize(
+    "table",
+    ["ruff_rules", "taint", "security_checks", "loop_costs", "diff_semantics", "hidden_text"],
+)
+def test_every_tool_of_a_rule_table_is_in_the_catalog(table: str) -> None:
+    assert set(packaged_rules(table).tools) <= set(all_tools())
+
+
+def test_every_tool_is_on_one_card_and_no_other() -> None:
+    cards = [tomllib.loads(path.read_text()) for path in sorted((ROOT / "workers").glob("*.toml"))]
+
+    assert sorted(name for card in cards for name in card["tools"]) == sorted(all_tools())
 
 
 @pytest.mark.parametrize(
@@ -51,6 +76,12 @@ def test_a_path_of_test_code_is_known(path: str) -> None:
 @pytest.mark.parametrize("path", ["src/contest.py", "latest.py", "attestation/a.py", "src/testimony.py", "inspect.rb"])
 def test_a_path_that_only_sounds_like_a_test_is_none(path: str) -> None:
     assert not is_test(path)
+
+
+@pytest.mark.parametrize("path", ["examples/a.py", "docs/x/y.py", "a/Samples/b.py"])
+def test_a_path_of_code_that_is_there_to_be_read_is_known(path: str) -> None:
+    assert is_example(path)
+    assert not is_example(path.replace("/", "_"))
 
 
 @pytest.mark.parametrize(

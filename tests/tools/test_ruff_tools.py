@@ -1,7 +1,5 @@
 """Ruff as one tool for each worker: what each says, of which lines, how sure, and what becomes of a failure."""
 
-# ruff: noqa: E501 - a defect and its near miss are easier to compare on one line
-
 from __future__ import annotations
 
 import asyncio
@@ -11,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.calibration import Calibration
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.reports import MAX_CANDIDATES
+from reviewbot.tools.rules import packaged_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,9 @@ NOWHERE = Path("/nonexistent/ruff")
 def run(
     tool: str, payload: Payload, snapshot: Snapshot, ruff: Path | None = None, limits: Limits | None = None
 ) -> ToolReport:
-    return asyncio.run(all_tools(ruff=ruff, limits=limits)[tool].run(payload, snapshot))
+    """A report whose confidences are the rules' own estimates, whatever has been counted since."""
+    tools = all_tools(ruff=ruff, limits=limits, calibration=Calibration())
+    return asyncio.run(tools[tool].run(payload, snapshot))
 
 
 def rules(report: ToolReport) -> list[str]:
@@ -44,67 +46,50 @@ def only(report: ToolReport) -> Candidate:
     return candidate
 
 
-PAIRS = [
-    ("ruff-security", "S605", "os.system('ping ' + host)", "os.getpid()"),
-    ("ruff-security", "S602", "subprocess.run(command, shell=True)", "subprocess.run([program, name])"),
-    ("ruff-security", "S608", 'db.execute("SELECT a FROM t WHERE b = \'" + b + "\'")', 'db.execute("SELECT a FROM t WHERE b = ?", [b])'),
-    ("ruff-security", "S307", "x = eval(text)", "x = ast.literal_eval(text)"),
-    ("ruff-security", "S506", "yaml.load(text, Loader=yaml.Loader)", "yaml.safe_load(text)"),
-    ("ruff-security", "S324", "hashlib.md5(data)", "hashlib.sha256(data)"),
-    ("ruff-security", "S501", "requests.get(url, verify=False, timeout=5)", "requests.get(url, timeout=5)"),
-    ("ruff-security", "S301", "pickle.loads(body)", "json.loads(body)"),
-    ("ruff-security", "S103", "os.chmod(path, 0o777)", "os.chmod(path, 0o600)"),
-    ("ruff-security", "S311", "token = random.random()", "token = secrets.token_hex()"),
-    ("ruff-logic", "B006", "def f(x=[]):\n    return x", "def f(x=()):\n    return x"),
-    ("ruff-logic", "F632", "if x is 'a':\n    pass", "if x == 'a':\n    pass"),
-    ("ruff-logic", "F507", "'%s %s' % (a,)", "'%s %s' % (a, b)"),
-    ("ruff-logic", "F601", "x = {'a': 1, 'b': 2, 'a': 3}", "x = {'a': 1, 'b': 2}"),
-    ("ruff-logic", "B023", "for x in xs:\n    fs.append(lambda: x)", "for x in xs:\n    fs.append(lambda x=x: x)"),
-    ("ruff-logic", "B012", "try:\n    f()\nfinally:\n    return", "try:\n    f()\nfinally:\n    g()"),
-    ("ruff-logic", "B008", "def f(now=datetime.now()):\n    return now", "def f(db=Depends(connect())):\n    return db"),
-    ("ruff-logic", "RUF006", "async def f():\n    asyncio.create_task(g())", "async def f():\n    return asyncio.create_task(g())"),
-    ("ruff-logic", "T100", "breakpoint()", "make_breakpoint()"),
-    ("ruff-performance", "ASYNC251", "async def f():\n    time.sleep(1)", "async def f():\n    await asyncio.sleep(1)"),
-    ("ruff-performance", "C401", "x = set(y for y in ys)", "x = {y for y in ys}"),
-    ("ruff-performance", "PERF401", "xs = []\nfor y in ys:\n    if y:\n        xs.append(y)", "xs = []\nfor y in ys:\n    if y:\n        f(y)"),
-    ("ruff-performance", "RUF015", "x = list(ys)[0]", "x = next(iter(ys))"),
-    ("ruff-style", "W605", "x = '\\d'", "x = r'\\d'"),
-    ("ruff-style", "E101", "if x:\n\tif y:\n\t    z()", "if x:\n\tif y:\n\t\tz()"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("tool", "rule", "wrong", "right"), PAIRS, ids=[pair[1] for pair in PAIRS])
-def test_a_rule_tells_a_defect_from_its_near_miss(
-    slice_of: SliceOf, bare: Snapshot, tool: str, rule: str, wrong: str, right: str
-) -> None:
-    assert rule in rules(run(tool, slice_of(wrong), bare))
-    assert rule not in rules(run(tool, slice_of(right), bare))
+DEFECTS = (
+    "os.system('ping ' + host)",
+    "yaml.load(text, Loader=yaml.Loader)",
+    "token = random.random()",
+    "def f(x=[]):\n    return x",
+    "'%s %s' % (a,)",
+    "breakpoint()",
+    "async def f():\n    time.sleep(1)",
+    "x = set(y for y in ys)",
+    "x = list(ys)[0]",
+    "x = '\\d'",
+    "if x:\n\tif y:\n\t    z()",
+)
+"""Of each tool some; every rule has its pair of a defect and a near miss in `tests/pairs`."""
 
 
 def test_no_tool_reports_a_rule_of_another(slice_of: SliceOf, bare: Snapshot) -> None:
-    everything = slice_of(*(wrong for _, _, wrong, _ in PAIRS))
+    everything = slice_of(*DEFECTS)
 
-    told = [set(rules(run(tool, everything, bare))) for tool in RUFF_TOOLS]
+    told = {tool: rules(run(tool, everything, bare)) for tool in RUFF_TOOLS}
 
-    assert sum(len(codes) for codes in told) == len(set().union(*told))
+    assert {tool: sorted(codes) for tool, codes in told.items()} == {
+        "ruff-security": ["S311:named", "S506", "S605"],
+        "ruff-performance": ["ASYNC251", "C401", "RUF015"],
+        "ruff-style": ["E101", "W605"],
+        "ruff-logic": ["B006", "F507", "T100"],
+    }
 
 
 def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -> None:
     candidate = only(run("ruff-security", slice_of("     x = 1\n+    os.system('ping ' + x)", start=12), bare))
 
-    assert candidate.model_dump() == {
+    assert candidate.model_dump(exclude_defaults=True) == {
         "severity": "critical",
         "path": "src/app.py",
         "quote": "os.system('ping ' + x)",
         "message": "Starting a process with a shell, possible injection detected",
-        "confidence": 70,
+        "confidence": packaged_rules("ruff_rules", Calibration()).rules["S605"].hunk_confidence,
         "source": "ruff-security",
         "category": "command-injection",
         "rule": "S605",
         "line": 13,
         "end_line": 13,
         "trigger": "A part of the command that comes from outside can start any other program.",
-        "suggestion": "",
         "cwe": 78,
     }
 
@@ -146,6 +131,52 @@ def test_a_command_that_is_one_literal_is_only_mentioned(slice_of: SliceOf, bare
     candidate = only(run("ruff-security", slice_of("os.system('ls -l')"), bare))
 
     assert (candidate.severity, candidate.confidence) == ("info", 40)
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "rule", "confidence"),
+    [
+        ("ruff-security", "reset_token = random.random()", "S311:named", 85),
+        ("ruff-security", "word = random.choice(tokens)", "S311", 60),
+        ("ruff-security", "x = hashlib.md5(password)", "S324", 90),
+        ("ruff-security", "etag = hashlib.md5(body).hexdigest()", "S324:named", 40),
+        ("ruff-logic", "def f(at=datetime.now()): return at", "B008:named", 88),
+        ("ruff-logic", "def f(limits=Limits()): return limits", "B008", 60),
+        ("ruff-logic", "for x in xs: fs.append(lambda: x)", "B023:named", 85),
+        ("ruff-logic", "for x in xs: retry(lambda: load(x))", "B023", 60),
+        ("ruff-logic", "x = 'a' 'b'.strip('http://')", "PLE1310:named", 88),
+        ("ruff-logic", "x = 'a' 'b'.strip('==')", "PLE1310", 60),
+    ],
+)
+def test_a_word_on_the_line_tells_a_defect_from_what_is_right_more_often(
+    slice_of: SliceOf, bare: Snapshot, tool: str, line: str, rule: str, confidence: int
+) -> None:
+    candidate = only(run(tool, slice_of(line), bare))
+
+    assert (candidate.rule, candidate.confidence) == (rule, confidence)
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ("ruff-security", "os.chmod(program, 0o755)"),
+        ("ruff-security", "page = mako.template.Template(text, default_filters=['h'])"),
+        ("ruff-security", "page = Markup(bleach.clean(text))"),
+        ("ruff-logic", "import pdb"),
+        ("ruff-logic", "__all__ = sorted(names)"),
+        ("ruff-logic", "port = int(os.getenv('PORT', 8080))"),
+        ("ruff-logic", "def f(db=Depends(connect())): return db"),
+    ],
+)
+def test_an_idiom_silences_a_rule(slice_of: SliceOf, bare: Snapshot, tool: str, line: str) -> None:
+    assert rules(run(tool, slice_of(line), bare)) == []
+
+
+def test_what_tests_compare_goes_nowhere_on_purpose(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+    text = "def check():\n    a < b"
+
+    assert "B015" in rules(run("ruff-logic", slice_of(text), snapshot_of(text)))
+    assert "B015" not in rules(run("ruff-logic", slice_of(text, path="tests/test_a.py"), snapshot_of(text)))
 
 
 def test_a_password_in_a_test_is_no_finding(slice_of: SliceOf, bare: Snapshot) -> None:
@@ -265,6 +296,18 @@ def test_a_file_that_was_broken_anyway_is_only_a_gap(
 
     assert report.candidates == ()
     assert report.gap is not None
+
+
+@pytest.mark.parametrize("newer", ['x = f"{y["a"]}"', "type X = int", 'x = t"{y}"', "try: f()\nexcept A, B: pass"])
+def test_newer_syntax_than_that_of_our_python_is_read(
+    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf, newer: str
+) -> None:
+    text = f"{newer}\neval(z)"
+
+    for snapshot in (bare, snapshot_of(text)):
+        report = run("ruff-security", slice_of(text), snapshot)
+        assert (rules(report), report.gap) == (["S307"], None)
+        assert "syntax" not in {c.category for c in run("ruff-logic", slice_of(text), snapshot).candidates}
 
 
 def test_a_secret_in_a_line_is_masked_in_its_quote(slice_of: SliceOf, bare: Snapshot) -> None:

@@ -1,0 +1,154 @@
+"""Foreign results as tools, one for each worker: what other programs said of the added lines of a slice."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.foreign.kinds import WORKERS, Kinds, slug
+from reviewbot.tools.foreign.log import read_log
+from reviewbot.tools.foreign.places import placed
+from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.rules import packaged_rules
+from reviewbot.tools.slices import new_side
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from reviewbot.contracts import Payload, Severity
+    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.tools.foreign.kinds import Kind
+    from reviewbot.tools.foreign.log import Result, Run
+    from reviewbot.tools.slices import Line
+
+CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
+"""Nobody has counted how often these programs are right here: below every threshold, until one of ours agrees."""
+
+_HIGH = 7.0
+"""From this security-severity on GitHub calls an alert high or critical."""
+
+_REACH = 50
+"""Lines of a result that are looked at for an added one. A result about a whole class is not about its last line."""
+
+
+class Foreign(NamedTuple):
+    """One result in the change, ready to be told."""
+
+    path: str
+    line: int
+    end_line: int
+    rule: str
+    severity: Severity
+    message: str
+    source: str
+    kind: Kind
+
+
+class ForeignFindings:
+    """What other programs have found for one worker. Without any it understands no language and is never run."""
+
+    def __init__(self, name: str, findings: Iterable[Foreign]) -> None:
+        self.name = name
+        self._by_path: dict[str, list[Foreign]] = defaultdict(list)
+        for found in findings:
+            self._by_path[found.path].append(found)
+        self.languages: frozenset[str] | None = None if self._by_path else frozenset()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files that it has something to say of."""
+        return frozenset(self._by_path)
+
+    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+        """Tell what lies on added lines of a slice."""
+        del snapshot
+        began = time.monotonic()
+        shown = {line.number: line for lines in new_side(payload) for line in lines}
+        told: dict[tuple[str, str, int], Candidate] = {}
+        for found in self._by_path.get(payload.file_path, ()):
+            candidate = _candidate(found, shown)
+            if candidate is not None:
+                told.setdefault((candidate.source, candidate.rule, candidate.line or 0), candidate)
+        spent = round((time.monotonic() - began) * 1000)
+        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
+        return report(payload.file_path, run, list(told.values()))
+
+
+def foreign_tools(
+    files: Sequence[tuple[str, bytes]], paths: Collection[str]
+) -> tuple[list[ForeignFindings], list[str]]:
+    """One tool for each worker, and a note for each run that says what became of its results.
+
+    Args:
+        files: The logs, each with the name that a person knows it by.
+        paths: The files of the change.
+
+    Raises:
+        InputError: One of them is no SARIF log.
+    """
+    kinds = Kinds(packaged_rules("ruff_rules").rules)
+    known = frozenset(paths)
+    found: list[Foreign] = []
+    notes: list[str] = []
+    for name, data in files:
+        for run in read_log(name, data):
+            here = placed((result.uri for result in run.results), known)
+            of_run = [_foreign(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
+            found += of_run
+            notes.append(_note(name, run, len(of_run)))
+    tools = [
+        ForeignFindings(f"sarif-{worker}", (each for each in found if each.kind.worker == worker)) for worker in WORKERS
+    ]
+    return tools, notes
+
+
+def _foreign(run: Run, result: Result, path: str, kinds: Kinds) -> Foreign:
+    return Foreign(
+        path=path,
+        line=result.line,
+        end_line=result.end_line,
+        rule=slug(result.rule) if result.rule else "",
+        severity=_severity(result),
+        message=message_of(result.message),
+        source=slug(f"sarif:{run.tool}"),
+        kind=kinds.of(run.tool, result),
+    )
+
+
+def _severity(result: Result) -> Severity:
+    if result.level == "error" and result.score >= _HIGH:
+        return "critical"
+    return "warning" if result.level in {"error", "warning"} else "info"
+
+
+def _note(name: str, run: Run, here: int) -> str:
+    elsewhere = {"about other files": len(run.results) - here}
+    left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.untold.items())) if number]
+    rest = f"; not read: {', '.join(left)}" if left else ""
+    return message_of(f"{run.tool[:80]} ({name}): {here} of its results are about files of this change{rest}")
+
+
+def _candidate(found: Foreign, shown: Mapping[int, Line]) -> Candidate | None:
+    """The result on the first of its lines that was added; None where none was."""
+    reach = range(found.line, min(found.end_line, found.line + _REACH) + 1)
+    line = next((shown[number] for number in reach if number in shown and shown[number].added), None)
+    if line is None:
+        return None
+    end = line.number
+    while end < found.end_line and end + 1 in shown:
+        end += 1
+    return Candidate(
+        severity=found.severity,
+        path=found.path,
+        quote=quote_of(line.text),
+        message=found.message,
+        confidence=CONFIDENCE[found.kind.worker],
+        source=found.source,
+        category=found.kind.category,
+        rule=found.rule,
+        line=line.number,
+        end_line=end,
+        cwe=found.kind.cwe,
+    )

@@ -1,0 +1,84 @@
+"""Which names a node of a syntax tree binds, and to what."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+BINDERS = frozenset(
+    {ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem, ast.AugAssign, ast.For}
+    | {ast.AsyncFor, ast.comprehension, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef}
+    | {ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.Global, ast.Nonlocal}
+)
+"""The kinds of nodes that bind or declare a name: of all others nothing need be asked."""
+
+
+class Bound(NamedTuple):
+    """A name, the expression that it is bound to (None where none tells), and whether it lives inside the node."""
+
+    name: str
+    value: ast.expr | None
+    inside: bool = False
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import brings, and the full name behind it."""
+    if isinstance(node, ast.ImportFrom):
+        source = "." * node.level + (node.module or "")
+        yield from ((each.asname or each.name, f"{source}.{each.name}") for each in node.names)
+        return
+    for each in node.names:
+        yield (each.asname, each.name) if each.asname else (each.name.split(".")[0],) * 2
+
+
+def bound_names(node: ast.AST) -> Iterator[Bound]:
+    """Yield what a node binds itself; what its children bind is told for them."""
+    match node:
+        case ast.Assign():
+            for target in node.targets:
+                yield from _targets(target, node.value)
+        case ast.AnnAssign() if node.value is not None:
+            yield from _targets(node.target, node.value)
+        case ast.NamedExpr():
+            yield from _targets(node.target, node.value)
+        case ast.withitem() if node.optional_vars is not None:
+            yield from _targets(node.optional_vars, node.context_expr)
+        case ast.AugAssign() | ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield from _targets(node.target, None)
+        case _:
+            yield from _declared(node)
+
+
+def _declared(node: ast.AST) -> Iterator[Bound]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield Bound(node.name, None)
+            yield from _arguments(node.args)
+        case ast.Lambda():
+            yield from _arguments(node.args)
+        case ast.ClassDef():
+            yield Bound(node.name, None)
+        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if node.name:
+            yield Bound(node.name, None)
+        case ast.Global() | ast.Nonlocal():
+            yield from (Bound(name, None) for name in node.names)
+        case _:
+            return
+
+
+def _targets(target: ast.expr, value: ast.expr | None) -> Iterator[Bound]:
+    if isinstance(target, ast.Name):
+        yield Bound(target.id, value)
+        return
+    if isinstance(target, ast.Tuple | ast.List | ast.Starred):
+        inner = (each for each in ast.walk(target) if isinstance(each, ast.Name))
+        yield from (Bound(each.id, None) for each in inner)
+
+
+def _arguments(arguments: ast.arguments) -> Iterator[Bound]:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    yield from (Bound(each.arg, None, inside=True) for each in every if each is not None)

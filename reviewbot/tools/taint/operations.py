@@ -1,0 +1,66 @@
+"""Operations on values: sums of texts and lists, filled patterns, items of containers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.tools.taint import constants
+from reviewbot.tools.taint.texts import composed
+from reviewbot.tools.taint.values import BUILT, CLEAN, UNKNOWN, Value, joined, merged, mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PATH = "pathlib.Path()"
+"""What a path object is called, however it was made."""
+
+
+def combined(operation: ast.operator, left: Value, right: Value) -> Value:
+    """What an operation makes of two values."""
+    if left.known and right.known:
+        const = constants.arithmetic(operation, left.const, right.const)
+        return Value(const=const, lead=const if isinstance(const, str) else "")
+    if isinstance(operation, ast.Add):
+        if left.form or right.form:
+            return _concatenated(left, right)
+        return composed([left, right])
+    if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
+        return Value(merged([left, right]), path=PATH).became(BUILT)
+    if isinstance(operation, ast.Mod) and isinstance(left.const, str):
+        return formatted(left, [right])
+    return mixed([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
+
+
+def formatted(pattern: Value, given: Sequence[Value]) -> Value:
+    """A constant pattern that is filled with values."""
+    values: list[Value] = []
+    for value in given:
+        values += value.items.values() if value.items is not None and value.form == "tuple" else [value]
+    text = str(pattern.const)
+    cut = min((index for mark in "%{" if (index := text.find(mark)) >= 0), default=len(text))
+    lead, rest = Value(const=text[:cut]), Value(const=text[cut:] if len(text) - cut > len("%s") else "")
+    return composed([lead, mixed(values), rest])
+
+
+def element(value: Value) -> Value:
+    """An item of a container of which nothing more is known."""
+    if value.items is not None and value.form in ("list", "tuple", "set") and value.items:
+        return joined(list(value.items.values()))
+    path = f"{value.path}[]" if value.path else ""
+    return Value(value.taints, path=path) if value.taints or path else CLEAN
+
+
+def _concatenated(left: Value, right: Value) -> Value:
+    if left.items is None or right.items is None or "dict" in (left.form, right.form):
+        return Value(merged([left, right]), form=left.form or right.form)
+    return Value(
+        merged([left, right]), items=dict(enumerate([*left.items.values(), *right.items.values()])), form=left.form
+    )
+
+
+def position(base: Value, index: object) -> object:
+    """The key of an item: counted from the start where it was counted from the end."""
+    if isinstance(index, int) and index < 0 and base.items is not None and base.form in ("list", "tuple"):
+        return len(base.items) + index
+    return index if index is not UNKNOWN else None

@@ -1,0 +1,62 @@
+"""Names of places and of what they lead to, as the code writes them."""
+
+from __future__ import annotations
+
+import ast
+
+_DEEPEST = 8
+"""Parts of a name that are told apart; who goes deeper is not followed."""
+
+_LONGEST = 60
+"""Characters of code that are shown in a step."""
+
+
+def place(node: ast.expr) -> tuple[str, str]:
+    """The name that a place begins with and how it is written: "a", "a.b", "a['b']"; empty texts for anything else."""
+    tail: list[str] = []
+    for _ in range(_DEEPEST):
+        if isinstance(node, ast.Name):
+            return node.id, node.id + "".join(reversed(tail))
+        if isinstance(node, ast.Attribute):
+            tail.append(f".{node.attr}")
+            node = node.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            tail.append(f"[{node.slice.value!r}]"[:_LONGEST])
+            node = node.value
+        else:
+            break
+    return "", ""
+
+
+def shown(node: ast.expr) -> str:
+    """An expression as a step shows it: its names, short."""
+    parts: list[str] = []
+    for _ in range(_DEEPEST):
+        if isinstance(node, ast.Name):
+            parts.append(node.id)
+            break
+        if isinstance(node, ast.Attribute):
+            parts.append(f".{node.attr}")
+            node = node.value
+        elif isinstance(node, ast.Call):
+            parts.append("()")
+            node = node.func
+        elif isinstance(node, ast.Subscript):
+            key = repr(node.slice.value) if isinstance(node.slice, ast.Constant) else "…"
+            parts.append(f"[{key}]")
+            node = node.value
+        else:
+            parts.append("…")
+            break
+    return "".join(reversed(parts))[:_LONGEST]
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
+    """The names that an import binds, and the dotted name of what each of them is."""
+    if isinstance(node, ast.Import):
+        return [
+            (alias.asname, alias.name) if alias.asname else (alias.name.split(".")[0],) * 2  # `import a.b` binds a
+            for alias in node.names
+        ]
+    module = "." * node.level + (node.module or "")
+    return [(alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names]

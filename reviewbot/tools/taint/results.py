@@ -1,0 +1,216 @@
+"""What functions return whose code is elsewhere: what they are given, in one form or another, or nothing of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reviewbot.tools.taint import containers
+from reviewbot.tools.taint.flow import Call, Flow, is_request, source
+from reviewbot.tools.taint.guards import anchored
+from reviewbot.tools.taint.knowledge import words_of
+from reviewbot.tools.taint.operations import formatted
+from reviewbot.tools.taint.places import shown
+from reviewbot.tools.taint.texts import composed, without
+from reviewbot.tools.taint.values import (
+    ALL,
+    BUILT,
+    CLEAN,
+    NUMBER,
+    OBJECT,
+    RESOLVED,
+    UNSEEN,
+    Value,
+    merged,
+    mixed,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CASTS = frozenset({"int", "float"})
+_REQUEST_WORDS = frozenset(
+    {"request", "req", "wrap", "wrapper", "wrapped", "form", "param", "params", "parameter", "parameters", "args"}
+    | {"body", "json", "payload", "input", "cookie", "cookies", "header", "headers"}
+)
+"""Words in the name of a function that is given a request and returns something of it."""
+
+_GETS = frozenset({"get", "load"})
+_COPIES = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "sorted": "list"}
+_LINE_BREAKS = ("\n", "\r", "\r\n")
+_WHOLE = frozenset({"joinpath", "with_name", "translate"})
+"""Methods of texts and paths whose arguments are in their result too."""
+
+
+class Results:
+    """Finds what calls return of what they are given."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._knowledge = flow.knowledge
+        self._by_name: dict[str, Callable[[Call, Value], Value]] = {
+            "os.path.join": lambda call, value: value.became(BUILT) if len(call.args) > 1 else value,
+            "str": _as_text,
+            "repr": _as_text,
+            "format": _as_text,
+            "min": _limited,
+            "re.sub": lambda call, _: mixed(call.args[1:]),
+            "collections.deque": _listed,
+            **dict.fromkeys(_COPIES, _listed),
+        }
+
+    def of(self, call: Call, names: list[str], *, harmful: bool) -> Value:
+        """What a call returns; a harmful one nothing, unless it is known to hand on what it is given."""
+        found = self._from_outside(call, names)
+        if found is None:
+            found = self._made_harmless(call, names)
+        if found is not None:
+            return found
+        matched = _match_of(call)
+        if matched is not None:
+            return Value(about=matched, form="match") if matched.taints else CLEAN
+        words = self._knowledge.words
+        if harmful and call.path not in words["passes.functions"] and call.name not in words["passes.methods"]:
+            return CLEAN
+        known = self._by_path(call)
+        return known if known is not None else self._by_what_it_is(call)
+
+    def _from_outside(self, call: Call, names: list[str]) -> Value | None:
+        words, receiver = self._knowledge.words, call.receiver
+        if receiver is not None and is_request(receiver.path, self._knowledge):
+            if self._flow.in_request(receiver.path, call.name):
+                return self._flow.requested(call.node, call.name)
+            return None if call.name != "get" else source("remote", call.node, shown(call.node))
+        if f".{call.name}" in words["handler.calls"] and receiver is not None:
+            return source("remote", call.node, shown(call.node))
+        for name in names:
+            if (reach := self._flow.reach(name)) is not None:
+                return source(reach, call.node, shown(call.node), f"{call.path}()" if call.path else "")
+        return None
+
+    def _made_harmless(self, call: Call, names: list[str]) -> Value | None:
+        kinds: frozenset[str] = frozenset().union(*(self._knowledge.sanitizers.get(name, ()) for name in names))
+        if not kinds:
+            return None
+        held = self._by_path(call)
+        if held is None and call.receiver is not None and _is_followed(call.receiver):
+            held = self._method(call, call.receiver)
+        elif held is None:
+            held = mixed(call.given)
+        if ALL in kinds:
+            number = (NUMBER,) if call.path in _CASTS else ()
+            return Value(mixed([held.marked(ALL)], *number).taints)
+        return held.marked(*kinds)
+
+    def _by_path(self, call: Call) -> Value | None:
+        """What a function returns that the table knows; None where it does not."""
+        words = self._knowledge.words
+        if call.path in words["passes.addresses"] and call.args:
+            return Value(merged(call.args), about=call.args[0], form="address")
+        if call.path in words["passes.functions"]:
+            value = mixed(call.given)
+            value = value.marked(RESOLVED) if call.path in words["passes.resolves"] else value
+            handle = self._by_name.get(call.path)
+            return value if handle is None else handle(call, value)
+        return CLEAN if call.path in words["passes.drops"] else None
+
+    def _by_what_it_is(self, call: Call) -> Value:
+        """What a call returns as its receiver and the words of its name have it."""
+        if not self._knowledge.words["checks.good"].isdisjoint(words_of(call.name)):
+            asked = next((arg for arg in call.given if arg.taints), None)
+            return CLEAN if asked is None else Value(about=asked, form="match")
+        if call.receiver is not None and _is_followed(call.receiver):
+            return self._method(call, call.receiver)
+        if call.name == "join" and call.args:
+            return _connected(CLEAN, call.args[0])
+        return self._unseen(call)
+
+    def _method(self, call: Call, receiver: Value) -> Value:
+        """What a method returns whose receiver is a text, a container, or comes from outside."""
+        if call.name in containers.LOOKS_UP:
+            found = containers.looked_up(call, receiver)
+            return found if found is not None else mixed([receiver, *call.args[1:]])
+        if call.name == "format":
+            return formatted(receiver, call.given) if receiver.known else mixed([receiver, *call.given], BUILT)
+        if call.name == "join":
+            return _connected(receiver, call.args[0] if call.args else CLEAN)
+        if call.name == "replace":
+            return _replaced(call, receiver)
+        if call.name in self._knowledge.words["passes.methods"]:
+            value = mixed([receiver, *call.given]) if call.name in _WHOLE else plain(receiver)
+            if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
+                value = value.marked("log", "header", "mail")
+            return value.marked(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
+        return self._unseen(call, receiver)
+
+    def _unseen(self, call: Call, receiver: Value = CLEAN) -> Value:
+        """What code returns that is not at hand: what its name says, or else what it is given."""
+        words = words_of(call.name)
+        first = words[0] if words else ""
+        if not first or first in self._knowledge.words["passes.drops_words"] or call.name[0].isupper():
+            return CLEAN
+        if words[-1] in self._knowledge.words["passes.drops_last"]:
+            return CLEAN
+        if not receiver.taints and any(is_request(arg.path, self._knowledge) for arg in call.args):
+            if not _REQUEST_WORDS.isdisjoint(words):
+                harmless = self._knowledge.harmless_by_name(call.name)
+                return source("remote", call.node, f"{call.shown}()", "", UNSEEN).marked(*harmless)
+            return CLEAN
+        held = mixed([receiver] if first in _GETS else [receiver, *call.given])
+        taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
+        value = Value(taints).marked(*self._knowledge.harmless_by_name(call.name))
+        return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
+
+
+def _is_followed(value: Value) -> bool:
+    return bool(value.taints) or value.items is not None or value.known
+
+
+def _match_of(call: Call) -> Value | None:
+    """The text that a pattern is matched with, where a match speaks for all of it."""
+    if call.name not in ("match", "fullmatch") or not call.args:
+        return None
+    own = call.receiver is not None and call.receiver.path != "re"
+    pattern = call.receiver if own and call.receiver is not None else call.args[0]
+    return call.args[-1 if len(call.args) == 1 else 1 - own] if anchored(pattern, call.name) else None
+
+
+def _as_text(call: Call, value: Value) -> Value:
+    lone = call.args[0] if len(call.args) == 1 else value
+    const = lone.const if isinstance(lone.const, str) else value.const
+    return without(Value(value.taints, const=const, lead=lone.lead, about=lone.about), OBJECT)
+
+
+def _limited(call: Call, value: Value) -> Value:
+    return value.marked("size") if any(not arg.taints for arg in call.args) else value
+
+
+def _listed(call: Call, value: Value) -> Value:
+    """A container made from another one, or from nothing."""
+    form = _COPIES.get(call.path, "list")
+    if len(call.args) == 1:
+        return replace(call.args[0], form=form, path="")
+    if form == "dict" and not call.args:
+        return Value(value.taints, items=dict(call.keywords), form=form)
+    return Value(items={}, form=form) if not call.args else value
+
+
+def _connected(between: Value, parts: Value) -> Value:
+    """What a text makes of a list that it joins."""
+    if parts.items is None or parts.form not in ("list", "tuple"):
+        return mixed([between, parts], BUILT)
+    held: list[Value] = []
+    for part in parts.items.values():
+        held += [between, part] if held else [part]
+    return composed(held)
+
+
+def _replaced(call: Call, receiver: Value) -> Value:
+    old = call.args[0].const if call.args else None
+    value = mixed([receiver, *call.args[1:]])
+    if old in _LINE_BREAKS:
+        return value.marked("log", "header", "mail")
+    if len(call.args) > 1 and call.args[1].taints:
+        return value.became(BUILT)
+    return value.marked("xss") if old == "<" else value

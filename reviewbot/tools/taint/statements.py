@@ -1,0 +1,300 @@
+"""What a run of statements does to the names of a scope."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.tools.taint import constants
+from reviewbot.tools.taint.knowledge import words_of
+from reviewbot.tools.taint.operations import combined, element
+from reviewbot.tools.taint.patterns import always, bind_names, constants_of, never
+from reviewbot.tools.taint.places import imported
+from reviewbot.tools.taint.values import ALL, CLEAN, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reviewbot.tools.taint.calls import Calls
+    from reviewbot.tools.taint.expressions import Expressions
+    from reviewbot.tools.taint.flow import Flow, Here
+    from reviewbot.tools.taint.guards import Guards
+    from reviewbot.tools.taint.scopes import Scope
+
+_STOPS = frozenset({"abort", "exit", "_exit", "fail", "raise_error", "raise_exception", "error_exit", "die", "quit"})
+"""Functions after which nothing runs: they raise, or end the program."""
+
+_STAGES = 8
+"""Statements of a `try` after each of which a handler may be entered; of a longer one, also after the last."""
+
+_TWICE = 3
+"""Loops inside each other that are passed over so often; those further in once, or each would double the work."""
+
+_PASSES = 2
+"""Over a loop: what one round leaves behind, the next one reads."""
+
+
+class _Loop(NamedTuple):
+    """A loop that is being followed."""
+
+    before: Scope
+    breaks: list[Scope]
+    """What is known at each place where it is left."""
+    rounds: list[Scope]
+    """What is known at each place where a round of it ends."""
+
+
+class Statements:
+    """Runs statements on a scope, both sides of each branch."""
+
+    def __init__(
+        self, flow: Flow, here: Here, parts: tuple[Expressions, Calls, Guards], nested: Callable[[int, Scope], None]
+    ) -> None:
+        self._flow = flow
+        self._here = here
+        self._expressions, self._calls, self._guards = parts
+        self._nested = nested
+        self._loops: list[_Loop] = []
+        self._by_type = self._table()
+
+    def _table(self) -> dict[type[ast.stmt], Callable[..., None]]:
+        return {
+            ast.Expr: self._expression,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._annotated,
+            ast.AugAssign: self._augmented,
+            ast.Return: self._return,
+            ast.If: self._if,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.While: self._while,
+            ast.Try: self._try,
+            ast.TryStar: self._try,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.Raise: self._raise,
+            ast.Assert: self._assert,
+            ast.Match: self._match,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import,
+            ast.Break: self._break,
+            ast.Continue: self._continue,
+            ast.Delete: self._delete,
+            ast.FunctionDef: self._define,
+            ast.AsyncFunctionDef: self._define,
+            ast.ClassDef: self._class,
+        }
+
+    def run(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+        """Run statements until one after which nothing runs. Raises OutOfSteps."""
+        for statement in body:
+            if scope.dead:
+                return
+            self._flow.budget.spend()
+            handle = self._by_type.get(type(statement))
+            if handle is not None:
+                handle(statement, scope)
+
+    def _value(self, node: ast.expr, scope: Scope) -> Value:
+        return self._expressions.value(node, scope)
+
+    def _refine(self, test: ast.expr, scope: Scope, *, truth: bool) -> None:
+        self._guards.refine(test, truth=truth, scope=scope, evaluate=self._value)
+
+    def _expression(self, node: ast.Expr, scope: Scope) -> None:
+        self._value(node.value, scope)
+        call = node.value.value if isinstance(node.value, ast.Await) else node.value
+        if not isinstance(call, ast.Call):
+            return
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in _STOPS:
+            scope.dead = True
+        elif name == "relative_to" and isinstance(call.func, ast.Attribute):
+            self._guards.settle(call.func.value, scope, self._value, ("path",))
+        elif self._raises(call, name, scope):
+            for arg in call.args:
+                self._guards.settle(arg, scope, self._value, (ALL, "size"))
+
+    def _raises(self, call: ast.Call, name: str, scope: Scope) -> bool:
+        """Whether a call that stands alone is there to raise on what is not allowed: a check, or a cast."""
+        if words_of(name)[:1] and words_of(name)[0] in self._flow.knowledge.words["checks.raising"]:
+            return True
+        path = (self._expressions.value(call.func, scope).path) if call.args else ""
+        return ALL in self._flow.knowledge.sanitizers.get(path, ()) and path not in ("len", "abs", "round")
+
+    def _assign(self, node: ast.Assign, scope: Scope) -> None:
+        value = self._value(node.value, scope)
+        for target in node.targets:
+            if isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
+                scope.set(target.id, value)  # the same object under both names: a check of one holds for the other
+            else:
+                self._expressions.targets.bind(target, value, scope)
+
+    def _annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+        if node.value is not None:
+            self._expressions.targets.bind(node.target, self._value(node.value, scope), scope)
+
+    def _augmented(self, node: ast.AugAssign, scope: Scope) -> None:
+        before = self._value(node.target, scope)
+        value = combined(node.op, before, self._value(node.value, scope))
+        self._expressions.targets.bind(node.target, value, scope)
+
+    def _return(self, node: ast.Return, scope: Scope) -> None:
+        if node.value is not None:
+            value = self._value(node.value, scope)
+            self._here.returns.append(value)
+            if self._here.page:
+                self._calls.returned(node.value, value)
+        scope.dead = True
+
+    def _raise(self, node: ast.Raise, scope: Scope) -> None:
+        if node.exc is not None:
+            self._value(node.exc, scope)
+        scope.dead = True
+
+    def _assert(self, node: ast.Assert, scope: Scope) -> None:
+        self._value(node.test, scope)
+        self._refine(node.test, scope, truth=True)
+
+    def _delete(self, node: ast.Delete, scope: Scope) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                scope.set(target.id, CLEAN)
+
+    def _if(self, node: ast.If, scope: Scope) -> None:
+        """A chain of conditions, followed without going deeper for each `elif`."""
+        branches: list[Scope] = []
+        rest = scope.fork()
+        current: ast.If | None = node
+        while current is not None:
+            self._flow.budget.spend()
+            decided = constants.truth(self._value(current.test, rest).const)
+            if decided is not False:
+                branch = rest.snapshot(scope)
+                self._refine(current.test, branch, truth=True)
+                self.run(current.body, branch)
+                branches.append(branch)
+            if decided is True:
+                break
+            self._refine(current.test, rest, truth=False)
+            following = current.orelse
+            current = following[0] if len(following) == 1 and isinstance(following[0], ast.If) else None
+            if current is None:
+                self.run(following, rest)
+                branches.append(rest)
+        scope.join(branches)
+
+    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+        item = element(self._value(node.iter, scope))
+
+        def round_of(inner: Scope) -> None:
+            self._expressions.targets.bind(node.target, item, inner)
+            self.run(node.body, inner)
+
+        self._loop(round_of, scope, lambda rest: self.run(node.orelse, rest))
+
+    def _while(self, node: ast.While, scope: Scope) -> None:
+        def round_of(inner: Scope) -> None:
+            self._value(node.test, inner)
+            self._refine(node.test, inner, truth=True)
+            self.run(node.body, inner)
+
+        def after(rest: Scope) -> None:
+            rest.dead = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            self._refine(node.test, rest, truth=False)
+            self.run(node.orelse, rest)
+
+        self._loop(round_of, scope, after)
+
+    def _loop(self, round_of: Callable[[Scope], None], scope: Scope, after: Callable[[Scope], None]) -> None:
+        """Go round a loop; `after` runs where it ends without being left."""
+        breaks: list[Scope] = []
+        for _ in range(_PASSES if len(self._loops) < _TWICE else 1):
+            inner = scope.fork()
+            self._loops.append(_Loop(scope, breaks, [inner]))
+            round_of(inner)
+            scope.join([scope.fork(), *self._loops.pop().rounds])
+        rest = scope.fork()
+        after(rest)
+        scope.join([rest, *breaks])
+
+    def _break(self, _node: ast.Break, scope: Scope) -> None:
+        if self._loops:
+            self._loops[-1].breaks.append(scope.snapshot(self._loops[-1].before))
+        scope.dead = True
+
+    def _continue(self, _node: ast.Continue, scope: Scope) -> None:
+        if self._loops:
+            self._loops[-1].rounds.append(scope.snapshot(self._loops[-1].before))
+        scope.dead = True
+
+    def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> None:
+        body = scope.fork()
+        stages: list[Scope] = []
+        for number, statement in enumerate(node.body):
+            self.run([statement], body)
+            if number < _STAGES or number == len(node.body) - 1:
+                stages.append(body.snapshot(scope))
+        if not body.dead:
+            self.run(node.orelse, body)
+        branches = [body]
+        for handler in node.handlers:
+            branch = scope.fork()
+            branch.join([branch.fork(), *(stage.snapshot(scope) for stage in stages)])
+            if handler.name:
+                branch.set(handler.name, CLEAN)
+            self.run(handler.body, branch)
+            branches.append(branch)
+        scope.join(branches)
+        if scope.dead and node.finalbody:
+            self.run(node.finalbody, scope.fork())
+        self.run(node.finalbody, scope)
+
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+        for item in node.items:
+            value = self._value(item.context_expr, scope)
+            if item.optional_vars is not None:
+                self._expressions.targets.bind(item.optional_vars, value, scope)
+        self.run(node.body, scope)
+
+    def _match(self, node: ast.Match, scope: Scope) -> None:
+        branches: list[Scope] = []
+        closed = False
+        subject = self._value(node.subject, scope)
+        for case in node.cases:
+            if never(case, subject):
+                continue
+            branch = scope.fork()
+            self._flow.budget.spend(bind_names(case.pattern, subject, branch))
+            if constants_of(case.pattern) is not None:
+                self._guards.settle(node.subject, branch, self._value, (ALL, "size"))
+            if case.guard is not None:
+                self._value(case.guard, branch)
+                self._refine(case.guard, branch, truth=True)
+            self.run(case.body, branch)
+            branches.append(branch)
+            closed = always(case, subject)
+            if closed:
+                break
+        scope.join(branches if closed else [*branches, scope.fork()])
+
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        for name, path in imported(node):
+            scope.set(name, Value(path=path))
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        number = self._flow.numbers.get(node, -1)
+        there = scope.get(node.name)
+        scope.set(node.name, Value(path=there.path if there is not None else "", function=number))
+        if number >= 0 and self._flow.functions[number].nested:
+            self._nested(number, scope)
+
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+        scope.set(node.name, Value(path=node.name))
+        inner = scope.fork()
+        for statement in node.body:
+            if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self.run([statement], inner)
+        for key, value in list(inner.entries()):
+            if not set(".[").intersection(key) and not value.taints and (value.items is not None or value.known):
+                self._flow.fields.setdefault((node.name, key), value)

@@ -1,0 +1,86 @@
+"""Texts that are put together: what their beginning says about the rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reviewbot.tools.taint.constants import kept
+from reviewbot.tools.taint.values import BUILT, CLEAN, HOSTED, OBJECT, Value, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LEAD = 200
+"""Characters of a beginning that are kept."""
+
+_OPEN_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]{0,20}:)?(?://[^/]{0,200})?$", re.IGNORECASE)
+"""A beginning after which the host of an address can still be chosen."""
+
+_SQL = re.compile(
+    r"^[\s(]{0,50}(?:select|insert|update|delete|replace|merge|with|create|drop|alter|truncate|grant|call|exec|execute|"
+    r"explain|pragma|set|show|use|from|where|copy|declare|begin|attach|vacuum|describe)\b",
+    re.IGNORECASE,
+)
+
+
+def composed(parts: Sequence[Value]) -> Value:
+    """A text made of some parts, one after the other."""
+    if all(part.known for part in parts):
+        return _constant(parts)
+    lead, rest = _lead(parts)
+    if not any(part.taints for part in parts):
+        return Value(lead=lead[:_LEAD]) if lead else CLEAN
+    fixed = bool(lead) and not _OPEN_HOST.match(lead)
+    values: list[Value] = []
+    for index, part in enumerate(parts):
+        hosted = fixed or (index > 0 and index >= rest and _closed(parts[:index]))
+        values.append(part.marked("redirect", "ssrf", HOSTED) if hosted else part)
+    mixed = Value(merged(values), lead=lead[:_LEAD])
+    others = any(not part.taints and (not part.known or part.const not in ("", b"")) for part in parts)
+    several = sum(bool(part.taints) for part in parts) > 1
+    return without(mixed, OBJECT).became(BUILT) if others or several else without(mixed, OBJECT)
+
+
+def without(value: Value, how: str) -> Value:
+    """The same value, of which one thing is no longer so."""
+    if not any(how in taint.how for taint in value.taints):
+        return value
+    return replace(value, taints=tuple(taint._replace(how=taint.how - {how}) for taint in value.taints))
+
+
+def is_statement(lead: str) -> bool:
+    """Whether a text with this beginning is a statement for a database."""
+    return bool(_SQL.match(lead))
+
+
+def fixes_host(lead: str) -> bool:
+    """Whether an address with this beginning goes to a host that is chosen already."""
+    return bool(lead) and not _OPEN_HOST.match(lead)
+
+
+def _constant(parts: Sequence[Value]) -> Value:
+    text = kept("".join(str(part.const) for part in parts))
+    return Value(const=text, lead=text[:_LEAD] if isinstance(text, str) else "")
+
+
+def _lead(parts: Sequence[Value]) -> tuple[str, int]:
+    """The constant beginning of the parts, and the first part that does not belong to it."""
+    lead = ""
+    for index, part in enumerate(parts):
+        if part.known:
+            lead += str(part.const)
+        else:
+            return lead + part.lead, index
+    return lead, len(parts)
+
+
+def _closed(before: Sequence[Value]) -> bool:
+    """Whether what stands before a part has chosen the host: a base address from elsewhere, and more than a scheme."""
+    first = before[0]
+    if any(part.taints for part in before):
+        return all(HOSTED in taint.safe for part in before for taint in part.taints)
+    if first.known:
+        return len(before) > 1 and any(part.known and "/" in str(part.const) for part in before[1:])
+    return True

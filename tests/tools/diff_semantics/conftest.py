@@ -1,0 +1,108 @@
+"""A change of one file among others, and what the tool says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from reviewbot.calibration import Calibration
+from reviewbot.contracts import Candidate, Payload
+from reviewbot.ports import Commit, Occurrence, ToolReport
+from reviewbot.tools.diff_semantics import DiffSemantics
+from reviewbot.tools.rules import Rule, packaged_rules
+
+RULES = packaged_rules("diff_semantics", Calibration()).of_tool("diff-semantics")
+
+
+class Repository:
+    """A snapshot of one changed file and of others that are the same on both sides; counts what it was asked."""
+
+    def __init__(
+        self,
+        path: str,
+        sides: tuple[str | None, str | None],
+        others: Mapping[str, str],
+        before: Mapping[str, str] | None = None,
+    ) -> None:
+        self._path = path
+        self._sides = sides
+        self._others = others
+        self._before = others if before is None else before
+        self.searchable = True
+        self.searches: list[str] = []
+
+    def base(self, path: str) -> str | None:
+        return self._sides[0] if path == self._path else self._before.get(path)
+
+    def head(self, path: str) -> str | None:
+        return self._sides[1] if path == self._path else self._others.get(path)
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        self.searches.append(word)
+        if not self.searchable:
+            return None
+        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        texts = {**self._others, self._path: self._sides[1] or ""}
+        found = [
+            Occurrence(path, number, line)
+            for path, text in sorted(texts.items())
+            for number, line in enumerate(text.split("\n"), 1)
+            if whole.search(line)
+        ]
+        return tuple(found[:limit])
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        return ()
+
+
+def _payload(base: str, head: str, path: str = "src/app.py", context: int = 3) -> Payload:
+    """The slice of all hunks of a change."""
+    lines = list(difflib.unified_diff(base.split("\n"), head.split("\n"), n=context, lineterm=""))[2:]
+    starts = [tuple(int(n) for n in re.findall(r"[-+](\d+)", line)[:2]) for line in lines if line.startswith("@@")]
+    code = "\n".join("@@" if line.startswith("@@") else line for line in lines)
+    return Payload(code=code, file_path=path, language="python", starts=tuple((a, b) for a, b in starts))
+
+
+def _report(
+    base: str, head: str, others: Mapping[str, str] | None = None, *, path: str = "src/app.py", searchable: bool = True
+) -> ToolReport:
+    snapshot = Repository(path, (base, head), others or {})
+    snapshot.searchable = searchable
+    return asyncio.run(DiffSemantics(RULES).run(_payload(base, head, path), snapshot))
+
+
+def _said(base: str, head: str, others: Mapping[str, str] | None = None, **options: Any) -> dict[str, Candidate]:
+    """What is said of a change, by rule; one of each."""
+    report = _report(base, head, others, **options)
+    assert report.gap is None
+    return {each.rule: each for each in report.candidates}
+
+
+@pytest.fixture(scope="session")
+def said() -> Callable[..., dict[str, Candidate]]:
+    return _said
+
+
+@pytest.fixture(scope="session")
+def report_of() -> Callable[..., ToolReport]:
+    return _report
+
+
+@pytest.fixture(scope="session")
+def payload_of() -> Callable[..., Payload]:
+    return _payload
+
+
+@pytest.fixture(scope="session")
+def repository() -> Callable[..., Any]:
+    return Repository
+
+
+@pytest.fixture(scope="session")
+def rules() -> Mapping[str, Rule]:
+    return RULES
