@@ -1,4 +1,8 @@
-"""Settings from their four sources: defaults, the repository's base side, the environment, flags; the last one wins."""
+"""Settings from their five sources, of which the last one wins.
+
+Defaults, the base side of the reviewed repository, the user's own file, the environment, flags. The user's file stands
+above the repository's: who runs the review decides about it, and what is reviewed may only suggest.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FILE_NAME = ".reviewbot.toml"
+USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 PREFIX = "REVIEWBOT_"
 
 REPOSITORY_KEYS = frozenset({"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "workers"})
@@ -38,20 +43,34 @@ _TYPO = 0.75
 Kubernetes hands every program REVIEWBOT_PORT and more where a service of that name runs."""
 
 
-def load_settings(repository_text: str | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+def load_settings(
+    repository_text: str | None,
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    *,
+    user_text: str | None = None,
+    user_name: str = USER_FILE_NAME,
+) -> Settings:
     """Build the settings of a run.
 
     Args:
         repository_text: `.reviewbot.toml` as it stands on the base side; None where there is none.
         environ: the environment; only `REVIEWBOT_*` is looked at, and an empty variable counts as not set.
         flags: by key of `Settings`; None means not given; texts are read like variables.
+        user_text: the user's own settings file; None where there is none.
+        user_name: what that file is called in messages and in `Settings.origin`.
 
     Raises:
         ConfigError: one line that says where, which key, and what is expected.
     """
     values: dict[str, Any] = {}  # each value has been checked against the type of its key
     origin = dict.fromkeys(KINDS, "default")
-    sources = (*_from_repository(repository_text), *_from_environment(environ), *_from_flags(flags))
+    sources = (
+        *_from_repository(repository_text),
+        *_from_user(user_name, user_text),
+        *_from_environment(environ),
+        *_from_flags(flags),
+    )
     for entry in sources:
         values[entry.key] = entry.value
         origin[entry.key] = entry.origin
@@ -81,10 +100,25 @@ def _from_repository(text: str | None) -> list[_Entry]:
     table = read_toml(FILE_NAME, text)
     for key in table:
         _check_repository_key(key)
-    entries = [_Entry(key, _checked(f"{FILE_NAME}: {key}", key, value), FILE_NAME) for key, value in table.items()]
+    entries = _entries(FILE_NAME, table)
     for entry in entries:
         _check_floor(entry)
     return entries
+
+
+def _from_user(name: str, text: str | None) -> list[_Entry]:
+    """Every key is the user's to set."""
+    if text is None:
+        return []
+    table = read_toml(name, text)
+    for key in table:
+        if key not in KINDS:
+            raise ConfigError(f"{name}: unknown key {quoted(key)}; {nearest(key, KINDS)}")
+    return _entries(name, table)
+
+
+def _entries(name: str, table: Mapping[str, object]) -> list[_Entry]:
+    return [_Entry(key, _checked(f"{name}: {key}", key, value), name) for key, value in table.items()]
 
 
 def _check_repository_key(key: str) -> None:

@@ -49,4 +49,4 @@ class Settings:
     chunk_lines: int = DEFAULT_CHUNK_LINES
     """Changed lines per task."""
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Where each setting comes from: "default", ".reviewbot.toml", the variable's or the flag's name."""
+    """Where each setting comes from: "default", ".reviewbot.toml", the user's file, the variable's or flag's name."""

@@ -1,10 +1,16 @@
-"""What a reviewed repository brings along, read from the base side of the change and from nowhere else."""
+"""The files that settings come from.
+
+What a reviewed repository brings along is read from the base side of the change and from nowhere else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
-from reviewbot.config.load import FILE_NAME
+from reviewbot.config.load import FILE_NAME, load_settings
+from reviewbot.config.settings import Settings
+from reviewbot.config.user import read_user_file
 
 FOLDER = ".reviewbot"
 _KINDS = ("workers", "prompts")
@@ -23,6 +29,18 @@ class BaseSide(Protocol):
 def repository_settings(side: BaseSide) -> str | None:
     """The text of the repository's own settings file, for `load_settings`."""
     return side.base_file(FILE_NAME)
+
+
+def settings_of(base: BaseSide | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+    """The settings of a run from all of their sources. Raises ConfigError."""
+    user = read_user_file(environ)
+    return load_settings(
+        None if base is None else repository_settings(base),
+        environ,
+        flags,
+        user_text=None if user is None else user.text,
+        user_name="" if user is None else user.name,
+    )
 
 
 def repository_crew(side: BaseSide) -> dict[str, str]:

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Value = str | int | bool | tuple[str, ...] | None
+Schema = dict[str, object]
 
 NOTHING = "none"
 """The word that unsets an optional setting, since TOML has no null and a flag must be able to undo a file."""
 
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
+"""What an editor can check of a glob; the rest of what cannot be printed is refused when the file is read."""
+
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
@@ -28,6 +32,10 @@ class Kind(Protocol):
     @property
     def expected(self) -> str:
         """What the setting must be, in words that follow "must be"."""
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of what `check` takes, for editors."""
 
     def check(self, value: object) -> Value:
         """A typed value, from TOML or from code."""
@@ -46,6 +54,11 @@ class Choice:
     def expected(self) -> str:
         """The words."""
         return "one of " + ", ".join((*self.words, NOTHING))
+
+    @property
+    def schema(self) -> Schema:
+        """The words."""
+        return {"enum": [*self.words, NOTHING]}
 
     def check(self, value: object) -> Value:
         """The word, or None."""
@@ -73,6 +86,12 @@ class Number:
         """The bounds."""
         return f"a whole number from {self.low} to {self.high}" + (f", or {NOTHING}" if self.optional else "")
 
+    @property
+    def schema(self) -> Schema:
+        """The bounds."""
+        number: Schema = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        return {"anyOf": [number, {"const": NOTHING}]} if self.optional else number
+
     def check(self, value: object) -> Value:
         """The number, or None."""
         if self.optional and value == NOTHING:
@@ -93,6 +112,11 @@ class Switch:
 
     expected: str = "true or false"
 
+    @property
+    def schema(self) -> Schema:
+        """A bool."""
+        return {"type": "boolean"}
+
     def check(self, value: object) -> Value:
         """The bool; a number is none."""
         if isinstance(value, bool):
@@ -112,6 +136,12 @@ class Globs:
 
     expected: str = f"a list of at most {_MAX_ITEMS} globs of at most {MAX_LENGTH} printable characters each"
 
+    @property
+    def schema(self) -> Schema:
+        """A list of texts."""
+        item: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": _PRINTABLE}
+        return {"type": "array", "maxItems": _MAX_ITEMS, "items": item}
+
     def check(self, value: object) -> Value:
         """The globs in their order."""
         items = _texts(value)
@@ -129,6 +159,12 @@ class Names:
     """A list of worker names; in a text they are separated by commas."""
 
     expected: str = 'a list of worker names, each like "security"'
+
+    @property
+    def schema(self) -> Schema:
+        """A list of texts."""
+        item: Schema = {"type": "string", "pattern": f"^{_NAME.pattern}$"}
+        return {"type": "array", "maxItems": _MAX_ITEMS, "items": item}
 
     def check(self, value: object) -> Value:
         """The names in their order."""
@@ -155,6 +191,13 @@ KINDS: Mapping[str, Kind] = {
     "chunk_lines": Number(10, 10_000),
 }
 """Every key, in the order of the documentation."""
+
+
+def as_written(value: Value) -> str | int | bool | list[str]:
+    """A setting as a file writes it: TOML has no null, and its lists are JSON's."""
+    if value is None:
+        return NOTHING
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _texts(value: object) -> tuple[str, ...]:

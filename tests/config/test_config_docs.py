@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.load import FLAGS, REPOSITORY_KEYS, variable_of
+from reviewbot.config.load import FILE_NAME, FLAGS, REPOSITORY_KEYS, USER_FILE_NAME, variable_of
 from reviewbot.config.values import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
@@ -29,7 +29,15 @@ def test_the_numbers_among_the_defaults_are_right() -> None:
     assert numbers == {key: getattr(Settings(), key) for key in ("deadline_s", "max_findings", "chunk_lines")}
 
 
-def test_the_example_for_a_repository_loads() -> None:
-    example = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+def test_the_examples_load() -> None:
+    user, repository = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
-    assert [load_settings(text, {}, {}).min_confidence for text in example] == [85]
+    assert load_settings(repository, {}, {}).min_confidence == 85
+    assert load_settings(None, {}, {}, user_text=user).min_confidence == 75
+
+
+def test_the_page_names_the_sources_in_their_order() -> None:
+    listed = re.findall(r"^\d\. .*", PAGE, re.MULTILINE)
+
+    assert ["default" in listed[0], FILE_NAME in listed[1], USER_FILE_NAME in listed[2]] == [True] * 3
+    assert ["variable" in listed[3], "flag" in listed[4]] == [True] * 2

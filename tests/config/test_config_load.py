@@ -24,11 +24,11 @@ def refusal(text: str | None = None, environ: dict[str, str] | None = None, **fl
     return message
 
 
-def refused_line(text: str | None, flags: dict[str, object]) -> str | None:
+def refused_line(text: str | None, flags: dict[str, object], user_text: str | None = None) -> str | None:
     """The refusal, where there is one; it is always one printable line."""
     line = None
     try:
-        load_settings(text, {}, flags)
+        load_settings(text, {}, flags, user_text=user_text)
     except ConfigError as error:
         line = str(error)
     assert line is None or line.isprintable()
@@ -92,6 +92,62 @@ def test_each_source_wins_over_the_one_before() -> None:
         "max_findings": "REVIEWBOT_MAX_FINDINGS",
         "min_confidence": "--min-confidence",
     }
+
+
+def test_the_users_file_wins_over_the_repository_and_yields_to_the_environment() -> None:
+    repository = 'fail_on = "critical"\nmax_findings = 1\nmin_confidence = 1\ndeadline_s = 1\n'
+    user = "max_findings = 2\nmin_confidence = 2\ndeadline_s = 2\n"
+
+    settings = load_settings(
+        repository, {"REVIEWBOT_MIN_CONFIDENCE": "3"}, {"deadline_s": 4}, user_text=user, user_name="mine.toml"
+    )
+
+    assert (settings.fail_on, settings.max_findings) == ("critical", 2)
+    assert (settings.min_confidence, settings.deadline_s) == (3, 4)
+    assert (settings.origin["fail_on"], settings.origin["max_findings"]) == (".reviewbot.toml", "mine.toml")
+    assert (settings.origin["min_confidence"], settings.origin["deadline_s"]) == (
+        "REVIEWBOT_MIN_CONFIDENCE",
+        "--deadline",
+    )
+
+
+def test_a_user_sets_every_key_without_the_limits_of_a_repository() -> None:
+    text = """
+engine = "scripted"
+fail_on = "none"
+min_confidence = "none"
+deadline_s = 86400
+max_findings = 1
+concurrency = 1
+ignore = ["a"]
+workers = ["style"]
+allow_partial = true
+chunk_lines = 10
+"""
+    settings = load_settings(None, {}, {}, user_text=text)
+
+    assert (settings.engine, settings.fail_on, settings.min_confidence) == ("scripted", None, None)
+    assert (settings.deadline_s, settings.max_findings, settings.concurrency) == (86400, 1, 1)
+    assert (settings.ignore, settings.workers) == (("a",), ("style",))
+    assert (settings.allow_partial, settings.chunk_lines) == (True, 10)
+    assert set(settings.origin.values()) == {"~/.config/reviewbot/config.toml"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("engin = 'scripted'", "mine.toml: unknown key 'engin'; did you mean 'engine'?"),
+        ("chunk_lines = 9", "mine.toml: chunk_lines must be a whole number from 10 to 10000, not 9"),
+        ("[engine]", "mine.toml: engine must be one of analyzers, scripted, none, not a table"),
+        ("engine", "mine.toml: is not valid TOML: "),
+    ],
+)
+def test_a_wrong_users_file_is_refused_by_its_name(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(None, {}, {}, user_text=text, user_name="mine.toml")
+
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -254,6 +310,11 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
 @given(st.text(max_size=300))
 def test_any_text_gives_settings_or_one_line_of_refusal(text: str) -> None:
     refused_line(text, {})
+
+
+@given(st.text(max_size=300))
+def test_any_users_text_gives_settings_or_one_line_of_refusal(text: str) -> None:
+    refused_line(None, {}, text)
 
 
 _WORDS = st.sampled_from([*KINDS, "x", ""])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from reviewbot.config.source import repository_crew, repository_settings
+from pathlib import Path
+
+from reviewbot.config.source import repository_crew, repository_settings, settings_of
 
 
 class RecordedSide:
@@ -47,3 +49,19 @@ def test_cards_and_prompts_are_named_below_their_folder_and_nothing_else_is_read
         ".reviewbot/prompts/binary.md",
         ".reviewbot/prompts/license.md",
     ]
+
+
+def test_a_runs_settings_come_from_the_base_side_the_users_file_the_environment_and_the_flags(tmp_path: Path) -> None:
+    (tmp_path / "reviewbot").mkdir()
+    (tmp_path / "reviewbot" / "config.toml").write_text("max_findings = 2\nmin_confidence = 2\n")
+    (tmp_path / "reviewbot" / "config.toml").chmod(0o600)
+    base = RecordedSide({".reviewbot.toml": "max_findings = 1\ndeadline_s = 1\n"})
+
+    settings = settings_of(base, {"XDG_CONFIG_HOME": str(tmp_path)}, {"min_confidence": 3})
+
+    assert (settings.deadline_s, settings.max_findings, settings.min_confidence) == (1, 2, 3)
+    assert settings.origin["max_findings"] == str(tmp_path / "reviewbot" / "config.toml")
+
+
+def test_without_a_base_side_and_a_users_file_the_defaults_hold() -> None:
+    assert set(settings_of(None, {}, {}).origin.values()) == {"default"}
