@@ -1,0 +1,187 @@
+"""`reviewbot eval` and `reviewbot calibrate`: how good the reviews are on labelled cases."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from reviewbot import __version__, wiring
+from reviewbot.calibration import read_calibration
+from reviewbot.config import Settings
+from reviewbot.errors import ExitCode, InputError
+from reviewbot.evaluate.cases import Case, list_cases
+from reviewbot.evaluate.counting import count, render_table
+from reviewbot.evaluate.labels import read_labels
+from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
+from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
+from reviewbot.evaluate.runner import failures, run_cases
+from reviewbot.output.progress import ProgressLine
+from reviewbot.output.text import one_line
+from reviewbot.review import Setup, plan_only, review
+from reviewbot.trace import Trace
+
+SHOWN_FAILURES = 5
+"""Lines on standard error; all of them are in the results."""
+
+_TRIAL = b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n"
+"""The least that can be reviewed: settings that cannot work are found out before the first case and not in each."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the cases are reviewed. It is sent to other processes, so it holds texts and no tables."""
+
+    stage: str
+    engine: str | None = None
+    script: Path | None = None
+    calibration: str | None = None
+    """The text of the table in place of the packaged one."""
+
+
+def eval_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot eval`."""
+    for name in ("jobs", "limit"):
+        if (number := getattr(arguments, name)) is not None and number < 1:
+            raise InputError(f"--{name} must be 1 or more, not {number}")
+    cases = list_cases(arguments.cases, arguments.group or (), arguments.limit)
+    calibration = None if arguments.calibration is None else _table(arguments.calibration)
+    way = Way(arguments.stage, arguments.engine, arguments.script, calibration)
+    run = _digest(way)
+    with open_results(arguments.out, run, fresh=arguments.fresh) as results:
+        left = [case for case in cases if case.key not in results.done]
+        _run(left, way, arguments.jobs or os.cpu_count() or 1, results)
+        wanted = {case.key for case in cases}
+        rows = [row for row in results.rows if row["case"] in wanted]
+    sys.stdout.write(f"{_summary(rows, kept=len(cases) - len(left))}; written to {one_line(str(arguments.out))}\n")
+    failed = failures(rows)
+    for line in failed[:SHOWN_FAILURES]:
+        sys.stderr.write(f"reviewbot: {one_line(line)}\n")
+    if len(failed) > SHOWN_FAILURES:
+        sys.stderr.write(f"reviewbot: and {len(failed) - SHOWN_FAILURES} more\n")
+    return ExitCode.INCOMPLETE if failed else ExitCode.REVIEWED
+
+
+def calibrate_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot calibrate`."""
+    cases = {case.key: case for folder in arguments.cases for case in list_cases(folder)}
+    groups = {case.group for case in cases.values()}
+    wanted, left_out = set(arguments.group or groups), set(arguments.leave_out or ())
+    if unknown := sorted((wanted | left_out) - groups):
+        raise InputError(f"there is no group {unknown[0]!r}; known: {', '.join(sorted(groups))}")
+    rows = [row for path in arguments.results for row in read_rows(path)]
+    # The group of a case is the first half of its key; what is in no folder is an error when it is counted.
+    used = [row for row in rows if row["case"].partition("/")[0] in wanted - left_out or row["case"] not in cases]
+    failed = failures(used)
+    labels = {row["case"]: read_labels(cases[row["case"]].folder) for row in used if row["case"] in cases}
+    table = count((row for row in used if "error" not in row), labels, arguments.type or ())
+    _write(arguments.out, render_table(table, datetime.now(UTC).date().isoformat()))
+    told = f"{len(table)} rows counted in {len(used) - len(failed)} cases"
+    sys.stderr.write(f"reviewbot: {told}, {len(failed)} that failed left out\n")
+    return ExitCode.REVIEWED
+
+
+def reviewed(way: Way, case: Case) -> Json:
+    """The fields of one case's row, as the command line would review it. Raises InputError."""
+    began = time.perf_counter()
+    subject, around = _subject(case)
+    settings = _settings(way, subject)
+    built, trace = _setup(way, subject, settings)
+    if way.stage == "plan":
+        fields = plan_fields(plan_only(subject.change, built))
+    else:
+        answer = asyncio.run(review(subject.change, built))
+        fields = (worker_fields if way.stage == "workers" else review_fields)(answer, trace.events)
+    spent = round(time.perf_counter() - began, 3)
+    return {"engine": built.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}
+
+
+def _subject(case: Case) -> tuple[wiring.Subject, str]:
+    """The change with what is around it, and what that is: the folder that it fits, or nothing."""
+    data = case.diff()
+    for folder in case.sides():
+        try:
+            found, around = wiring.from_diff(data, folder), folder.name
+        except InputError:
+            continue  # a file that is missing there, for instance because it is too large to be kept
+        break
+    else:
+        found, around = wiring.from_diff(data, None), "nothing"
+    return dataclasses.replace(found, change=found.change.model_copy(update=case.words())), around
+
+
+def _settings(way: Way, subject: wiring.Subject) -> Settings:
+    return wiring.settings_for(subject.base, os.environ, {"engine": way.engine})
+
+
+def _setup(way: Way, subject: wiring.Subject, settings: Settings) -> tuple[Setup, Trace]:
+    table = None if way.calibration is None else read_calibration(way.calibration)
+    return wiring.setup(subject, settings, wiring.Given(script=way.script, calibration=table))
+
+
+def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> None:
+    progress = ProgressLine(sys.stderr)
+    progress.on_event({"event": "plan_made", "total": len(cases)})
+
+    def begin(case: Case) -> None:
+        progress.on_event({"event": "task_started", "task_id": case.key})
+
+    def end(row: Json) -> None:
+        results.add(row)
+        event = "task_failed" if "error" in row else "task_finished"
+        progress.on_event({"event": event, "task_id": row["case"]})
+
+    try:
+        run_cases(cases, partial(reviewed, way), min(jobs, max(1, len(cases))), begin, end)
+    finally:
+        progress.close()
+
+
+def _digest(way: Way) -> str:
+    """Equal exactly where a row of one run may stand in another: same code, rules, settings and way."""
+    subject = wiring.from_diff(_TRIAL, None)
+    settings = _settings(way, subject)
+    built, _ = _setup(way, subject, settings)
+    parts = [__version__, built.run_id, way.stage, way.calibration or "", repr(settings)]
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "replace"))
+    package = Path(wiring.__file__).parent
+    for path in sorted(path for kind in ("py", "toml") for path in package.rglob(f"*.{kind}")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _summary(rows: Sequence[Json], *, kept: int) -> str:
+    findings = sum(len(row["findings"]) for row in rows)
+    with_gaps = sum(bool(row.get("gaps")) for row in rows)
+    failed = len(failures(rows))
+    return f"{len(rows)} cases ({kept} from before), {with_gaps} with gaps, {failed} failed; {findings} findings"
+
+
+def _table(path: Path) -> str:
+    try:
+        text = path.read_text("utf-8")
+        read_calibration(text)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path} is no table of calibration: {error}") from None
+    return text
+
+
+def _write(path: Path | None, text: str) -> None:
+    if path is None:
+        sys.stdout.write(text)
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,110 @@
+"""What one case came to, as the fields of a row of results.
+
+A finding stands in a row whatever became of it: shown, withheld, for a person or in conflict. Who scores the rows cuts
+them at a confidence of their own choice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from reviewbot.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
+from reviewbot.redact import redact
+
+Json = dict[str, Any]
+
+STAGES = ("plan", "workers", "synthesis")
+"""How far a case is taken: the plan alone, the findings as the workers gave them, or the whole review."""
+
+SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium", "info": "low"}
+"""In the words that rows of results use. None of ours is "high": three steps do not tell four apart."""
+
+_OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+
+
+def review_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
+    """The row of a whole review. `events` are those of its trace, which name the tools that ran."""
+    return _fields(review, _placed(review), _outcomes(events))
+
+
+def worker_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
+    """The row with the findings as the workers gave them: verified, and nothing merged or weighed."""
+    outcomes = _outcomes(events)
+    # What an escalation brought so far comes again with the answer of the next attempt.
+    found = dict.fromkeys(finding for outcome in outcomes for finding in outcome.findings)
+    return _fields(review, [finding_row(finding) for finding in found], outcomes)
+
+
+def plan_fields(plan: Plan) -> Json:
+    """The row of a plan, which has no findings yet."""
+    tasks = [{"id": task.task_id, "worker": task.worker, "file": task.payload.file_path} for task in plan.tasks]
+    unlooked = [entry.model_dump(mode="json") for entry in plan.unlooked]
+    left_out = [{"file": entry.path, "state": entry.state, "reason": entry.reason} for entry in plan.left_out]
+    return {
+        "findings": [],
+        "plan": {"origin": plan.origin, "reason": plan.reason, "tasks": tasks, "unlooked": unlooked}
+        | {"left_out": left_out},
+    }
+
+
+def finding_row(finding: Finding, place: str = "worker") -> Json:
+    """One finding; `place` says where in the review it stands."""
+    return {
+        "file": finding.path,
+        "line": finding.line,
+        "end_line": finding.end_line,
+        "also": list(finding.also),
+        "type": finding.type,
+        "category": finding.category,
+        "severity": SEVERITIES[finding.severity],
+        "confidence": finding.confidence,
+        "text": redact(f"{finding.message} {finding.trigger}".strip()),
+        "cwe": None if finding.cwe is None else f"CWE-{finding.cwe}",
+        "rule": finding.rule,
+        "sources": list(finding.sources),
+        "place": place,
+    }
+
+
+def _fields(review: Review, findings: list[Json], outcomes: Iterable[WorkerResult]) -> Json:
+    # A tool that could not look may not know its version either.
+    looked = [(run, outcome.metadata.looked) for outcome in outcomes for run in outcome.metadata.tool_runs]
+    runs = {run.tool: run.version for run, names in looked if run.tool in names}
+    return {
+        "verdict": review.verdict,
+        "gaps": len(review.gaps),
+        "tokens": review.usage.input_tokens + review.usage.output_tokens,
+        "tool_versions": dict(sorted(runs.items())),
+        "findings": findings,
+    }
+
+
+def _placed(review: Review) -> list[Json]:
+    """All findings of a review, each once."""
+    placed = [(finding, "shown") for finding in review.findings]
+    placed += [(finding, "conflict") for conflict in review.conflicts for finding in conflict.findings]
+    placed += [(item.finding, "person") for item in review.human if item.finding is not None]
+    placed += [(entry.finding, entry.reason) for entry in review.withheld]
+    first: dict[Finding, str] = {}
+    for finding, place in placed:
+        first.setdefault(finding, place)
+    return [finding_row(finding, place) for finding, place in first.items()]
+
+
+def _outcomes(events: Sequence[Mapping[str, Any]]) -> list[WorkerResult]:
+    """What the workers answered, from the trace of the run; what an escalation brought so far included."""
+    return list(_results(event for event in events if event["event"] == "result"))
+
+
+def _results(events: Iterable[Mapping[str, Any]]) -> Iterator[WorkerResult]:
+    for event in events:
+        said = {name: value for name, value in event.items() if name not in ("event", "at_ms")}
+        outcome = _OUTCOME.validate_json(json.dumps(said))
+        if isinstance(outcome, WorkerResult):
+            yield outcome
+        elif isinstance(outcome, Escalation) and outcome.partial_result is not None:
+            yield outcome.partial_result
