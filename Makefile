@@ -10,7 +10,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test lint types imports unit package acceptance fuzz kill bench clean
+.PHONY: review test lint types imports unit package acceptance fuzz kill bench quality clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -55,6 +55,9 @@ kill: $(VENV)/dev  ## long: kill -9 at 20 random points, then --resume
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)
 	$(BIN)/python benchmarks/startup.py --diff $(SMALL)
+
+quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
+	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md
 
 clean:
 	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

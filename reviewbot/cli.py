@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(error))
         return int(error.exit_code)
     except KeyboardInterrupt:
-        _say("interrupted; the same command with --resume goes on from here, unless --no-cache was given")
+        _say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
         _say(f"internal fault ({type(error).__name__}); {_logged()}")
@@ -64,6 +64,18 @@ def _run(arguments: argparse.Namespace) -> int:
         from reviewbot.commands.describe import schema_command, workers_command
 
         return (workers_command if arguments.run == "workers" else schema_command)(arguments)
+    if arguments.run == "config":
+        from reviewbot.commands.configuration import config_command
+
+        return config_command(arguments)
+    if arguments.run == "completion":
+        from reviewbot.commands.completion import completion_command
+
+        return completion_command(arguments, _parser())
+    if arguments.run in ("eval", "calibrate"):
+        from reviewbot.commands.evaluate import calibrate_command, eval_command
+
+        return (eval_command if arguments.run == "eval" else calibrate_command)(arguments)
     from reviewbot.commands.review import plan_command, review_command
 
     return (review_command if arguments.run == "review" else plan_command)(arguments)
@@ -124,9 +136,45 @@ def _parser() -> argparse.ArgumentParser:
     workers.add_argument("--repo", metavar="DIR", type=Path, help="list the workers of this repository too")
     workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
     schema = commands.add_parser("schema", help="print the JSON Schema of a contract")
-    schema.add_argument("contract", choices=("review", "plan", "card"))
+    schema.add_argument("contract", choices=("review", "plan", "card", "settings"))
+    _add_own(commands)
+    _add_evaluation(commands)
     commands.add_parser("version", help="print the version")
     return parser
+
+
+def _add_own(commands: argparse._SubParsersAction[_Parser]) -> None:
+    config = commands.add_parser("config", help="print the settings, and where each comes from")
+    config.add_argument("--repo", metavar="DIR", type=Path, help="with the settings of this repository")
+    config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
+    config.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    completion = commands.add_parser("completion", help="print a completion script for a shell")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
+    judge = commands.add_parser("eval", help="review labelled cases and write the results")
+    add = judge.add_argument
+    add("cases", metavar="CASES", type=Path, help="a folder of GROUP/CASE/ folders, each with a change.diff")
+    add(
+        "--out", metavar="FILE", type=Path, required=True, help="one line of JSON per case; what is there is not redone"
+    )
+    add("--engine", metavar="E", help="who does the work: analyzers (default) or scripted")
+    add("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
+    add("--group", metavar="G", nargs="+", action="extend", help="only these groups")
+    add("--stage", choices=("plan", "workers", "synthesis"), default="synthesis", help="how far each review goes")
+    add("--jobs", metavar="N", type=int, help="cases at a time (default: the number of processors)")
+    add("--limit", metavar="N", type=int, help="only the first N cases")
+    add("--calibration", metavar="FILE", type=Path, help="a table of calibration in place of the packaged one")
+    add("--fresh", action="store_true", help="do all cases again")
+    calibrate = commands.add_parser("calibrate", help="count which rules were right, from results of eval")
+    add = calibrate.add_argument
+    add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval --stage workers")
+    add("--cases", metavar="CASES", action="append", type=Path, required=True, help="the folder with their labels")
+    add("--group", metavar="G", nargs="+", action="extend", help="count these groups alone")
+    add("--type", metavar="T", nargs="+", action="extend", help="count only findings of these types, such as security")
+    add("--leave-out", metavar="G", nargs="+", action="extend", help="do not count these groups")
+    add("--out", metavar="FILE", type=Path, help="write the table there instead of standard output")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
@@ -145,12 +193,19 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 def _add_routing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", metavar="E", help="who does the work: analyzers (default) or scripted")
     parser.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
+    parser.add_argument(
+        "--sarif",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="results of other programs, for the lines of the change",
+    )
     parser.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--format", choices=("terminal", "json", "markdown"), default="terminal")
+    add("--format", choices=("terminal", "json", "markdown", "sarif", "annotations"), default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add(
         "--fail-on",

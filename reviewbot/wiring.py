@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Mapping
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
@@ -17,19 +17,20 @@ from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal, SystemClock
 from reviewbot.adapters.scripted import ScriptedEngine
 from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.adapters.tree import TreeSnapshot
+from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
-from reviewbot.config import Settings, load_settings
-from reviewbot.config.source import BaseSide, repository_crew, repository_settings
-from reviewbot.contracts import ChangeSet, Plan, Review
+from reviewbot.config import Settings
+from reviewbot.config.source import BaseSide, repository_crew, settings_of
+from reviewbot.contracts import ChangeSet
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ConfigError, InputError
 from reviewbot.ports import Crew, Engine, Journal, Snapshot
-from reviewbot.redact import redact
 from reviewbot.review import Setup
 from reviewbot.supervisor.planner import PlanLimits
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.tools.catalog import all_tools
+from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 
 OWN_FILES = ".reviewbot"
@@ -37,9 +38,6 @@ OWN_FILES = ".reviewbot"
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""
-
-NAME_FIELDS = frozenset({"path", "file_path", "old_path", "task_id", "worker", "type"})
-"""Fields of a review or trace that name something and hold no text of the change."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ def from_index(folder: Path, environ: Mapping[str, str], closing: ExitStack) -> 
 
 
 def settings_for(base: BaseSide | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
-    """The settings of a run; the repository's own file counts from the base side only."""
-    return load_settings(None if base is None else repository_settings(base), environ, flags)
+    """The settings of a run; the repository's own file counts from the base side only. Raises ConfigError."""
+    return settings_of(base, environ, flags)
 
 
 def crew_for(base: BaseSide | None) -> Crew:
@@ -100,36 +98,55 @@ def crew_for(base: BaseSide | None) -> Crew:
     return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
+@dataclass(frozen=True)
+class Given:
+    """What was handed in for a run beside the change and the settings."""
+
+    script: Path | None = None
+    """The answers of the scripted engine."""
+    calibration: Calibration | None = None
+    """In place of the table that comes with the package."""
+    results: tuple[tuple[str, bytes], ...] = ()
+    """Logs of other programs in SARIF, each with its name."""
+
+
 def setup(
     subject: Subject,
     settings: Settings,
+    given: Given | None = None,
     *,
-    script: Path | None = None,
     journal: Journal | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> tuple[Setup, Trace]:
-    """Everything for one run. The trace is the recorder in it, to be written out afterwards."""
+    """Everything for one run. The trace is the recorder in it, to be written out afterwards.
+
+    Raises ConfigError, and InputError where something that was given cannot be read.
+    """
+    given = given or Given()
+    table = packaged_calibration() if given.calibration is None else given.calibration
     crew = crew_for(subject.base)
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
         known = ", ".join(card.name for card in crew.cards)
         raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
     clock = SystemClock()
     trace = Trace(clock, listener)
-    tools = all_tools()
+    foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
+    tools = all_tools(calibration=table, foreign=foreign)
+    own = {name: tool for name, tool in tools.items() if tool not in foreign}
     built = Setup(
         crew=crew,
-        engine=_engine(settings, script, tools_engine=lambda: AnalyzersEngine(tools)),
+        engine=_engine(settings, given.script, tools_engine=lambda: AnalyzersEngine(own)),
         tools=tools,
         snapshot=subject.snapshot,
         journal=journal or MemoryJournal(),
         clock=clock,
         trace=trace,
-        limits=PlanLimits(settings.chunk_lines, settings.ignore, settings.workers),
-        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings),
-        run_id=run_id(subject, crew, settings, script),
+        limits=PlanLimits(settings.chunk_lines, settings.ignore, settings.workers, handed_in=_handed_in(crew, foreign)),
+        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
+        run_id=run_id(subject, crew, settings, given.script, extra=(repr(table), *_digests(given.results))),
         concurrency=settings.concurrency,
         deadline_s=settings.deadline_s,
-        notes=(*_notes(subject), *_journal_notes(journal)),
+        notes=(*_notes(subject), *told, *_journal_notes(journal)),
     )
     return built, trace
 
@@ -141,31 +158,18 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     return SteadyJournal(journal)
 
 
-def masked_review(answer: Review, journal: SteadyJournal | None = None) -> Review:
-    """The review with every secret in its texts masked. The one way out: no door shows a review that did not pass."""
-    if journal is not None and journal.trouble is not None:
-        answer = answer.model_copy(update={"notes": (*answer.notes, journal.trouble)})
-    return Review.model_validate_json(json.dumps(_masked(answer.model_dump(mode="json"))))
+def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None, extra: Sequence[str] = ()) -> str:
+    """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version.
 
-
-def masked_plan(plan: Plan) -> Plan:
-    """The plan, masked likewise: its tasks hold the code of the change."""
-    return Plan.model_validate_json(json.dumps(_masked(plan.model_dump(mode="json"))))
-
-
-def masked_trace(trace: Trace) -> str:
-    """The trace as JSON, masked likewise."""
-    masked = Trace(SystemClock())
-    masked.events = [{key: _masked(value, key) for key, value in event.items()} for event in trace.events]
-    return masked.as_json()
-
-
-def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None) -> str:
-    """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version."""
+    `extra` is what else the answers of tools depend on.
+    """
     digest = hashlib.sha256()
     parts = [
         __version__,
+        # Of two versions of Python one may parse what the other does not.
+        platform.python_version(),
         metadata.version("ruff"),
+        *extra,
         subject.digest,
         str(settings.engine),
         str(settings.chunk_lines),
@@ -177,6 +181,17 @@ def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None
     for part in parts:
         digest.update(part.encode("utf-8", "replace") + b"\0")
     return digest.hexdigest()[:32]
+
+
+def _handed_in(crew: Crew, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
+    """By worker: the files of which one of its tools tells what other programs have found."""
+    paths = {tool.name: tool.paths for tool in foreign}
+    none: frozenset[str] = frozenset()
+    return {card.name: none.union(*(paths.get(name, none) for name in card.tools)) for card in crew.cards}
+
+
+def _digests(results: Sequence[tuple[str, bytes]]) -> list[str]:
+    return [hashlib.sha256(data).hexdigest() for _, data in results]
 
 
 def _engine(settings: Settings, script: Path | None, tools_engine: Callable[[], Engine]) -> Engine:
@@ -203,15 +218,6 @@ def _with_texts(digest: str, change: ChangeSet, snapshot: Snapshot) -> str:
         text = snapshot.head(file.path)
         whole.update(b"\0-" if text is None else b"\0+" + text.encode("utf-8", "replace"))
     return whole.hexdigest()
-
-
-def _masked(value: object, key: str = "") -> object:
-    """The same JSON value with its texts masked. Names are left alone: they must go on fitting the change."""
-    if isinstance(value, dict):
-        return {name: _masked(inner, name) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_masked(inner, key) for inner in value]
-    return redact(value) if isinstance(value, str) and key not in NAME_FIELDS else value
 
 
 def _journal_notes(journal: Journal | None) -> list[str]:

@@ -17,6 +17,9 @@ from reviewbot.cli import main
 
 ROOT = Path(__file__).parent.parent
 ORDERS = ROOT / "examples/orders"
+CERTAIN = 80
+"""From here on a finding is posted without anything that confirms it."""
+
 SAMPLE_LINES = 30
 """Of the report, in the README: the verdict and the first findings."""
 
@@ -45,27 +48,64 @@ def test_the_example_gives_what_is_expected_of_it_without_a_model(
     repo: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = tomllib.loads((ORDERS / "expected.toml").read_text())
+    fates = {d["id"]: d["repo" if repo else "diff"] for d in expected["defect"]}
     more = ["--repo", str(ORDERS / repo)] if repo else []
 
     report: dict[str, Any] = json.loads(reviewed("--format", "json", *more, capsys=capsys))
-    found = {(f["path"], f["line"]): f for f in report["findings"]}
-    certain = {(d["path"], d["line"]): d for d in expected["defect"] if d["without_a_model"]}
-    for_a_person = {(d["path"], d["line"]) for d in expected["defect"] if d.get("keyless") == "person"}
+    said = said_of(expected, report)
 
-    assert found.keys() == certain.keys()
-    for place, defect in certain.items():
-        assert found[place]["type"] in (defect["type"], *defect.get("also", ()))
-        assert found[place]["confidence"] >= 80
-    shown = [item["finding"] for item in report["human"]]
-    assert len(shown) == len(for_a_person)
-    for path, line in for_a_person:
-        assert any(f["path"] == path and f["line"] <= line <= f["end_line"] for f in shown)
+    assert {defect: fate for defect, (fate, _) in said.items()} == {d: f for d, f in fates.items() if f != "missed"}
+    for defect in expected["defect"]:
+        _, finding = said.get(defect["id"], ("missed", None))
+        if finding is not None:
+            assert finding["type"] in (defect["type"], *defect.get("also", ()))
+            assert finding["rule"] == defect.get("rule", finding["rule"])
+            assert (finding["confidence"] >= CERTAIN) == (fates[defect["id"]] == "reported")
     assert {f["type"] for f in report["findings"]} == {"security", "performance", "style", "logic"}
-    states = {c["path"]: c["state"] for c in report["coverage"]}
-    assert {e["path"]: e["state"] for e in expected["left_out"]} == {
-        p: s for p, s in states.items() if s == "generated"
-    }
-    assert not {path for path, _ in found} & {e["path"] for e in expected["quiet"]}
+
+
+@pytest.mark.parametrize("repo", [None, "base", "head"])
+def test_of_the_example_nothing_else_is_said_and_what_is_left_out_is_named(
+    repo: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = tomllib.loads((ORDERS / "expected.toml").read_text())
+    more = ["--repo", str(ORDERS / repo)] if repo else []
+
+    report: dict[str, Any] = json.loads(reviewed("--format", "json", *more, capsys=capsys))
+    besides = [(fate, f) for fate, f in everything(report) if not defects_at(expected, f)]
+
+    asides = {(a["path"], a["line"], a["rule"]) for a in expected["aside"]}
+    assert {fate for fate, _ in besides} == {"withheld"}
+    assert {(f["path"], f["line"], f["rule"]) for _, f in besides} == asides
+    assert (report["gaps"], report["conflicts"]) == ([], [])
+    generated = {c["path"]: c["state"] for c in report["coverage"] if c["state"] == "generated"}
+    assert {e["path"]: e["state"] for e in expected["left_out"]} == generated
+    assert not {f["path"] for _, f in everything(report)} & {e["path"] for e in expected["quiet"]}
+
+
+def everything(report: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """All findings of a report, wherever it has them, each with what became of it."""
+    return [
+        *(("reported", finding) for finding in report["findings"]),
+        *(("person", item["finding"]) for item in report["human"]),
+        *(("withheld", item["finding"]) for item in report["withheld"]),
+    ]
+
+
+def defects_at(expected: dict[str, Any], finding: dict[str, Any]) -> list[str]:
+    """The defects on whose line a finding stands."""
+    first, last = finding["line"], finding["end_line"]
+    return [d["id"] for d in expected["defect"] if d["path"] == finding["path"] and first <= d["line"] <= last]
+
+
+def said_of(expected: dict[str, Any], report: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """What became of each defect that the report speaks of, and the finding; no defect is told twice."""
+    said: dict[str, tuple[str, dict[str, Any]]] = {}
+    for fate, finding in everything(report):
+        for defect in defects_at(expected, finding):
+            assert defect not in said
+            said[defect] = (fate, finding)
+    return said
 
 
 def test_every_defect_that_is_expected_stands_on_its_line() -> None:

@@ -8,6 +8,7 @@ import os
 import sys
 
 from reviewbot import wiring
+from reviewbot.config.schema import settings_schema
 from reviewbot.contracts import ChangeSet, Contract, Plan, Review, WorkerCard
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import look_of, write
@@ -35,6 +36,7 @@ def schema_command(arguments: argparse.Namespace) -> int:
 
 
 def schema_text(contract: str) -> str:
-    """The JSON Schema of "review", "plan" or "card", as it is printed and stored."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **SCHEMAS[contract].model_json_schema()}
+    """The JSON Schema of "review", "plan", "card" or "settings", as it is printed and stored."""
+    body = settings_schema() if contract == "settings" else SCHEMAS[contract].model_json_schema()
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

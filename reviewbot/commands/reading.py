@@ -1,4 +1,4 @@
-"""The bytes of a diff, from a file or standard input."""
+"""The bytes of what a command is given: a diff, a log of another program."""
 
 from __future__ import annotations
 
@@ -10,23 +10,34 @@ from reviewbot.errors import InputError
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 """Of a diff; more would not fit into memory a few times over, and nobody reviews it."""
 
+SARIF_BYTES = 32 * 1024 * 1024
+"""Of a log of another program."""
+
 
 def read_diff(name: str) -> bytes:
-    """The bytes of a diff. Raises InputError in one line."""
+    """The bytes of a diff, from a file or standard input ("-"). Raises InputError in one line."""
+    if name != "-":
+        return read_input(name, MAX_INPUT_BYTES)
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give a diff file")
+    return _bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "the diff", MAX_INPUT_BYTES)
+
+
+def read_input(name: str, most: int) -> bytes:
+    """The bytes of a file of at most `most` of them. Raises InputError in one line."""
     try:
-        if name == "-":
-            if sys.stdin is None:
-                raise InputError("standard input is closed; give a diff file")
-            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-        else:
-            with Path(name).open("rb") as stream:
-                data = stream.read(MAX_INPUT_BYTES + 1)
+        with Path(name).open("rb") as stream:
+            data = stream.read(most + 1)
     except IsADirectoryError:
-        raise InputError(f"{name!r} is a folder; give a diff file, or use --git RANGE --repo {name}") from None
+        raise InputError(f"{name!r} is a folder; give a file, or use --git RANGE --repo {name}") from None
     except OSError as error:
         raise InputError(f"cannot read {name!r}: {error.strerror}") from None
     except ValueError:
-        raise InputError("the name of the diff file holds a NUL character") from None
-    if len(data) > MAX_INPUT_BYTES:
-        raise InputError(f"the diff is larger than {MAX_INPUT_BYTES >> 20} MiB; review it in parts")
+        raise InputError("the name of the file holds a NUL character") from None
+    return _bounded(data, repr(name), most)
+
+
+def _bounded(data: bytes, what: str, most: int) -> bytes:
+    if len(data) > most:
+        raise InputError(f"{what} is larger than {most >> 20} MiB; give it in parts")
     return data

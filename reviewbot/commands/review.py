@@ -6,24 +6,35 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from reviewbot import wiring
-from reviewbot.commands.reading import read_diff
+from reviewbot import outgoing, wiring
+from reviewbot.commands.reading import SARIF_BYTES, read_diff, read_input
 from reviewbot.commands.writing import reader_may_leave
 from reviewbot.config import Settings
 from reviewbot.contracts import SEVERITY_ORDER, Review
 from reviewbot.errors import ExitCode, InputError
+from reviewbot.output.annotations import render_annotations
 from reviewbot.output.json_report import render_json
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.plan_report import render_plan, render_plan_json
 from reviewbot.output.progress import ProgressLine
+from reviewbot.output.sarif import render_sarif
 from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.review import plan_only, review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.trace import Trace
+
+RENDERERS: dict[str, Callable[[Review], str]] = {
+    "json": render_json,
+    "markdown": render_markdown,
+    "sarif": render_sarif,
+    "annotations": render_annotations,
+}
+"""What a report can be besides text for a terminal."""
 
 
 def review_command(arguments: argparse.Namespace) -> int:
@@ -37,13 +48,13 @@ def review_command(arguments: argparse.Namespace) -> int:
         journal = None
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
-        built, trace = wiring.setup(
-            subject, settings, script=arguments.script, journal=journal, listener=progress.on_event
-        )
+        given = wiring.Given(script=arguments.script, results=_results(arguments))
+        built, trace = wiring.setup(subject, settings, given, journal=journal, listener=progress.on_event)
         if journal is not None and not arguments.resume:
             journal.inner.forget(built.run_id + "/")
         try:
-            answer = wiring.masked_review(asyncio.run(review(subject.change, built)), journal)
+            answer = asyncio.run(review(subject.change, built))
+            answer = outgoing.masked_review(outgoing.with_symbols(answer, subject.snapshot), journal)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
@@ -61,9 +72,9 @@ def plan_command(arguments: argparse.Namespace) -> int:
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
-        built, _ = wiring.setup(subject, settings, script=arguments.script)
+        built, _ = wiring.setup(subject, settings, wiring.Given(script=arguments.script, results=_results(arguments)))
         plan = plan_only(subject.change, built)
-    plan = wiring.masked_plan(plan)
+    plan = outgoing.masked_plan(plan)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:
@@ -99,6 +110,11 @@ def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subjec
     if arguments.staged:
         return wiring.from_index(folder or Path(), os.environ, closing)
     return wiring.from_diff(read_diff(arguments.diff), folder)
+
+
+def _results(arguments: argparse.Namespace) -> tuple[tuple[str, bytes], ...]:
+    """The logs of other programs, each with its name."""
+    return tuple((name, read_input(name, SARIF_BYTES)) for name in arguments.sarif or ())
 
 
 def _flags(arguments: argparse.Namespace) -> dict[str, object]:
@@ -142,10 +158,9 @@ def _check_place(path: Path) -> None:
 
 
 def _deliver(answer: Review, arguments: argparse.Namespace) -> None:
-    if arguments.format == "json":
-        text = render_json(answer)
-    elif arguments.format == "markdown":
-        text = render_markdown(answer)
+    render = RENDERERS.get(arguments.format)
+    if render is not None:
+        text = render(answer)
     else:
         look = look_of(sys.stdout, os.environ)
         text = render_terminal(answer, width=look.width, colour=look.colour and arguments.output is None)
@@ -157,7 +172,7 @@ def _deliver(answer: Review, arguments: argparse.Namespace) -> None:
 
 def _write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
     if arguments.trace is not None:
-        _write(arguments.trace, wiring.masked_trace(trace))
+        _write(arguments.trace, outgoing.masked_trace(trace))
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,0 +1,149 @@
+"""The command line with results of other programs coming in, and with results for other programs going out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.cli import main
+
+BEFORE = "import sqlite3\n\n\ndef connect(path):\n    return sqlite3.connect(path)\n"
+QUERY = '    return db.execute("SELECT * FROM users WHERE name = \'" + name + "\'").fetchall()\n'
+AFTER = f"{BEFORE}\n\ndef named(db, name):\n{QUERY}"
+SCRIPT = "export const total = (xs) => xs.map((x) => x == 0);\n"
+
+Report = Callable[..., Any]
+
+
+def new_file(path: str, text: str) -> str:
+    lines = text.splitlines()
+    body = "".join(f"+{line}\n" for line in lines)
+    head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
+    return f"{head}@@ -0,0 +1,{len(lines)} @@\n{body}"
+
+
+def log(rule: str, path: str, line: int, *, level: str = "error", tool: str = "other") -> str:
+    """A log of SARIF with one result."""
+    region = {"startLine": line}
+    place = {"physicalLocation": {"artifactLocation": {"uri": path}, "region": region}}
+    result = {"ruleId": rule, "level": level, "message": {"text": f"{rule} of another program"}, "locations": [place]}
+    tags = {"properties": {"tags": ["external/cwe/cwe-089", "security"]}} if rule == "sqli" else {}
+    driver = {"name": tool, "rules": [{"id": rule, **tags}]}
+    return json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": [result]}]})
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a review of some new files says; the names after them are more words of the command line."""
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    def reviewed(files: dict[str, str], *more: str, code: int = 0) -> str:
+        Path("change.diff").write_text("".join(new_file(path, text) for path, text in files.items()))
+        assert main(["review", "change.diff", "--no-cache", *more]) == code
+        captured = capsys.readouterr()
+        return captured.out if code != 2 else captured.err
+
+    return reviewed
+
+
+@pytest.fixture
+def report(said: Callable[..., str]) -> Report:
+    def reported(files: dict[str, str], *more: str) -> Any:
+        return json.loads(said(files, "--format", "json", *more))
+
+    return reported
+
+
+def test_a_result_of_another_program_confirms_one_of_ours(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "other.sarif").write_text(log("sqli", "app.py", 9))
+
+    [alone] = [f for f in report({"app.py": AFTER})["findings"] + _told(report({"app.py": AFTER})) if f["cwe"] == 89][
+        :1
+    ]
+    [together] = [f for f in report({"app.py": AFTER}, "--sarif", "other.sarif")["findings"] if f["cwe"] == 89]
+
+    assert "sarif:other" in together["sources"]
+    assert together["confidence"] > alone["confidence"]
+    assert together["symbol"] == "named"
+
+
+def _told(answer: Any) -> list[Any]:
+    return [item["finding"] for item in answer["human"] if item["finding"]] + [w["finding"] for w in answer["withheld"]]
+
+
+def test_a_result_on_a_line_that_the_change_left_alone_is_only_counted(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "other.sarif").write_text(log("x1", "elsewhere.py", 9))
+
+    answer = report({"app.py": BEFORE}, "--sarif", "other.sarif")
+
+    assert not [f for f in answer["findings"] + _told(answer) if "sarif:other" in f["sources"]]
+    assert any("about other files" in note for note in answer["notes"])
+
+
+def test_a_result_in_a_language_that_nothing_here_reads_is_told_and_does_not_count_as_a_look(
+    report: Report, tmp_path: Path
+) -> None:
+    (tmp_path / "lint.sarif").write_text(log("eqeqeq", "web/cart.ts", 1, tool="lint"))
+
+    without = report({"web/cart.ts": SCRIPT, "app.py": BEFORE})
+    answer = report({"web/cart.ts": SCRIPT, "app.py": BEFORE}, "--sarif", "lint.sarif")
+
+    [told] = [f for f in answer["findings"] + _told(answer) if f["rule"] == "eqeqeq"]
+    assert (told["type"], told["path"], told["line"]) == ("logic", "web/cart.ts", 1)
+    assert answer["unlooked"] == without["unlooked"]
+    assert answer["coverage"] == without["coverage"]
+
+
+def test_a_log_that_is_none_is_refused_before_anything_is_reviewed(said: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "other.sarif").write_text("{}")
+
+    message = said({"app.py": BEFORE}, "--sarif", "other.sarif", code=2)
+
+    assert message.startswith("reviewbot: ")
+    assert "other.sarif" in message
+    assert message.count("\n") == 1
+
+
+def test_a_log_that_is_not_there_is_named(said: Callable[..., str]) -> None:
+    assert "cannot read 'missing.sarif'" in said({"app.py": BEFORE}, "--sarif", "missing.sarif", code=2)
+
+
+def test_a_fingerprint_survives_lines_above_another_layout_and_other_names_of_the_file_around(
+    said: Callable[..., str],
+) -> None:
+    moved = AFTER.replace("def named", "# a line\n" * 20 + "def named")
+    laid_out = moved.replace(
+        QUERY, '    return db.execute(\n        "SELECT * FROM users WHERE name = \'" + name + "\'"\n    ).fetchall()\n'
+    )
+
+    prints = [_fingerprints(said({"app.py": text}, "--format", "sarif")) for text in (AFTER, moved, laid_out)]
+
+    assert prints[0]
+    assert prints[0] == prints[1]
+    assert prints[0] <= prints[2]
+
+
+def _fingerprints(text: str) -> set[str]:
+    run = json.loads(text)["runs"][0]
+    return {mark for result in run["results"] for mark in result["partialFingerprints"].values()}
+
+
+def test_annotations_name_the_line_of_each_finding(said: Callable[..., str]) -> None:
+    out = said(
+        {"app.py": "import hashlib\n\n\ndef token(x):\n    return hashlib.md5(x).hexdigest()\n"},
+        "--format",
+        "annotations",
+    )
+
+    assert "::warning file=app.py,line=5" in out
+
+
+def test_results_can_be_written_to_a_file(said: Callable[..., str], tmp_path: Path) -> None:
+    assert said({"app.py": BEFORE}, "--format", "sarif", "--output", "out.sarif") == ""
+    assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
