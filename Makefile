@@ -55,6 +55,7 @@ kill: $(VENV)/dev  ## long: kill -9 at 20 random points, then --resume
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)
 	$(BIN)/python benchmarks/startup.py --diff $(SMALL)
+	$(BIN)/python benchmarks/analyzers.py $(LARGE) $(HUGE)
 
 quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
 	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md

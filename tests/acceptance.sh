@@ -36,3 +36,25 @@ assert all(f["evidence"] and f["confidence"] >= 80 for f in review["findings"])
 print(sys.argv[1].rsplit("/")[-1], review["headline"])
 EOF
 done
+
+# What the tools are worth on labelled cases: the scorer that comes with them counts what is shown.
+groups="securityeval owasp_py clean_owasp_py clean_real clean_fix clean_quixbugs clean_planstack"
+# shellcheck disable=SC2086 # the groups are words
+reviewbot eval "$shared/bench/cases" --out "$corpus/results.jsonl" --group $groups
+# shellcheck disable=SC2046,SC2086 # the same
+python3 "$shared/bench/load.py" score "$corpus/results.jsonl" --min-confidence 80 --json "$corpus/scores.json" \
+  $(printf -- '--group %s ' $groups) >"$corpus/scores.txt"
+python3 - "$corpus/scores.json" <<'EOF'
+import json, sys
+groups = json.load(open(sys.argv[1]))["groups"]
+found, owasp = groups["securityeval"], groups["owasp_py"]
+false = groups["clean_owasp_py"]["false_findings"] + owasp["false_findings"]
+precision = owasp["true_findings"] / max(1, owasp["true_findings"] + false)
+above = owasp["recall"] - groups["clean_owasp_py"]["clean_share_flagged"]
+print(f"securityeval {found['recall']:.2f}, owasp precision {precision:.2f}, true rate - false rate {above:.2f}")
+assert found["recall"] >= 0.55 and precision >= 0.75 and above >= 0.25
+allowed = {"clean_real": 1, "clean_planstack": 1, "clean_quixbugs": 0.05 * 23, "clean_fix": 0.05 * 38}
+for name, most in allowed.items():
+    print(name, groups[name]["clean_cases_flagged"], "of", groups[name]["clean_cases"], "flagged")
+    assert groups[name]["clean_cases_flagged"] <= most
+EOF
