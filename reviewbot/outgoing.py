@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.context.service import Context
+from reviewbot.context.statements import Statements
 from reviewbot.contracts import Finding, Plan, Review
+from reviewbot.diff.language import language_of
+from reviewbot.output.fingerprints import Place, PlaceOf, all_of, known_place
 from reviewbot.redact import redact
 from reviewbot.trace import Trace
 
@@ -19,8 +22,18 @@ NAME_FIELDS = frozenset({"path", "file_path", "old_path", "task_id", "worker", "
 """Fields of a review or trace that name something and hold no text of the change."""
 
 
+MAX_WITHHELD = 500
+"""Withheld findings whose definition is looked up: each look parses a file, and nobody reads more of them."""
+
+_STATEMENT_CHARS = 4_000
+"""A longer statement is a table of data: a change of one entry must not rename what is found in the others."""
+
+
 def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
-    """The review with the definition around each finding that is shown, as far as the whole files tell it."""
+    """The review with the definition around each finding, as far as the whole files tell it.
+
+    Withheld findings are named as well: one that crosses the threshold tomorrow must be the same defect as today.
+    """
     context = Context(snapshot)
 
     def named(finding: Finding) -> Finding:
@@ -38,8 +51,33 @@ def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
                 item if item.finding is None else item.model_copy(update={"finding": named(item.finding)})
                 for item in answer.human
             ),
+            "withheld": (
+                *(
+                    entry.model_copy(update={"finding": named(entry.finding)})
+                    for entry in answer.withheld[:MAX_WITHHELD]
+                ),
+                *answer.withheld[MAX_WITHHELD:],
+            ),
         }
     )
+
+
+def places(answer: Review, snapshot: Snapshot) -> PlaceOf:
+    """The statement around each finding of a review, for its fingerprint.
+
+    Where none is known (another language, a file that does not parse, a very long statement) the finding's own lines
+    are its place.
+    """
+    files: dict[str, Statements] = {}
+    known: dict[Finding, Place] = {}
+    for finding in all_of(answer):
+        path = finding.path
+        if path not in files:
+            files[path] = Statements(snapshot.head(path) if language_of(path) == "python" else None)
+        over = files[path].over(finding.line, finding.end_line)
+        if over and sum(len("".join(each.code.split())) for each in over) <= _STATEMENT_CHARS:
+            known[finding] = Place("\n".join(each.code for each in over), over[0].first)
+    return lambda finding: known.get(finding) or known_place(finding)
 
 
 def masked_review(answer: Review, journal: SteadyJournal | None = None) -> Review:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,35 @@ from typing import Any
 import pytest
 
 from reviewbot.cli import main
+from reviewbot.tools.ruff_run import find_ruff
 
 BEFORE = "import sqlite3\n\n\ndef connect(path):\n    return sqlite3.connect(path)\n"
 QUERY = '    return db.execute("SELECT * FROM users WHERE name = \'" + name + "\'").fetchall()\n'
 AFTER = f"{BEFORE}\n\ndef named(db, name):\n{QUERY}"
+SHOP = """import hashlib
+import pickle
+import subprocess
+
+from flask import request
+
+
+def users(db):
+    name = request.args["name"]
+    return db.execute("SELECT * FROM users WHERE name = '" + name + "'").fetchall()
+
+
+def register(users, password):
+    users.insert(name=request.args["name"], password=hashlib.sha256(password.encode()).hexdigest())
+
+
+def restore(cache):
+    return cache.update(pickle.loads(request.get_data()), source=request.args["source"])
+
+
+def archive(folder):
+    folder = request.args["folder"]
+    subprocess.run(f"tar cf - {folder}", shell=True, check=True, capture_output=False)  # as it was
+"""
 SCRIPT = "export const total = (xs) => xs.map((x) => x == 0);\n"
 
 Report = Callable[..., Any]
@@ -73,6 +99,29 @@ def test_a_result_of_another_program_confirms_one_of_ours(report: Report, tmp_pa
     assert together["symbol"] == "named"
 
 
+WEAK = "import random\n\n\ndef session_token():\n    return random.choice('abc')\n"
+
+
+def test_ruffs_own_log_and_one_of_what_its_rules_were_made_from_confirm_nothing(report: Report, tmp_path: Path) -> None:
+    ruff = find_ruff()
+    assert ruff is not None
+    (tmp_path / "app.py").write_text(WEAK)
+    command = [str(ruff), "check", "--isolated", "--no-cache", "--exit-zero", "--output-format", "sarif"]
+    done = subprocess.run([*command, "--select", "S311", "app.py"], capture_output=True, check=True, cwd=tmp_path)
+    (tmp_path / "ruff.sarif").write_bytes(done.stdout)
+    (tmp_path / "bandit.sarif").write_text(log("B311", "app.py", 5, tool="Bandit"))
+
+    def weak(*more: str) -> Any:
+        answer = report({"app.py": WEAK}, *more)
+        [found] = [f for f in answer["findings"] + _told(answer) if f["category"] == "weak-random"]
+        return found
+
+    alone, together = weak(), weak("--sarif", "ruff.sarif", "bandit.sarif")
+
+    assert set(together["sources"]) == {*alone["sources"], "sarif:ruff", "sarif:Bandit"}
+    assert together["confidence"] == alone["confidence"]
+
+
 def _told(answer: Any) -> list[Any]:
     return [item["finding"] for item in answer["human"] if item["finding"]] + [w["finding"] for w in answer["withheld"]]
 
@@ -127,6 +176,27 @@ def test_a_fingerprint_survives_lines_above_another_layout_and_other_names_of_th
     assert prints[0]
     assert prints[0] == prints[1]
     assert prints[0] <= prints[2]
+
+
+def test_fingerprints_survive_lines_above_and_a_real_formatter(said: Callable[..., str], tmp_path: Path) -> None:
+    moved = SHOP.replace("def users", "# a line\n" * 20 + "def users")
+    texts = [SHOP, moved, _formatted(moved, tmp_path, "40"), _formatted(moved, tmp_path, "60")]
+
+    logs = [said({"shop.py": text}, "--format", "sarif") for text in texts]
+
+    assert len({result["ruleId"] for result in json.loads(logs[0])["runs"][0]["results"]}) >= 4
+    assert len(_fingerprints(logs[0])) >= 4
+    assert len(set(texts)) == 4
+    assert [_fingerprints(log) for log in logs[1:]] == [_fingerprints(logs[0])] * 3
+
+
+def _formatted(text: str, folder: Path, length: str) -> str:
+    ruff = find_ruff()
+    assert ruff is not None
+    file = folder / "formatted.py"
+    file.write_text(text)
+    subprocess.run([ruff, "format", "--isolated", "--no-cache", "--line-length", length, file], check=True)
+    return file.read_text()
 
 
 def _fingerprints(text: str) -> set[str]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from reviewbot import outgoing, wiring
@@ -24,11 +25,15 @@ from reviewbot.output.progress import ProgressLine
 from reviewbot.output.sarif import render_sarif
 from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.look import look_of, write
+from reviewbot.output.text import one_line
+from reviewbot.ports import Snapshot
 from reviewbot.review import plan_only, review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.trace import Trace
 
-RENDERERS: dict[str, Callable[[Review], str]] = {
+Renderer = Callable[[Review], str]
+
+RENDERERS: dict[str, Renderer] = {
     "json": render_json,
     "markdown": render_markdown,
     "sarif": render_sarif,
@@ -55,6 +60,7 @@ def review_command(arguments: argparse.Namespace) -> int:
         try:
             answer = asyncio.run(review(subject.change, built))
             answer = outgoing.masked_review(outgoing.with_symbols(answer, subject.snapshot), journal)
+            render = _renderer(arguments, answer, subject.snapshot)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
@@ -62,8 +68,10 @@ def review_command(arguments: argparse.Namespace) -> int:
             raise
     code = exit_code(answer, settings, built.rules)
     with reader_may_leave():
-        _deliver(answer, arguments)
+        _deliver(answer, arguments, render)
     _write_trace(arguments, trace)
+    if code == ExitCode.INCOMPLETE:
+        sys.stderr.write(f"reviewbot: {_what_is_missing(answer)}; --allow-partial ends with 0\n")
     return code
 
 
@@ -102,7 +110,9 @@ def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subjec
     if sum(given) > 1:
         raise InputError("only one of DIFF, --git RANGE and --staged says what to review")
     if not any(given):
-        hint = "; what follows --worker is a worker's name, so give DIFF before it" if arguments.worker else ""
+        hint = (
+            "; what follows --worker or --sarif belongs to it, so give DIFF before it" if _takes_all(arguments) else ""
+        )
         raise InputError(f"say what to review: a diff file, - for standard input, --git RANGE or --staged{hint}")
     folder = arguments.repo
     if arguments.git is not None:
@@ -110,6 +120,22 @@ def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subjec
     if arguments.staged:
         return wiring.from_index(folder or Path(), os.environ, closing)
     return wiring.from_diff(read_diff(arguments.diff), folder)
+
+
+def _what_is_missing(answer: Review) -> str:
+    """Why a review is incomplete, in one line."""
+    paths = {gap.path for gap in answer.gaps}
+    if not paths:
+        return "incomplete: no file was reviewed in full"
+    first = one_line(min(paths))
+    return f"incomplete: {first} was not read in full" + (
+        f", nor were {len(paths) - 1} more" if paths - {min(paths)} else ""
+    )
+
+
+def _takes_all(arguments: argparse.Namespace) -> bool:
+    """Whether an option was given that takes any number of words, and may have taken the diff."""
+    return bool(arguments.worker or arguments.sarif)
 
 
 def _results(arguments: argparse.Namespace) -> tuple[tuple[str, bytes], ...]:
@@ -157,8 +183,14 @@ def _check_place(path: Path) -> None:
         raise InputError(f"cannot write {path}: no such folder, or no permission")
 
 
-def _deliver(answer: Review, arguments: argparse.Namespace) -> None:
-    render = RENDERERS.get(arguments.format)
+def _renderer(arguments: argparse.Namespace, answer: Review, snapshot: Snapshot) -> Renderer | None:
+    """What makes the report; None for text on a terminal. Places are looked up while the snapshot is open."""
+    if arguments.format == "sarif":
+        return partial(render_sarif, place_of=outgoing.places(answer, snapshot))
+    return RENDERERS.get(arguments.format)
+
+
+def _deliver(answer: Review, arguments: argparse.Namespace, render: Renderer | None) -> None:
     if render is not None:
         text = render(answer)
     else:

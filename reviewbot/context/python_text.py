@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reviewbot.context.quiet import without_warnings
@@ -21,11 +22,16 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def parsed(text: str | None) -> ast.Module | None:
-    """The tree of a text; None where there is no text, it is too large or does not parse.
+    """The tree of a text, parsed once for questions in a row; None where there is none: it is too large or no Python.
 
     A lone CR ends a row for Python and no line for git, so that a text with one has no tree here: its rows would lie.
     """
-    if text is None or len(text) > MAX_CHARS or "\r" in text.replace("\r\n", "\n"):
+    return None if text is None or len(text) > MAX_CHARS else _parsed(text)
+
+
+@lru_cache(maxsize=2)
+def _parsed(text: str) -> ast.Module | None:
+    if "\r" in text.replace("\r\n", "\n"):
         return None
     try:
         with without_warnings():

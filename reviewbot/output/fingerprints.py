@@ -1,18 +1,20 @@
 """What a finding is called from one run to the next: the same defect keeps its name while the file around it moves.
 
-A fingerprint is made from the path, the enclosing symbol, the code at the place and the category. Line numbers, the
-message, the confidence, the rule and who says so have no part in it: they change while the defect stays, and a program
-and a model that mean the same defect name the same category.
+A fingerprint is made from the path, the enclosing symbol, the statement at the place and the category. Line numbers,
+the message, the confidence, the rule and who says so have no part in it: they change while the defect stays, and a
+program and a model that mean the same defect name the same category.
 
 It survives lines inserted above or below, another indentation, other quotes and line breaks, brackets and commas that a
-formatter adds, as long as the finding covers the same code. It does not survive a rename of the file, a change
-of the code itself, or a formatter that leaves the finding on another part of the statement: then the defect is new.
+formatter adds. It does not survive a rename of the file, a change of the statement itself, or a formatter that puts two
+statements of one row on two: then the defect is new. Where the statement is not known the finding's own lines take its
+place, and a formatter that leaves the finding on another part of it renames it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,8 +33,27 @@ _HEX_DIGITS = 32
 _DROPPED = str.maketrans({'"': "'", "`": "'", "(": None, ")": None, ";": None})
 """Quotes, and what formatters put around or behind an expression."""
 
+_JOINED = re.compile(r"""["'][ \t\r]{1,200}["']""")
+"""Between two texts that Python joins, which a formatter may write as one."""
+
 SymbolOf = Callable[["Finding"], str]
 """The name of the function or class around a finding; empty where it is not known."""
+
+
+class Place(NamedTuple):
+    """Where a finding stands: the code there, and the line on which that begins."""
+
+    code: str
+    line: int
+
+
+PlaceOf = Callable[["Finding"], Place]
+"""The statement around a finding, or its own lines where that is not known."""
+
+
+def known_place(finding: Finding) -> Place:
+    """What the finding itself knows of it: the lines that it covers."""
+    return Place(finding.evidence, finding.line)
 
 
 def known_symbol(finding: Finding) -> str:
@@ -40,26 +61,32 @@ def known_symbol(finding: Finding) -> str:
     return finding.symbol
 
 
-def of_review(review: Review, symbol_of: SymbolOf = known_symbol) -> dict[Finding, str]:
+def of_review(
+    review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
+) -> dict[Finding, str]:
     """The fingerprint of each finding that a review has anywhere.
 
     Those that are not shown are counted as well: whether one crosses the threshold does not rename the next one.
     """
-    return fingerprints(_all_of(review), symbol_of)
+    return fingerprints(all_of(review), symbol_of, place_of)
 
 
-def fingerprints(findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol) -> dict[Finding, str]:
+def fingerprints(
+    findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
+) -> dict[Finding, str]:
     """The fingerprint of each finding. Equal code at several places of a symbol is told apart by its order there."""
-    alike: dict[_Key, list[Finding]] = defaultdict(list)
+    alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
     for finding in dict.fromkeys(findings):
-        alike[_key(finding, symbol_of(finding))].append(finding)
+        place = place_of(finding)
+        key = _Key(finding.path, symbol_of(finding), finding.category, normal(place.code))
+        alike[key].append((place.line, finding))
     named: dict[Finding, str] = {}
     for key, group in alike.items():
-        lines = {line: nth for nth, line in enumerate(sorted({finding.line for finding in group}))}
+        lines = {line: nth for nth, line in enumerate(sorted({line for line, _ in group}))}
         here: dict[int, int] = defaultdict(int)
-        for finding in sorted(group, key=_order):
-            named[finding] = digest(*key, lines[finding.line], here[finding.line])
-            here[finding.line] += 1
+        for line, finding in sorted(group, key=lambda each: _order(each[1])):
+            named[finding] = digest(*key, lines[line], here[line])
+            here[line] += 1
     return named
 
 
@@ -71,10 +98,11 @@ def digest(*parts: str | int) -> str:
 def normal(code: str) -> str:
     """Code without what a formatter may change, and with its secrets masked: a new password is no new defect."""
     rows = (row.rstrip().removesuffix("\\") for row in redact(code).split("\n"))
-    text = "".join("".join(rows).split())
+    text = "".join(_JOINED.sub("", " ".join(rows)).split())
     for closer in ")]}":
         text = text.replace(f",{closer}", closer)
-    return text.translate(_DROPPED)
+    text = text.translate(_DROPPED).replace("\\'", "'").removesuffix(",")
+    return redact(text)  # a name and its secret may have stood on two rows
 
 
 class _Key(NamedTuple):
@@ -84,16 +112,13 @@ class _Key(NamedTuple):
     code: str
 
 
-def _key(finding: Finding, symbol: str) -> _Key:
-    return _Key(finding.path, symbol, finding.category, normal(finding.evidence))
+def _order(finding: Finding) -> tuple[str, str, int, int, int]:
+    """Of one statement. Rows come last: a formatter may put on one row what stood on several."""
+    return (finding.rule, finding.type, finding.cwe or 0, finding.line, finding.end_line)
 
 
-def _order(finding: Finding) -> tuple[int, int, str, str, int]:
-    """Of equal code on one line; nothing in it changes from run to run."""
-    return (finding.line, finding.end_line, finding.rule, finding.type, finding.cwe or 0)
-
-
-def _all_of(review: Review) -> Iterator[Finding]:
+def all_of(review: Review) -> Iterator[Finding]:
+    """Each finding that a review has anywhere; one may come twice."""
     yield from review.findings
     for conflict in review.conflicts:
         yield from conflict.findings

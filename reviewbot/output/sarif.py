@@ -15,7 +15,7 @@ from urllib.parse import quote
 from reviewbot import __version__
 from reviewbot.diff.names import to_bytes
 from reviewbot.output.facts import by_severity, counted, withheld_counts
-from reviewbot.output.fingerprints import SCHEME, SymbolOf, digest, known_symbol, of_review
+from reviewbot.output.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.output.sarif_rules import LEVELS, PERSON, Json, Told, rules_of
 from reviewbot.output.text import clip_block, short_line
 
@@ -34,15 +34,15 @@ _SNIPPET_LINES, _SNIPPET_CHARS = 20, 400
 _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 
 
-def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol) -> str:
-    """The log with a last LF, ASCII only. `symbol_of` says what is around a finding, for its fingerprint."""
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, symbol_of)]}
+def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place) -> str:
+    """The log with a last LF, ASCII only. The two functions say what is around a finding, for its fingerprint."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, symbol_of, place_of)]}
     text = json.dumps(log, indent=2, ensure_ascii=True, allow_nan=False)
     return text.replace("\x7f", "\\u007f") + "\n"  # DEL is ASCII, and json leaves it as it is
 
 
-def _run(review: Review, symbol_of: SymbolOf) -> Json:
-    names = of_review(review, symbol_of)
+def _run(review: Review, symbol_of: SymbolOf, place_of: PlaceOf = known_place) -> Json:
+    names = of_review(review, symbol_of, place_of)
     told = [(Told(finding, "fail"), "") for finding in by_severity(review.findings)]
     told += [
         (Told(finding, "review"), f"Contradicted: {conflict.reason}")

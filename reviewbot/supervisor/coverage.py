@@ -93,7 +93,9 @@ def decide(coverage: Sequence[FileCoverage], gaps: Sequence[Gap], issues: int, p
 
 def none_in_full(coverage: Sequence[FileCoverage]) -> bool:
     """Whether there was something to read and no file of it was reviewed in full."""
-    wanted = [c.state for c in coverage if c.state not in NEEDLESS_STATES]
+    # A file that was only renamed or deleted has nothing to read, and is no proof that anything was.
+    read = [c for c in coverage if c.looked or c.state != "reviewed"]
+    wanted = [c.state for c in read if c.state not in NEEDLESS_STATES]
     return bool(wanted) and "reviewed" not in wanted
 
 

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
-from reviewbot.supervisor.verifier import by_a_model_alone, by_programs_alone
+from reviewbot.supervisor.verifier import Together, Voice, agreed, voice_of
 
-AGREEMENT_BONUS = 10
-"""A program and a model that found the same thing independently: each is rarely wrong in the same way."""
-FOREIGN_BONUS = 20
-"""What one of our own tools found as well as a program of the repository's: they were written by different people."""
-FOREIGN_SOURCE = "sarif:"
-"""How the source of a finding begins that was handed in as SARIF."""
-HIGHEST_CONFIDENCE = 99
-"""Nothing but a person is certain."""
 SAME_WORDS = 0.6
 """Share of the shorter message's words that two messages have in common when they say the same."""
 FEWEST_WORDS = 3
@@ -27,17 +19,15 @@ REACH = 60
 COMPARED = 16
 """Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
 
-Together = Callable[[Iterable[str], Iterable[str]], int | None]
-"""The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
-
 _WORD = re.compile(r"[a-z0-9_]{3,}")
 
 
 class _Said(NamedTuple):
-    """A finding and the words of its message, which are dear to cut and compared often."""
+    """A finding, the words of its message, which are dear to cut and compared often, and all who said it."""
 
     finding: Finding
     words: frozenset[str]
+    voices: set[Voice]
 
 
 def merge(
@@ -52,11 +42,11 @@ def merge(
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
         words = frozenset(_WORD.findall(finding.message.lower()))
-        by_path[finding.path].append(_Said(finding, words))
+        by_path[finding.path].append(_Said(finding, words, {voice_of(finding)}))
     single: list[Finding] = []
     conflicts: list[Conflict] = []
     for group in by_path.values():
-        kept, contradicting = _conflicts(_fold(group, together))
+        kept, contradicting = _conflicts(_trusted(_fold(group), together))
         single += kept
         conflicts += contradicting
     return single, conflicts
@@ -86,7 +76,14 @@ class _Window:
         self.near = self.near[-COMPARED:]
 
 
-def _fold(group: Iterable[_Said], together: Together) -> list[_Said]:
+def _trusted(group: Iterable[_Said], together: Together) -> Iterator[_Said]:
+    """Each with the confidence that all who said it have together, which no order of theirs changes."""
+    for said in group:
+        confidence = agreed(said.voices, together)
+        yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
+
+
+def _fold(group: Iterable[_Said]) -> list[_Said]:
     """Join what is the same defect, in the findings of one file."""
     window = _Window(REACH)
     for said in sorted(group, key=_order):
@@ -95,7 +92,7 @@ def _fold(group: Iterable[_Said], together: Together) -> list[_Said]:
         if twin is None:
             window.add(said)
         else:
-            window.near[twin] = _joined(window.near[twin], said, together)
+            window.near[twin] = _joined(window.near[twin], said)
     return window.done + window.near
 
 
@@ -158,15 +155,14 @@ def _contradiction(one: _Said, other: _Said) -> str | None:
     return None
 
 
-def _joined(one: _Said, other: _Said, together: Together) -> _Said:
+def _joined(one: _Said, other: _Said) -> _Said:
     """One finding for both: the more severe and surer one speaks, the other's evidence counts."""
     best, rest = sorted(
         (one, other), key=lambda said: (SEVERITY_ORDER[said.finding.severity], -said.finding.confidence)
     )
-    confidence = _agreed(one.finding, other.finding, together)
+    one.voices.update(other.voices)
     finding = best.finding.model_copy(
         update={
-            "confidence": confidence,
             "sources": tuple(sorted({*one.finding.sources, *other.finding.sources})),
             "trigger": best.finding.trigger or rest.finding.trigger,
             "suggestion": best.finding.suggestion or rest.finding.suggestion,
@@ -174,33 +170,7 @@ def _joined(one: _Said, other: _Said, together: Together) -> _Said:
             "also": best.finding.also or rest.finding.also,
         }
     )
-    return best._replace(finding=finding)
-
-
-def _agreed(one: Finding, other: Finding, together: Together) -> int:
-    """How far two findings of one defect are trusted: as counted for the two, else the surer one and a bonus."""
-    surer = max(one.confidence, other.confidence)
-    if by_programs_alone(one) and by_programs_alone(other):
-        if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
-            return surer
-        counted = together({*one.sources, *other.sources}, {one.rule, other.rule})
-        if counted is not None:
-            return counted
-        foreign = _is_foreign(one) != _is_foreign(other)
-        return max(surer, min(HIGHEST_CONFIDENCE, surer + (FOREIGN_BONUS if foreign else AGREEMENT_BONUS)))
-    if _independent(one, other):
-        return max(surer, min(HIGHEST_CONFIDENCE, surer + AGREEMENT_BONUS))
-    return surer
-
-
-def _is_foreign(finding: Finding) -> bool:
-    return all(source.startswith(FOREIGN_SOURCE) for source in finding.sources)
-
-
-def _independent(one: Finding, other: Finding) -> bool:
-    """Whether programs found the one and models the other; what both have found already has had its bonus."""
-    pairs = ((one, other), (other, one))
-    return any(by_a_model_alone(first) and by_programs_alone(second) for first, second in pairs)
+    return best._replace(finding=finding, voices=one.voices)
 
 
 def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:

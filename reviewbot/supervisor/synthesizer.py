@@ -24,8 +24,9 @@ from reviewbot.contracts import (
 )
 from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
 from reviewbot.supervisor.dispatcher import Settled
-from reviewbot.supervisor.merging import Together, merge
+from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
+from reviewbot.supervisor.verifier import Together
 
 UNKNOWN_LANGUAGE = "text"
 """What `FileChange.language` says of a file whose name tells nothing."""

@@ -6,11 +6,28 @@ second look confirms it; that second look is another call, and where an engine o
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
 from reviewbot.contracts import Finding, WorkerResult
 from reviewbot.worker import MODEL_SOURCE
 
 UNVERIFIED_CAP = 70
 """Below the threshold of 80: nobody has tried to refute it yet. Critical ones still reach a person."""
+
+AGREEMENT_BONUS = 10
+"""A program and a model that found the same thing independently: each is rarely wrong in the same way."""
+FOREIGN_BONUS = 20
+"""What one of our own tools found as well as a program of the repository's: they were written by different people,
+unless both tell the same rule, which is then one program heard twice."""
+FOREIGN_SOURCE = "sarif:"
+"""How the source of a finding begins that was handed in as SARIF."""
+HIGHEST_CONFIDENCE = 99
+"""Nothing but a person is certain."""
+
+Together = Callable[[Iterable[str], Iterable[str]], int | None]
+"""The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
 
 
 def verified(result: WorkerResult) -> WorkerResult:
@@ -33,3 +50,88 @@ def by_a_model_alone(finding: Finding) -> bool:
 def by_programs_alone(finding: Finding) -> bool:
     """Whether no model had a part in this finding."""
     return not any(source.startswith(MODEL_SOURCE) for source in finding.sources)
+
+
+class Voice(NamedTuple):
+    """What counts of a finding when it supports others."""
+
+    sources: tuple[str, ...]
+    rule: str
+    """Without what follows ":", which tells forms of one rule apart."""
+    spoken: str
+    """The rule in full."""
+    cwe: int | None
+    confidence: int
+    program: bool
+    """No model had a part in it."""
+    model: bool
+    """No program had a part in it."""
+    foreign: bool
+    """It was handed in as SARIF."""
+
+
+def voice_of(finding: Finding) -> Voice:
+    """The voice of one finding that nothing was joined to."""
+    return Voice(
+        sources=finding.sources,
+        rule=finding.rule.partition(":")[0],
+        spoken=finding.rule,
+        cwe=finding.cwe,
+        confidence=finding.confidence,
+        program=by_programs_alone(finding),
+        model=by_a_model_alone(finding),
+        foreign=all(source.startswith(FOREIGN_SOURCE) for source in finding.sources),
+    )
+
+
+def agreed(voices: Iterable[Voice], together: Together) -> int:
+    """The confidence of a defect that all of these have named; their order has no part in it.
+
+    Our own programs that name one weakness by different rules have what was counted for them together. What was not
+    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a rule
+    that none of ours has told, else the common one where two programs agree so, or a program and a model. One that
+    was handed in with a rule that ours has told is the same program heard twice, and counts for nothing.
+    """
+    everyone = set(voices)
+    told = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
+    heard = {voice for voice in everyone if not (voice.foreign and voice.rule in told)}
+    trust, bonus = 0, 0
+    for weakness in _by_weakness(heard):
+        own = [voice for voice in weakness if not voice.foreign]
+        foreign = [voice for voice in weakness if voice.foreign]
+        count = _counted(own, together) if _are_two(own) else None
+        trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
+        if own and foreign:
+            bonus = FOREIGN_BONUS
+        elif (count is None and _are_two(own)) or _are_two(foreign):
+            bonus = max(bonus, AGREEMENT_BONUS)
+    trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
+    if any(voice.program for voice in heard) and any(voice.model for voice in heard):
+        bonus = max(bonus, AGREEMENT_BONUS)
+    return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
+
+
+def _is_weighed(voice: Voice) -> bool:
+    return voice.program and voice.cwe is not None
+
+
+def _by_weakness(voices: Iterable[Voice]) -> Iterable[list[Voice]]:
+    named: dict[int | None, list[Voice]] = defaultdict(list)
+    for voice in filter(_is_weighed, voices):
+        named[voice.cwe].append(voice)
+    return named.values()
+
+
+def _are_two(voices: Sequence[Voice]) -> bool:
+    """Whether two of them are different programs that tell different rules."""
+    sources = {voice.sources for voice in voices}
+    return len(sources) > 1 and len({voice.rule or voice.sources for voice in voices}) > 1
+
+
+def _counted(voices: Sequence[Voice], together: Together) -> int | None:
+    sources = {source for voice in voices for source in voice.sources}
+    return together(sources, {voice.spoken for voice in voices})
+
+
+def _surest(voices: Iterable[Voice]) -> int:
+    return max((voice.confidence for voice in voices), default=0)

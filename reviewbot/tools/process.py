@@ -79,7 +79,9 @@ async def run_program(
     (any status outside `exit_codes`), timeout or flooded. Nothing of the run is left behind, also after a cancellation.
     `confinement` is by default the best that this system has.
     """
-    name, confined = program.name, confinement or confinement_here()
+    # The first time it is tried out, by starting a program: not in the way of everything else that runs.
+    name = program.name
+    confined = await asyncio.to_thread(confinement_here) if confinement is None else confinement
     with _workspace(files) as root:
         watch = _Watch(limits)
         try:

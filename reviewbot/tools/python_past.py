@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reviewbot.tools.python_tool import Found, View
+    from reviewbot.tools.views import Found, View
 
 FULL = 100
 """Of 100: as far as its rule is trusted."""

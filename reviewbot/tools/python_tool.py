@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_past import Past
-from reviewbot.tools.python_reader import parse
+from reviewbot.tools.python_reader import digest, parse
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.threads import in_thread
+from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, Step, View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,11 +27,16 @@ if TYPE_CHECKING:
     from reviewbot.tools.rules import Rule
     from reviewbot.tools.slices import Line
 
-DEFAULT_STEPS = 2_000_000
-"""Of one check on one piece: a second or two. Whoever writes code that needs more may have meant to."""
+__all__ = ["DEFAULT_STEPS", "Budget", "Check", "Found", "OutOfSteps", "PythonTool", "Step", "View"]
 
 _LARGEST_PAST = 1_000_000
 """Characters. What was in a larger old side is not known."""
+
+_LONG_SLICE = 200
+"""Added rows of a slice from which on the file probably comes in several, each of which would walk all of it again."""
+
+_FILES_HELD = 4
+"""More long files are seldom under review at a time."""
 
 _FLOW_LINES = 20
 """Of a flow that are named."""
@@ -39,70 +45,26 @@ _FLOW_TEXT = 900
 """Characters of a flow that is shown; a candidate's trigger has room for 1,000."""
 
 
-class OutOfSteps(Exception):  # noqa: N818 - not an error: the check stops, and a gap says so
-    """A check has used up the work that it may do."""
+class _LongFiles:
+    """What a check finds in long new files, each of which comes in many slices: once for all of them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[tuple[str, str], tuple[list[Found], bool]] = OrderedDict()
+
+    def found(self, view: View, check: Callable[[View], tuple[list[Found], bool]]) -> tuple[list[Found], bool]:
+        """What the check finds in the whole file, as if the change had added all of it."""
+        key = (view.path, digest(view.text))
+        with self._lock:  # the slices come at the same time, and one of them does the work
+            if key not in self._known:
+                self._known[key] = check(replace(view, added=frozenset(range(1, len(view.rows) + 1))))
+                while len(self._known) > _FILES_HELD:
+                    self._known.popitem(last=False)
+            return self._known[key]
 
 
-class Budget:
-    """How much work a check may still do. Threads cannot be stopped from outside, so each check counts for itself."""
-
-    def __init__(self, steps: int = DEFAULT_STEPS) -> None:
-        self._left = steps
-
-    def spend(self, steps: int = 1) -> None:
-        """Count some work. Raises OutOfSteps."""
-        self._left -= steps
-        if self._left < 0:
-            raise OutOfSteps
-
-
-@dataclass(frozen=True)
-class View:
-    """What a check sees of one piece of Python. Rows are 1-based rows of `text`, and of the nodes of `tree`."""
-
-    path: str
-    tree: ast.Module
-    text: str
-    whole: bool
-    """It is the whole file and no hunk of it: what is not in it is not in the file."""
-    added: frozenset[int]
-    """The rows that the change added."""
-
-    @cached_property
-    def rows(self) -> list[str]:
-        """The rows of the text as Python counts them; row n is `rows[n - 1]`."""
-        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-    def row(self, number: int) -> str:
-        """One row; empty where there is none."""
-        return self.rows[number - 1] if 0 < number <= len(self.rows) else ""
-
-
-class Step(NamedTuple):
-    """One step of a flow: a row, and what happens there in a few words."""
-
-    row: int
-    what: str
-
-
-class Found(NamedTuple):
-    """What a check has found. It is told on the first of `row` and the rows of `flow`, last first, that was added.
-
-    Where that is only a step of the flow and the old side has the same, it is left out.
-    """
-
-    rule: str
-    row: int
-    end_row: int = 0
-    """The last row of it; 0 for the same row."""
-    message: str = ""
-    """Empty: the rule's own."""
-    flow: tuple[Step, ...] = ()
-    """How the value came here, from its source on; shown as what makes the finding bite."""
-
-
-Check = Callable[[View, Budget], Iterable[Found]]
-"""Pure, deterministic, bounded by the budget. It looks at a whole piece; what the change did not add is left out."""
+def _is_long(view: View) -> bool:
+    return view.whole and len(view.added) >= _LONG_SLICE
 
 
 class PythonTool:
@@ -124,6 +86,7 @@ class PythonTool:
         self._rules = rules
         self._reader = reader
         self._steps = steps
+        self._long = _LongFiles()
 
     async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a slice of Python, in the whole file where the snapshot has it."""
@@ -145,7 +108,7 @@ class PythonTool:
             view = _view(payload.file_path, piece, shown)
             if not view.added:
                 continue
-            all_found, stopped = self._found(view)
+            all_found, stopped = self._long.found(view, self._found) if _is_long(view) else self._found(view)
             tired = tired or stopped
             past = Past(view, all_found, lambda: self._before(payload, snapshot))
             for found in all_found:

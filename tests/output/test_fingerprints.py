@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Conflict, Finding, HumanItem, Review, Withheld
-from reviewbot.output.fingerprints import fingerprints, normal, of_review
+from reviewbot.output.fingerprints import Place, fingerprints, normal, of_review
 
 Make = Callable[..., Finding]
 
@@ -165,3 +165,34 @@ def test_any_code_has_a_normal_form_that_is_its_own(text: str) -> None:
 @given(lines=st.lists(st.text(alphabet="abc=+.'\"(), ", min_size=1, max_size=20), min_size=1, max_size=5))
 def test_blanks_and_line_breaks_do_not_count(lines: list[str]) -> None:
     assert normal("\n".join(lines)) == normal("\n\n  ".join(lines)) == normal(" ".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("written", "formatted"),
+    [
+        ("run('it\\'s')", 'run("it\'s")'),
+        ('run("a" "b")', 'run("ab")'),
+        ('run(\n    "a"\n    "b"\n)', 'run("ab")'),
+        ("pair = a,", "pair = (a,)"),
+        ("pair = a, b", "pair = (\n    a,\n    b,\n)"),
+    ],
+)
+def test_what_a_formatter_writes_in_another_way_is_the_same(written: str, formatted: str) -> None:
+    assert normal(written) == normal(formatted)
+
+
+def test_a_secret_on_a_row_of_its_own_is_masked_as_well() -> None:
+    old, new = ("a8Kq2Lm9Zx4Vt7Rw", "q7Rt3Mn8Wz5Lk2Xc")
+
+    assert normal(f'password = "{old}"') == normal(f'password = (\n    "{new}"\n)')
+
+
+def test_rows_of_one_statement_are_one_place(make_finding: Make) -> None:
+    rows = [make_finding(line=line, end_line=line, rule=rule, evidence=rule) for line, rule in ((3, "b"), (4, "a"))]
+    flat = [finding.model_copy(update={"line": 3, "end_line": 3, "evidence": "both"}) for finding in rows]
+
+    names = fingerprints(rows, place_of=lambda _finding: Place("run(a, b)", 3))
+    formatted = fingerprints(flat, place_of=lambda _finding: Place("run(a,\n b)", 3))
+
+    assert [names[finding] for finding in rows] == [formatted[finding] for finding in flat]
+    assert len(set(names.values())) == 2

@@ -20,7 +20,7 @@ index 0000000..1111111
 +++ b/app.py
 @@ -0,0 +1,2 @@
 +import hashlib
-+print(hashlib.md5(b"").hexdigest())
++token = hashlib.md5(b"").hexdigest()
 """
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 
 import pytest
 
 from reviewbot.contracts import Finding
-from reviewbot.supervisor.merging import AGREEMENT_BONUS, FOREIGN_BONUS, HIGHEST_CONFIDENCE, REACH, merge
+from reviewbot.supervisor.merging import REACH, merge
+from reviewbot.supervisor.verifier import AGREEMENT_BONUS, FOREIGN_BONUS, HIGHEST_CONFIDENCE
 
 MakeFinding = Callable[..., Finding]
 
@@ -90,7 +92,7 @@ def test_two_reports_handed_in_gain_little_from_each_other(pattern: MakeFinding)
 
 
 def test_agreement_never_makes_certain(pattern: MakeFinding) -> None:
-    [[joined], _] = merge([pattern(confidence=97), pattern(confidence=97, sources=("sarif:other",))])
+    [[joined], _] = merge([pattern(confidence=97), pattern(confidence=97, rule="x", sources=("sarif:other",))])
 
     assert joined.confidence == HIGHEST_CONFIDENCE
 
@@ -118,3 +120,68 @@ def test_two_workers_may_contradict_each_other_on_one_line_alone(pattern: MakeFi
     single, conflicts = merge([pattern(severity="info", type="logic"), flow(severity="critical", also=())])
 
     assert (len(single), conflicts) == (2, [])
+
+
+@pytest.mark.parametrize("rule", ["S608", "S608:named"])
+def test_a_rule_of_ours_that_is_handed_in_is_no_second_witness(pattern: MakeFinding, rule: str) -> None:
+    [[joined], _] = merge([pattern(rule=rule), pattern(confidence=90, sources=("sarif:bandit",))])
+
+    assert joined.confidence == 70
+    assert joined.sources == ("ruff-security", "sarif:bandit")
+
+
+def test_one_rule_handed_in_twice_is_one_witness(pattern: MakeFinding) -> None:
+    [[joined], _] = merge([pattern(confidence=65, sources=(f"sarif:{name}",)) for name in ("bandit", "ruff")])
+
+    assert joined.confidence == 65
+
+
+def test_rules_without_names_of_two_programs_are_two_witnesses(pattern: MakeFinding) -> None:
+    [[joined], _] = merge([pattern(rule=""), pattern(rule="", sources=("sarif:other",))])
+
+    assert joined.confidence == 70 + FOREIGN_BONUS
+
+
+def test_what_is_handed_in_supports_a_flow_that_names_the_defect_by_another_rule(
+    pattern: MakeFinding, flow: MakeFinding
+) -> None:
+    [[joined], _] = merge([pattern(confidence=65, sources=("sarif:bandit",)), flow(line=10)])
+
+    assert joined.confidence == 72 + FOREIGN_BONUS
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ([("third", "third")], 72 + AGREEMENT_BONUS),
+        ([("model:x", "")], 72 + AGREEMENT_BONUS),
+        ([("sarif:bandit", "S608")], 72 + AGREEMENT_BONUS),
+        ([("sarif:a", "a")], 72 + FOREIGN_BONUS),
+        ([("sarif:a", "a"), ("sarif:b", "b"), ("model:x", "")], 72 + FOREIGN_BONUS),
+    ],
+    ids=["a third program", "a model", "a copy", "another one", "all of them"],
+)
+def test_bonuses_do_not_add_up_and_no_order_changes_them(
+    pattern: MakeFinding, flow: MakeFinding, more: list[tuple[str, str]], expected: int
+) -> None:
+    voices = [pattern(), flow(line=10)]
+    voices += [pattern(confidence=60, sources=(source,), rule=rule) for source, rule in more]
+
+    for order in itertools.permutations(voices):
+        [[joined], _] = merge(order)
+        assert joined.confidence == expected
+        assert len(joined.sources) == len(voices)
+
+
+@pytest.mark.parametrize(
+    ("source", "rule", "expected"),
+    [("sarif:bandit", "S608", 60), ("sarif:a", "a", 65 + FOREIGN_BONUS), ("model:x", "", 65 + AGREEMENT_BONUS)],
+)
+def test_a_count_may_be_raised_once_by_who_was_not_counted(
+    pattern: MakeFinding, flow: MakeFinding, source: str, rule: str, expected: int
+) -> None:
+    voices = [pattern(), flow(line=10), pattern(confidence=65, sources=(source,), rule=rule)]
+
+    [[joined], _] = merge(voices, lambda sources, _rules: 60 if set(sources) == {"ruff-security", "taint"} else None)
+
+    assert joined.confidence == expected

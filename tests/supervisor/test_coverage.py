@@ -37,7 +37,14 @@ GAP = Gap(path="src/app.py", worker="logic", reason="crashed", message="it broke
 
 
 def states(*names: CoverageState) -> list[FileCoverage]:
-    return [FileCoverage(path=f"f{n}.py", state=name) for n, name in enumerate(names)]
+    return [
+        FileCoverage(path=f"f{n}.py", state=name, looked=("x",) if name == "reviewed" else ())
+        for n, name in enumerate(names)
+    ]
+
+
+RENAMED = FileCoverage(path="new.py", state="reviewed", reason="renamed, content unchanged")
+"""It has nothing to read."""
 
 
 @pytest.fixture(name="read_by_logic")
@@ -64,6 +71,8 @@ def _read_by_logic(a_task: MakeTask, a_plan: MakePlan) -> Plan:
         ("only generated files", states("generated"), [], 0, 0, "nothing_to_review"),
         ("only files left out", states("ignored", "binary"), [], 0, 0, "nothing_to_review"),
         ("a partial file among files left out", states("ignored", "partial"), [], 0, 0, "not_reviewed"),
+        ("a renamed file beside one that nobody could read", [RENAMED, *states("partial")], [], 0, 0, "not_reviewed"),
+        ("a renamed file alone", [RENAMED], [], 0, 0, "clean"),
         ("something for a person", states("reviewed"), [], 0, 1, "needs_person"),
         ("something for a person, and a gap", states("partial"), [GAP], 0, 1, "needs_person"),
         ("an issue", states("reviewed"), [], 1, 0, "issues"),

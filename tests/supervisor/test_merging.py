@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Conflict, Finding
-from reviewbot.supervisor.merging import AGREEMENT_BONUS, HIGHEST_CONFIDENCE, merge
+from reviewbot.supervisor.merging import merge
+from reviewbot.supervisor.verifier import AGREEMENT_BONUS, HIGHEST_CONFIDENCE
 
 MakeFinding = Callable[..., Finding]
 

@@ -68,7 +68,7 @@ def test_no_tool_reports_a_rule_of_another(slice_of: SliceOf, bare: Snapshot) ->
     told = {tool: rules(run(tool, everything, bare)) for tool in RUFF_TOOLS}
 
     assert {tool: sorted(codes) for tool, codes in told.items()} == {
-        "ruff-security": ["S311:named", "S506", "S605"],
+        "ruff-security": ["S311", "S506", "S605"],
         "ruff-performance": ["ASYNC251", "C401", "RUF015"],
         "ruff-style": ["E101", "W605"],
         "ruff-logic": ["B006", "F507", "T100"],
@@ -136,9 +136,20 @@ def test_a_command_that_is_one_literal_is_only_mentioned(slice_of: SliceOf, bare
 @pytest.mark.parametrize(
     ("tool", "line", "rule", "confidence"),
     [
-        ("ruff-security", "reset_token = random.random()", "S311:named", 85),
+        ("ruff-security", "mask_token = random.random()", "S311", 60),
         ("ruff-security", "word = random.choice(tokens)", "S311", 60),
         ("ruff-security", "x = hashlib.md5(password)", "S324", 90),
+        ("ruff-security", "x = hashlib.md5(url)", "S324", 60),
+        ("ruff-security", "x = hashlib.sha1(b'blob ' + design)", "S324", 60),
+        ("ruff-security", "def sign(x): return hashlib.md5(x)", "S324", 90),
+        ("ruff-security", "+def sign(x):\n+    return hashlib.md5(x)", "S324", 90),
+        ("ruff-security", "+def name_of(x):\n+    return hashlib.md5(x)", "S324", 60),
+        ("ruff-security", "TOKEN_URL = 'https://auth.example/token'", "S105", 30),
+        ("ruff-security", "PASSWORD_FIELD = 'password'", "S105", 30),
+        ("ruff-security", "password_hint = 'at least ten letters'", "S105", 30),
+        ("ruff-security", "password = 'hunter2'", "S105", 60),
+        ("ruff-security", "password: str = 'hunter2'", "S105", 60),
+        ("ruff-security", "if password == 'hunter2': x = 1", "S105", 60),
         ("ruff-security", "etag = hashlib.md5(body).hexdigest()", "S324:named", 40),
         ("ruff-logic", "def f(at=datetime.now()): return at", "B008:named", 88),
         ("ruff-logic", "def f(limits=Limits()): return limits", "B008", 60),
@@ -193,6 +204,23 @@ def test_an_undefined_name_is_told_on_whole_files_only(
 
     assert rules(run("ruff-logic", slice_of(text), snapshot_of(text))) == ["F821"]
     assert rules(run("ruff-logic", slice_of(text), bare)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "severity", "confidence"),
+    [
+        ("def size(self) -> 'sa': return 1", "warning", 60),
+        ('x: "Missing" = 1', "warning", 60),
+        ('x = f"{missing}"', "critical", 85),
+        ('x = missing("missing")', "critical", 85),
+    ],
+)
+def test_a_name_in_a_string_is_no_error_as_soon_as_the_line_runs(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str, severity: str, confidence: int
+) -> None:
+    candidate = only(run("ruff-logic", slice_of(text), snapshot_of(text)))
+
+    assert (candidate.rule, candidate.severity, candidate.confidence) == ("F821", severity, confidence)
 
 
 def test_a_rule_about_the_file_is_told_once(slice_of: SliceOf, bare: Snapshot) -> None:

@@ -88,11 +88,11 @@ def test_rules_that_need_scope_speak_on_whole_files_only(code: str) -> None:
 
 
 def test_a_word_on_the_line_changes_the_confidence_and_the_name() -> None:
-    rule = TABLE.rules["S311"]
+    rule = TABLE.rules["S324"]
 
-    assert (rule.name_on("x = random.random()"), rule.confidence_on("x = random.random()")) == ("S311", 60)
-    assert rule.name_on("reset_TOKEN = random.random()") == "S311" + WORDS
-    assert rule.confidence_on("reset_TOKEN = random.random()") == 85
+    assert (rule.name_on("x = md5(data)"), rule.confidence_on("x = md5(data)")) == ("S324", 90)
+    assert rule.name_on("ETAG = md5(data)") == "S324" + WORDS
+    assert rule.confidence_on("ETAG = md5(data)") == 40
 
 
 def test_a_word_without_a_confidence_of_its_own_changes_nothing() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from reviewbot.adapters.git.parts import read_shallow
 from reviewbot.errors import InputError
 
 _MAX_POINTER_BYTES = 8_192
@@ -51,7 +51,10 @@ def find_place(start: Path) -> Place:
 
 
 def make_private(folder: Path, place: Place, object_format: str) -> Path:
-    """Make a bare git directory in an empty folder. It sees the objects of a place, and nothing else of it."""
+    """Make a bare git directory in an empty folder. It sees the objects of a place, and nothing else of it.
+
+    Raises InputError where the place says in no way of git's where its history was cut off.
+    """
     private = folder / "git"
     (private / "refs").mkdir(parents=True)
     (private / "objects" / "info").mkdir(parents=True)
@@ -61,8 +64,9 @@ def make_private(folder: Path, place: Place, object_format: str) -> Path:
         config += f"\tobjectFormat = {object_format}\n"
     (private / "config").write_text(config)
     (private / "objects" / "info" / "alternates").write_bytes(_c_quoted(os.fsencode(place.objects)) + b"\n")
-    if place.is_shallow:
-        shutil.copyfile(place.common_dir / "shallow", private / "shallow")
+    shallow = read_shallow(place.common_dir / "shallow")
+    if shallow is not None:
+        (private / "shallow").write_bytes(shallow)
     return private
 
 

@@ -37,6 +37,29 @@ FIXED = (
 """Before every subcommand. They matter where the real git directory is used; elsewhere they are a second lock."""
 
 
+KNOWN_PHRASES = (
+    "bad config",
+    "bad numeric config value",
+    "bad object",
+    "bad signature",
+    "bad tree object",
+    "could not fetch",
+    "index file corrupt",
+    "index file smaller than expected",
+    "invalid object",
+    "is corrupt",
+    "lazy fetching disabled",
+    "not a git repository",
+    "not a valid object name",
+    "Permission denied",
+    "unable to parse",
+    "unable to read",
+    "unknown repository extension",
+    "Expected git repo version",
+)
+"""What git may be quoted with."""
+
+
 @dataclass(frozen=True)
 class Git:
     """How to call git on one git directory, from an empty folder that is also its work tree."""
@@ -125,9 +148,9 @@ class Result:
 
     @property
     def why(self) -> str:
-        """Git's own words for a failure, in one line that is safe for a terminal."""
-        last = self.errors.strip().rpartition("\n")[2].removeprefix("fatal: ").removeprefix("error: ")
-        return "".join(c if c.isprintable() else "?" for c in last)[:200] or f"it ended with {self.code}"
+        """What git says of a failure, in known words alone: its messages repeat lines of the files that it read."""
+        said = ", ".join(phrase for phrase in KNOWN_PHRASES if phrase in self.errors)
+        return said or f"git ended with {self.code}"
 
 
 def find_program(path_variable: str) -> tuple[str, str]:

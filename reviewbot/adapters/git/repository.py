@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from reviewbot.adapters.git.objects import MAX_FILE_BYTES, REGULAR, ObjectReader
+from reviewbot.adapters.git.parts import copy_index
 from reviewbot.adapters.git.place import Place, find_place, make_private
 from reviewbot.adapters.git.process import Git, Result, find_program
 from reviewbot.adapters.git.revisions import Range, parse_range
@@ -217,15 +218,11 @@ class GitRepository:
         index = self._index_file or opened.place.git_dir / "index"
         copy = opened.folder / "staged"
         try:
-            shutil.copyfile(index, copy)
-            for shared in opened.place.git_dir.glob("sharedindex.*"):
-                shutil.copyfile(shared, opened.private.git_dir / shared.name)
+            copy_index(index, opened.place.git_dir, copy, opened.private.git_dir)
         except FileNotFoundError:
             if base is None:
                 return self._nothing
             raise InputError("nothing can be staged here: the repository has no index; name a range instead") from None
-        except OSError as error:
-            raise InputError(f"the index cannot be read: {error.strerror}") from None
         found = replace(opened.private, index=copy).run("write-tree", "--missing-ok")
         if found.code == 0:
             return found.line

@@ -44,7 +44,8 @@ _OPENING = re.compile(r"[a-z0-9_]{0,40}(?:exempt|anonymous|allow_?any|public)[a-
 """Words that let callers in."""
 
 _AUTH_WORD = re.compile(
-    r"auth|login|permission|permit|admin|staff|role|csrf|token|passes_test|acl|scope|security", re.IGNORECASE
+    r"auth|login|permission|permit|admin|staff|role|csrf|token|passes_test|acl|scope|security|owner|forbid",
+    re.IGNORECASE,
 )
 
 
@@ -100,7 +101,14 @@ def removed_exits(pair: Pair) -> Iterator[Told]:
         what = "stopped" if raises else "left early"
         asked = short(node.test if len(lost) > 1 else lost[0])
         message = f"`{pair.new.name}` {what} over `{asked}`, and does not ask for that any more"
-        yield pair.told("removed-guard" if raises else "removed-early-exit", message, node)
+        yield pair.told(_rule_of_exit(node, asked, raises=raises), message, node)
+
+
+def _rule_of_exit(node: ast.If, asked: str, *, raises: bool) -> str:
+    if not raises:
+        return "removed-early-exit"
+    turned_away = speaks_of_authorization(asked) or speaks_of_authorization(ast.unparse(node.body[-1]))
+    return "removed-access-guard" if turned_away else "removed-guard"
 
 
 def _is_asked_elsewhere(pair: Pair, lost: list[ast.expr]) -> bool:
@@ -147,7 +155,8 @@ def removed_checks(pair: Pair) -> Iterator[Told]:
         moved = pair.sides.new_words[last] >= pair.sides.old_words[last]
         if about and not moved and not pair.may_be_replaced(about) and pair.still_uses(about):
             message = f"`{pair.new.name}` does not call `{name}` any more and goes on as if it had"
-            yield pair.told("removed-check", message, node)
+            rule = "removed-access-check" if speaks_of_authorization(last) else "removed-check"
+            yield pair.told(rule, message, node)
 
 
 def _leaves(node: ast.If) -> bool:

@@ -99,6 +99,13 @@ class Kinds:
         category = self._category(cwe) if worker == "security" else None
         return Kind(worker, category or slug(result.rule.rpartition("/")[2]), cwe)
 
+    def rule(self, tool: str, result: Result) -> str:
+        """What the rule is called: by ruff's code where it is one of ours for ruff, or what that was made from."""
+        code = _code((tool.lower().split() or [""])[0], result.rule)
+        if code in self._rules:
+            return code
+        return slug(result.rule) if result.rule else ""
+
     def _worker(self, program: str, code: str, result: Result) -> str:
         if result.score > 0 or "security" in result.tags:
             return "security"

@@ -109,7 +109,7 @@ def _foreign(run: Run, result: Result, path: str, kinds: Kinds) -> Foreign:
         path=path,
         line=result.line,
         end_line=result.end_line,
-        rule=slug(result.rule) if result.rule else "",
+        rule=kinds.rule(run.tool, result),
         severity=_severity(result),
         message=message_of(result.message),
         source=slug(f"sarif:{run.tool}"),

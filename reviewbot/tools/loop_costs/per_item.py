@@ -23,6 +23,9 @@ _RELATED = frozenset({"all", "count", "exists", "first", "last", "get", "filter"
 _LAZY_RELATED = frozenset({"all", "filter"})
 _SESSIONS = frozenset({"session", "conn", "connection", "con", "db", "database"})
 _SEARCHES = frozenset({"match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
+_TIMED = frozenset({"asyncio.wait_for", "wait_for"})
+"""What waits for one coroutine, and no longer than it is told to."""
+
 _NESTED = 2
 
 
@@ -92,7 +95,7 @@ def _outside(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     call, scope = site.node, site.place.scope
     if not isinstance(call, ast.Call):
         return
-    if name := request(call, scope):
+    if (name := request(call, scope)) and _waits_here(site, loop):
         yield told(
             "request-per-item" if sure else "request-in-loop", call, loop, f"`{name}` sends a request {loop.each}"
         )
@@ -101,6 +104,17 @@ def _outside(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     elif file := opened(call, scope, loop):
         rule = "file-per-item" if sure and file.sure else "file-in-loop"
         yield told(rule, call, loop, f"`{file.name}` opens the same file again {loop.each}")
+
+
+def _waits_here(site: Site, loop: Loop) -> bool:
+    """Whether a turn takes the answer itself. A coroutine that is collected or passed on runs beside the others."""
+    call, parent = site.node, site.parent
+    func = call.func if isinstance(call, ast.Call) else None
+    owner = func.value if isinstance(func, ast.Attribute) else None
+    if kind_of(site.place.scope, owner) != "http-async" or isinstance(parent, ast.Await | ast.withitem):
+        return True
+    timed = (node.value for node in loop.nodes if isinstance(node, ast.Await) and isinstance(node.value, ast.Call))
+    return any(dotted(one.func) in _TIMED and one.args[:1] == [call] for one in timed)
 
 
 def _always_the_same(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.security_checks.words import argument, at, is_open, is_password, is_static, label, words
+from reviewbot.tools.security_checks.words import PASSWORDS, argument, at, is_open, is_password, is_static, label, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,10 @@ _FAST = frozenset(
     f"hashlib.{name}"
     for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "sha3_512", "blake2b", "blake2s")
 )
+_BROKEN = frozenset({"md5", "sha1"})
+_KEPT_WITH = PASSWORDS | {"secret", "token", "credential", "credentials", "signature"}
+"""Words of what a digest goes to that tell that security depends on it."""
+
 _SLOW = frozenset({"bcrypt", "argon2", "scrypt", "pbkdf2", "hashpw", "hash_password", "make_password", "kdf"})
 _LEAKED = frozenset({"pwned", "pwnedpasswords", "breach", "breached", "hibp", "leaked"})
 """Words of code that asks a service of known passwords, whose protocol is made of fast hashes."""
@@ -47,6 +51,7 @@ _FEWEST_DOUBLINGS = 10
 def weak_passwords(facts: Facts) -> Iterator[Found]:
     """Look at how passwords are hashed."""
     yield from _fast_hashes(facts)
+    yield from _weak_hashes(facts)
     yield from _derived(facts)
     for call in facts.calls("bcrypt.gensalt"):
         rounds = facts.number(argument(call, 0, "rounds"))
@@ -59,6 +64,62 @@ def _fast_hashes(facts: Facts) -> Iterator[Found]:
         hashed = _hashed(facts, call)
         if hashed is not None and _holds_password(facts, hashed) and not _excused(facts, call):
             yield at("fast-password-hash", call)
+
+
+def _weak_hashes(facts: Facts) -> Iterator[Found]:
+    """A broken hash whose result goes, one or two names later, to something with the name of a secret."""
+    for call in facts.of(ast.Call):
+        if not _is_broken(facts, call) or facts.constant(argument(call, None, "usedforsecurity")) is False:
+            continue
+        names = {name for name in [_target(facts, call)] if name}
+        for name in [*names]:
+            names |= {_target(facts, use) for use in facts.uses(call, name)} - {""}
+        uses = (use for name in sorted(names) for use in facts.uses(call, name))
+        if any(_is_kept_with_secrets(facts, use) for use in uses) and not _excused(facts, call):
+            yield at("weak-hash-of-secret", call)
+
+
+def _is_broken(facts: Facts, call: ast.Call) -> bool:
+    module, _, name = facts.name(call.func).rpartition(".")
+    if module != "hashlib":
+        return False
+    return (facts.text(argument(call, 0, "name")).lower() if name == "new" else name) in _BROKEN
+
+
+def _statement(facts: Facts, node: ast.AST) -> ast.stmt | None:
+    return next((above for above in facts.above(node) if isinstance(above, ast.stmt)), None)
+
+
+def _target(facts: Facts, node: ast.AST) -> str:
+    """The one name that the statement around an expression gives it; empty where there is none."""
+    match _statement(facts, node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+        case _:
+            return ""
+
+
+def _is_kept_with_secrets(facts: Facts, use: ast.Name) -> bool:
+    """Whether a simple statement puts a value into something whose own name or file is one of secrets."""
+    statement = _statement(facts, use)
+    if not isinstance(statement, ast.Assign | ast.Expr):
+        return False
+    if isinstance(statement, ast.Assign):
+        return any(_KEPT_WITH & set(words(label(facts, target))) for target in statement.targets)
+    call = statement.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr == "update":
+        return False
+    store = facts.value(call.func.value)
+    said = (node for part in (call.func.value, store) if part is not None for node in facts.under(part))
+    return any(_KEPT_WITH & set(words(_named(node))) for node in said)
+
+
+def _named(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name
+        case _:
+            return ""
 
 
 def _hashed(facts: Facts, call: ast.Call) -> ast.expr | None:

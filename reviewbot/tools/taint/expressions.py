@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint import constants
-from reviewbot.tools.taint.flow import Call, Flow, Here, is_request, nothing, source
+from reviewbot.tools.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
 from reviewbot.tools.taint.members import Members
 from reviewbot.tools.taint.operations import PATH, combined, element, position
 from reviewbot.tools.taint.places import place, shown
@@ -147,9 +147,10 @@ class Expressions:
             found = base.items.get(position(base, index.const))
             return found if found is not None else plain(base)
         if is_request(base.path, self._flow.knowledge):
-            return source("remote", node, shown(node))
+            return CLEAN if self._flow.stored(index) else source("remote", node, shown(node))
         path = f"{base.path}[]" if base.path else ""
-        return Value(base.taints, path=path) if base.taints else nothing(path)
+        held = referred(base, index, self._flow.knowledge)
+        return Value(held.taints, path=path) if held.taints else nothing(path)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         receiver: Value | None = None

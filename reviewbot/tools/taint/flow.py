@@ -96,13 +96,18 @@ class Flow:
         framed = not self.view.whole or not words["request.packages"].isdisjoint(self.frameworks)
         return framed or member in words["request.strong"]
 
+    def stored(self, key: Value) -> bool:
+        """Whether an item of a request itself is what the program has put there, and not what the client sent."""
+        return not key.known or not self.knowledge.words["request.stores"].isdisjoint(self.frameworks)
+
     def requested(self, node: ast.expr, member: str) -> Value:
         """What a member of a request holds."""
         words = self.knowledge.words
         how = [mark for mark, key in _MEMBERS.items() if member in words[key]]
         value = source("remote", node, shown(node), "", *how)
         if member in words["request.one_line"]:
-            return value.marked("header", "log")
+            referred = ("redirect",) if member in words["request.referrers"] else ()
+            return value.marked("header", "log", *referred)
         return value.marked("redirect") if member in words["request.route"] else value
 
     def method(self, owner: str, name: str) -> int:
@@ -139,6 +144,12 @@ def parameter(function: Function, arg: ast.arg, path: str = "") -> Value:
 def is_request(path: str, knowledge: Knowledge) -> bool:
     """Whether a name means the request of a web framework."""
     return path in knowledge.words["request.objects"] or path in knowledge.words["request.names"]
+
+
+def referred(value: Value, key: Value, knowledge: Knowledge) -> Value:
+    """A header by its name: the page that a link was on is none that somebody else can choose as a target."""
+    is_referrer = isinstance(key.const, str) and key.const.lower() in knowledge.words["request.referrers"]
+    return value.marked("redirect") if is_referrer else value
 
 
 def nothing(path: str = "") -> Value:

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reviewbot.tools.taint.annotations import Annotations
 from reviewbot.tools.taint.calls import Calls
 from reviewbot.tools.taint.expressions import Expressions
 from reviewbot.tools.taint.flow import Flow, Here, is_request, parameter, source
 from reviewbot.tools.taint.guards import Guards
 from reviewbot.tools.taint.index import route
 from reviewbot.tools.taint.operations import PATH
-from reviewbot.tools.taint.places import place
 from reviewbot.tools.taint.statements import Statements
 from reviewbot.tools.taint.values import CLEAN, OBJECT, Function, Value, joined, merged
 
@@ -39,6 +39,7 @@ class Functions:
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
+        self._annotations = Annotations(flow)
         self._times: Counter[int] = Counter()
 
     def module(self, tree: ast.Module, scope: Scope) -> None:
@@ -58,7 +59,10 @@ class Functions:
         )
         scope = outer.function()
         for arg in function.parameters:
-            scope.set(arg.arg, self._parameter(function, arg, pattern, scope))
+            value = self._parameter(function, arg, pattern, scope)
+            if arg.arg not in scope.own:
+                scope.set(arg.arg, value)
+            scope.own[arg.arg] = value
         self._parts(here).run(function.node.body, scope)
         self._flow.summaries[number] = _returned(here.returns)
 
@@ -71,20 +75,25 @@ class Functions:
         first = function.parameters[0]
         if function.owner and arg is first and arg.arg in ("self", "cls"):
             return Value(path=f"{function.owner}()")
-        annotation, words = _annotated(arg, scope), self._flow.knowledge.words
+        declared, words = self._annotations.of(function, arg, scope), self._flow.knowledge.words
+        annotation = declared.path
         unsaid = not annotation and arg.arg in words["request.names"]
         if unsaid or is_request(annotation, self._flow.knowledge):
             return Value(path="request")
         rest = arg in (function.node.args.vararg, function.node.args.kwarg)
-        if rest or annotation.rpartition(".")[2] in words["routes.typed"]:
+        if rest or declared.harmless:
             return CLEAN
+        if declared.fields:
+            scope.set(arg.arg, CLEAN)
+        for field in declared.fields:
+            scope.put(arg.arg, f"{arg.arg}.{field}", CLEAN)
         if pattern is not None:
-            return self._of_route(function, arg, pattern)
+            return self._of_route(arg, pattern)
         if arg is first and ",".join(other.arg for other in function.parameters[:2]) in words["handler.events"]:
             return source("remote", arg, arg.arg, "", OBJECT)
         return parameter(function, arg, PATH if annotation in ("pathlib.Path", "Path") else "")
 
-    def _of_route(self, function: Function, arg: ast.arg, pattern: str) -> Value:
+    def _of_route(self, arg: ast.arg, pattern: str) -> Value:
         """A parameter that a framework fills from the address, or from the query where it does that by itself."""
         for match in _PART.finditer(pattern):
             converter, name, braced, kind = match.groups(default="")
@@ -96,43 +105,9 @@ class Functions:
             value = source("remote", arg, arg.arg)
             return value if kept in _WITH_SLASHES else value.marked("path")
         by_itself = not self._flow.knowledge.words["routes.asks"].isdisjoint(self._flow.frameworks)
-        if not by_itself or _asks_for_another(function, arg):
+        if not by_itself:
             return CLEAN
         return source("remote", arg, arg.arg)
-
-
-def _asks_for_another(function: Function, arg: ast.arg) -> bool:
-    """Whether a parameter has a default that is a call: what it is then depends on more than the request."""
-    arguments = function.node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: list[tuple[ast.arg, ast.expr | None]] = [
-        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    for named, default in defaults:
-        if named is arg and isinstance(default, ast.Call):
-            return place(default.func)[1].rsplit(".", 1)[-1] in ("Depends", "Security")
-    return False
-
-
-def _annotated(arg: ast.arg, scope: Scope) -> str:
-    """The dotted name of an annotation; of `X | None` and `Optional[X]` the name of X."""
-    node = arg.annotation
-    if isinstance(node, ast.BinOp):
-        node = node.left
-    if isinstance(node, ast.Subscript):
-        outer = place(node.value)[1].rsplit(".", 1)[-1]
-        if outer in ("Optional", "Annotated"):
-            node = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
-        else:
-            node = node.value
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if node is None:
-        return ""
-    name, key = place(node)
-    there = scope.get(name) if name else None
-    return there.path + key[len(name) :] if there is not None and there.path else key
 
 
 def _returned(values: Sequence[Value]) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reviewbot.tools.taint.knowledge import words_of
 from reviewbot.tools.taint.places import place
 from reviewbot.tools.taint.texts import fixes_host
-from reviewbot.tools.taint.values import ALL, CLEAN, HOSTED, RESOLVED, Value
+from reviewbot.tools.taint.values import ALL, CLEAN, HOSTED, LEVEL, RESOLVED, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +116,10 @@ class Guards:
                 scope.check(name, key, CLEAN)  # what is empty does no harm
 
     def _spread(self, value: Value, scope: Scope, kinds: tuple[str, ...]) -> None:
-        scope.spread(value, value.marked(*kinds))
+        """Make a value harmless under all of its names, and the addresses that were parsed from it."""
+        parsed = [there for _, there in scope.entries() if there.about is value and there.form == "address"]
+        for there in (value, *parsed):
+            scope.spread(there, there.marked(*kinds))
 
     def _compared(self, test: ast.Compare, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         left, right, operation = test.left, test.comparators[0], test.ops[0]
@@ -150,7 +153,7 @@ class Guards:
         container, item = evaluate(right, scope), evaluate(left, scope)
         if item.known and isinstance(item.const, str) and container.taints:
             if not inside and ".." in item.const:
-                self.settle(right, scope, evaluate, ("path",))
+                self.settle(right, scope, evaluate, (LEVEL,))
             if not inside and item.const in _LINE_BREAKS:
                 self.settle(right, scope, evaluate, ("header", "log"))
             if not inside and item.const in _QUOTES:
@@ -202,9 +205,9 @@ class Guards:
             return
         receiver = test.func.value
         value = evaluate(receiver, scope)
-        if value.taints and all(RESOLVED in taint.safe for taint in value.taints):
-            self.settle(receiver, scope, evaluate, ("path",))
         prefix = evaluate(test.args[0], scope) if test.args else CLEAN
+        if value.taints and all(RESOLVED in taint.safe for taint in value.taints) and not _is_root(prefix):
+            self.settle(receiver, scope, evaluate, ("path",))
         if prefix.const in _QUOTES:
             self.settle(receiver, scope, evaluate, (_QUOTED,))
         if isinstance(prefix.const, str) and len(prefix.const) > 1 and fixes_host(prefix.const):
@@ -214,15 +217,44 @@ class Guards:
         inner = test.args[0]
         if not isinstance(inner, (ast.GeneratorExp, ast.ListComp)) or (name == "all") != truth:
             return
-        self.settle(inner.generators[0].iter, scope, evaluate, _ANYTHING)
-        if name == "any" and isinstance(inner.elt, ast.Compare):
-            self.settle(inner.elt.comparators[0], scope, evaluate, _ANYTHING)
+        target = place(inner.generators[0].target)[1]
+        if self._allows(inner.elt, target, truth=name == "all"):
+            self.settle(inner.generators[0].iter, scope, evaluate, _ANYTHING)
+        elif name == "any" and isinstance(inner.elt, ast.Compare) and isinstance(inner.elt.ops[0], ast.In):
+            refused = evaluate(inner.generators[0].iter, scope)
+            told = (refused, *(refused.items or {}).values())
+            if any(part.const == ".." for part in told):
+                self.settle(inner.elt.comparators[0], scope, evaluate, (LEVEL,))
+
+    def _allows(self, node: ast.expr, target: str, *, truth: bool, depth: int = 0) -> bool:
+        """Whether a condition on each item says what is allowed; one that says what is not leaves the rest open."""
+        words = self._flow.knowledge.words
+        if depth >= _DEEPEST:
+            return False
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._allows(node.operand, target, truth=not truth, depth=depth + 1)
+        if isinstance(node, ast.BoolOp):
+            told = [self._allows(one, target, truth=truth, depth=depth + 1) for one in node.values]
+            return any(told) if isinstance(node.op, ast.And) == truth else all(told)
+        if isinstance(node, ast.Compare):
+            kinds = (ast.In, ast.Eq) if truth else (ast.NotIn, ast.NotEq)
+            return isinstance(node.ops[0], kinds) and place(_inside(node.left))[1] == target
+        name = _last(node.func) if isinstance(node, ast.Call) else ""
+        if name in words["checks.methods"]:
+            return truth
+        return not words["checks.good" if truth else "checks.bad"].isdisjoint(words_of(name))
 
 
 def anchored(pattern: Value, name: str) -> bool:
     """Whether a match of a pattern speaks for the whole text."""
     text = pattern.const if isinstance(pattern.const, str) else pattern.lead
     return name == "fullmatch" or (name == "match" and (not text or text.endswith(_ENDS)))
+
+
+def _is_root(prefix: Value) -> bool:
+    """Whether every path begins like that once it is resolved."""
+    parts = [prefix, *(prefix.items or {}).values()]
+    return any(part.path == "os.sep" or (isinstance(part.const, str) and len(part.const) <= 1) for part in parts)
 
 
 def _inside(node: ast.expr) -> ast.expr:

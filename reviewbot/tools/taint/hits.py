@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.tools.python_tool import Found, Step
-from reviewbot.tools.taint.values import ALL, BUILT, MEMBER, NUMBER, OBJECT, UNSEEN, UPLOAD, Taint, Value
+from reviewbot.tools.taint.values import (
+    ALL,
+    BUILT,
+    HOSTED,
+    LEVEL,
+    MEMBER,
+    NAMED,
+    NUMBER,
+    OBJECT,
+    PLACED,
+    UNSEEN,
+    UPLOAD,
+    Taint,
+    Value,
+)
 
 if TYPE_CHECKING:
     import ast
@@ -91,7 +105,7 @@ class Hits:
             suffix = self._knowledge.kinds[hit.kind].suffixes[hit.taint.origin.reach]
             found[hit.kind, hit.row] = self._found(hit, suffix)
         for owner in sorted(self._of):
-            for hit in self._told_of(owner):
+            for hit in sorted(self._told_of(owner), key=_is_named):
                 found.setdefault((hit.kind, hit.row), self._found(hit, "parameter"))
         return iter(sorted(found.values(), key=lambda one: (one.row, one.rule)))
 
@@ -111,12 +125,22 @@ class Hits:
         begins = "is chosen by the caller" if origin.reach == "parameter" else "comes from outside"
         first = Step(origin.row, f"`{origin.text}` {begins}")
         message = f"{source} reaches {what}, at `{hit.sink}`."
+        if _is_named(hit) and suffix == "parameter":
+            message = f"{source} is the name of a table or a column in a SQL statement, at `{hit.sink}`."
+            return Found("sql-identifier-parameter", hit.row, hit.end_row, message, (first, *hit.taint.steps))
         return Found(f"{hit.kind}-{suffix}", hit.row, hit.end_row, message, (first, *hit.taint.steps))
+
+
+def _is_named(hit: Hit) -> bool:
+    """Whether a value can only be the name of a table or a column."""
+    return hit.kind == "sql" and NAMED in hit.taint.safe
 
 
 def _harmful(kind: str, taint: Taint) -> bool:
     if kind == "size":
         return NUMBER in taint.how and kind not in taint.safe
+    if kind == "path" and LEVEL in taint.safe and not taint.safe.isdisjoint((PLACED, HOSTED)):
+        return False
     return ALL not in taint.safe and kind not in taint.safe
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.tools.taint.containers import EMPTIES, FILLS
 from reviewbot.tools.taint.places import place
 from reviewbot.tools.taint.values import Function
 from reviewbot.tools.trees import parts
@@ -13,6 +14,9 @@ from reviewbot.tools.trees import parts
 if TYPE_CHECKING:
     from reviewbot.tools.python_tool import Budget
     from reviewbot.tools.taint.knowledge import Knowledge
+
+_REACHES_ALL = frozenset({"globals", "setattr"})
+"""Functions that may set any name of the module."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -63,6 +67,39 @@ def _noted(node: ast.stmt, inside: int, owner: str, found: Index) -> tuple[int, 
         found.calls[inside].add(node.name)
         return number, ""
     return inside, owner
+
+
+def changed_names(tree: ast.Module, budget: Budget) -> frozenset[str]:
+    """Names and attributes whose constant does not last: set more than once, or from elsewhere. Raises OutOfSteps."""
+    bound: Counter[str] = Counter()
+    changed: set[str] = set()
+    todo: list[tuple[ast.AST, bool]] = [(tree, False)]
+    anything = False
+    while todo:
+        node, inside = todo.pop()
+        budget.spend()
+        if isinstance(node, ast.Global):
+            changed.update(node.names)
+        elif isinstance(node, ast.Name):
+            anything = anything or node.id in _REACHES_ALL
+            if not inside and isinstance(node.ctx, (ast.Store, ast.Del)):
+                bound[node.id] += 1
+        elif isinstance(node, (ast.Attribute, ast.Subscript)):
+            changed.update(_set_by(node, inside=inside))
+        inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        todo += [(child, inside) for child in parts(node)]
+    changed.update(name for name, times in bound.items() if times > 1 or anything)
+    return frozenset(changed)
+
+
+def _set_by(node: ast.Attribute | ast.Subscript, *, inside: bool) -> tuple[str, ...]:
+    """The names that the place of an assignment, or a method that fills a container, changes the value of."""
+    name = place(node.value)[0]
+    if isinstance(node, ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            return (name,) if inside and node.attr in FILLS | EMPTIES else ()
+        return (node.attr,)
+    return (name,) if inside and not isinstance(node.ctx, ast.Load) else ()
 
 
 def worth_following(found: Index, knowledge: Knowledge, sinks: frozenset[str]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint import constants
 from reviewbot.tools.taint.texts import composed
-from reviewbot.tools.taint.values import BUILT, CLEAN, UNKNOWN, Value, joined, merged, mixed
+from reviewbot.tools.taint.values import BUILT, CLEAN, PLACED, UNKNOWN, Value, joined, merged, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ def combined(operation: ast.operator, left: Value, right: Value) -> Value:
             return _concatenated(left, right)
         return composed([left, right])
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
-        return Value(merged([left, right]), path=PATH).became(BUILT)
+        placed = right if left.taints else right.marked(PLACED)
+        return Value(merged([left, placed]), path=PATH).became(BUILT)
     if isinstance(operation, ast.Mod) and isinstance(left.const, str):
         return formatted(left, [right])
     return mixed([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
@@ -40,6 +41,9 @@ def formatted(pattern: Value, given: Sequence[Value]) -> Value:
     text = str(pattern.const)
     cut = min((index for mark in "%{" if (index := text.find(mark)) >= 0), default=len(text))
     lead, rest = Value(const=text[:cut]), Value(const=text[cut:] if len(text) - cut > len("%s") else "")
+    several = sum(bool(value.taints) for value in values) > 1
+    if several or len(values) != 1:  # which of them stands right behind the beginning is not known
+        return composed([lead, CLEAN, mixed(values), rest])
     return composed([lead, mixed(values), rest])
 
 

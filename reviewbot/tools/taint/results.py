@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint import containers
-from reviewbot.tools.taint.flow import Call, Flow, is_request, source
+from reviewbot.tools.taint.flow import Call, Flow, is_request, referred, source
 from reviewbot.tools.taint.guards import anchored
 from reviewbot.tools.taint.knowledge import words_of
 from reviewbot.tools.taint.operations import formatted
@@ -16,8 +16,10 @@ from reviewbot.tools.taint.values import (
     ALL,
     BUILT,
     CLEAN,
+    HOSTED,
     NUMBER,
     OBJECT,
+    PLACED,
     RESOLVED,
     UNSEEN,
     Value,
@@ -50,7 +52,7 @@ class Results:
         self._flow = flow
         self._knowledge = flow.knowledge
         self._by_name: dict[str, Callable[[Call, Value], Value]] = {
-            "os.path.join": lambda call, value: value.became(BUILT) if len(call.args) > 1 else value,
+            "os.path.join": _put_behind,
             "str": _as_text,
             "repr": _as_text,
             "format": _as_text,
@@ -81,7 +83,10 @@ class Results:
         if receiver is not None and is_request(receiver.path, self._knowledge):
             if self._flow.in_request(receiver.path, call.name):
                 return self._flow.requested(call.node, call.name)
-            return None if call.name != "get" else source("remote", call.node, shown(call.node))
+            if call.name != "get":
+                return None
+            stored = not call.args or self._flow.stored(call.args[0])
+            return CLEAN if stored else source("remote", call.node, shown(call.node))
         if f".{call.name}" in words["handler.calls"] and receiver is not None:
             return source("remote", call.node, shown(call.node))
         for name in names:
@@ -122,6 +127,8 @@ class Results:
             return CLEAN if asked is None else Value(about=asked, form="match")
         if call.receiver is not None and _is_followed(call.receiver):
             return self._method(call, call.receiver)
+        if call.name == "joinpath" and call.receiver is not None:
+            return mixed(call.given, BUILT).marked(PLACED)
         if call.name == "join" and call.args:
             return _connected(CLEAN, call.args[0])
         return self._unseen(call)
@@ -130,11 +137,15 @@ class Results:
         """What a method returns whose receiver is a text, a container, or comes from outside."""
         if call.name in containers.LOOKS_UP:
             found = containers.looked_up(call, receiver)
-            return found if found is not None else mixed([receiver, *call.args[1:]])
+            key = call.args[0] if call.args else CLEAN
+            kept = referred(receiver, key, self._knowledge)
+            return found if found is not None else mixed([kept, *call.args[1:]])
         if call.name == "format":
             return formatted(receiver, call.given) if receiver.known else mixed([receiver, *call.given], BUILT)
         if call.name == "join":
             return _connected(receiver, call.args[0] if call.args else CLEAN)
+        if receiver.form == "address" and call.name in ("_replace", "geturl"):
+            return _address(call, receiver)
         if call.name == "replace":
             return _replaced(call, receiver)
         if call.name in self._knowledge.words["passes.methods"]:
@@ -180,6 +191,21 @@ def _as_text(call: Call, value: Value) -> Value:
     lone = call.args[0] if len(call.args) == 1 else value
     const = lone.const if isinstance(lone.const, str) else value.const
     return without(Value(value.taints, const=const, lead=lone.lead, about=lone.about), OBJECT)
+
+
+def _put_behind(call: Call, value: Value) -> Value:
+    """A path made of several parts: all behind the first one, where that is fixed."""
+    if len(call.args) == 1:
+        return value
+    return value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).marked(PLACED)
+
+
+def _address(call: Call, receiver: Value) -> Value:
+    """A parsed address with other parts, or as a text: what is put behind its host leaves the host as it is."""
+    behind = [value for name, value in call.keywords.items() if name not in ("netloc", "scheme")]
+    before = [value for name, value in call.keywords.items() if name in ("netloc", "scheme")]
+    held = mixed([receiver, *before, *(value.marked("redirect", "ssrf", HOSTED) for value in behind)])
+    return held if call.name == "geturl" else replace(receiver, taints=held.taints)
 
 
 def _limited(call: Call, value: Value) -> Value:

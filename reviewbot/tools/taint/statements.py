@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.tools.taint import constants
+from reviewbot.tools.taint.index import changed_names
 from reviewbot.tools.taint.knowledge import words_of
 from reviewbot.tools.taint.operations import combined, element
 from reviewbot.tools.taint.patterns import always, bind_names, constants_of, never
-from reviewbot.tools.taint.places import imported
-from reviewbot.tools.taint.values import ALL, CLEAN, Value
+from reviewbot.tools.taint.places import imported, place
+from reviewbot.tools.taint.summaries import Called, raises, stops
+from reviewbot.tools.taint.values import ALL, CLEAN, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +25,42 @@ if TYPE_CHECKING:
     from reviewbot.tools.taint.guards import Guards
     from reviewbot.tools.taint.scopes import Scope
 
-_STOPS = frozenset({"abort", "exit", "_exit", "fail", "raise_error", "raise_exception", "error_exit", "die", "quit"})
-"""Functions after which nothing runs: they raise, or end the program."""
+_TRUSTED = frozenset(
+    {
+        "open",
+        "lock",
+        "rlock",
+        "mutex",
+        "semaphore",
+        "session",
+        "connect",
+        "connection",
+        "cursor",
+        "conn",
+        "db",
+        "client",
+    }
+    | {"atomic", "transaction", "begin", "engine", "context", "span", "timer", "timeout", "file", "directory"}
+    | {
+        "popen",
+        "executor",
+        "pool",
+        "urlopen",
+        "socket",
+        "tempfile",
+        "closing",
+        "cd",
+        "chdir",
+        "warnings",
+        "stdout",
+        "stderr",
+    }
+    | {"nullcontext", "localcontext"}
+)
+"""Words of context managers that let errors through; of any other, what stands in it may end halfway and go on."""
+
+_SWALLOWS = frozenset({"suppress", "ignore", "catch", "swallow", "silence", "quiet", "raises"})
+"""Words of those that do not, whatever else they are called; `catch_warnings` is about no errors."""
 
 _STAGES = 8
 """Statements of a `try` after each of which a handler may be entered; of a longer one, also after the last."""
@@ -89,11 +127,23 @@ class Statements:
         """Run statements until one after which nothing runs. Raises OutOfSteps."""
         for statement in body:
             if scope.dead:
-                return
+                break
             self._flow.budget.spend()
             handle = self._by_type.get(type(statement))
             if handle is not None:
                 handle(statement, scope)
+        if body is self._flow.view.tree.body:
+            self._loosen(scope)
+
+    def _loosen(self, scope: Scope) -> None:
+        """Forget the constants of a module that something else changes: functions run after that."""
+        for name, value in list(scope.entries()):
+            if (value.known or value.items is not None) and name in self._changed:
+                scope.own[name] = _loosened(value)
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        return changed_names(self._flow.view.tree, self._flow.budget)
 
     def _value(self, node: ast.expr, scope: Scope) -> Value:
         return self._expressions.value(node, scope)
@@ -106,24 +156,33 @@ class Statements:
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
         if not isinstance(call, ast.Call):
             return
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in _STOPS:
+        called = self._called(call, scope)
+        if stops(called, self._flow):
             scope.dead = True
-        elif name == "relative_to" and isinstance(call.func, ast.Attribute):
+        elif called.name == "relative_to" and isinstance(call.func, ast.Attribute):
             self._guards.settle(call.func.value, scope, self._value, ("path",))
-        elif self._raises(call, name, scope):
-            for arg in call.args:
-                self._guards.settle(arg, scope, self._value, (ALL, "size"))
+        else:
+            for number, arg in enumerate(call.args):
+                if raises(called, number, self._flow):
+                    self._guards.settle(arg, scope, self._value, (ALL, "size"))
 
-    def _raises(self, call: ast.Call, name: str, scope: Scope) -> bool:
-        """Whether a call that stands alone is there to raise on what is not allowed: a check, or a cast."""
-        if words_of(name)[:1] and words_of(name)[0] in self._flow.knowledge.words["checks.raising"]:
-            return True
-        path = (self._expressions.value(call.func, scope).path) if call.args else ""
-        return ALL in self._flow.knowledge.sanitizers.get(path, ()) and path not in ("len", "abs", "round")
+    def _called(self, call: ast.Call, scope: Scope) -> Called:
+        """What a call runs that stands alone."""
+        value = self._value(call.func, scope)
+        if not isinstance(call.func, ast.Attribute):
+            name, number = getattr(call.func, "id", ""), value.function
+            if number < 0 and value.path in self._flow.bases:
+                number = self._flow.method(value.path, "__init__")
+            return Called(name, value.path, None, number)
+        receiver = self._value(call.func.value, scope).path
+        owner = receiver.removesuffix("()")
+        number = self._flow.method(owner, call.func.attr) if owner in self._flow.bases else -1
+        return Called(call.func.attr, value.path, place(call.func.value)[1], number)
 
     def _assign(self, node: ast.Assign, scope: Scope) -> None:
         value = self._value(node.value, scope)
+        if self._here.function is None and value.known and not self._changed.isdisjoint(map(_id, node.targets)):
+            value = _loosened(value)
         for target in node.targets:
             if isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
                 scope.set(target.id, value)  # the same object under both names: a check of one holds for the other
@@ -230,11 +289,7 @@ class Statements:
 
     def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> None:
         body = scope.fork()
-        stages: list[Scope] = []
-        for number, statement in enumerate(node.body):
-            self.run([statement], body)
-            if number < _STAGES or number == len(node.body) - 1:
-                stages.append(body.snapshot(scope))
+        stages = self._stages(node.body, body, scope)
         if not body.dead:
             self.run(node.orelse, body)
         branches = [body]
@@ -250,12 +305,39 @@ class Statements:
             self.run(node.finalbody, scope.fork())
         self.run(node.finalbody, scope)
 
+    def _stages(self, statements: Sequence[ast.stmt], body: Scope, scope: Scope) -> list[Scope]:
+        """Run statements that may end after each of them; what is known then."""
+        stages: list[Scope] = []
+        for number, statement in enumerate(statements):
+            self.run([statement], body)
+            if number < _STAGES or number == len(statements) - 1:
+                stages.append(body.snapshot(scope))
+        return stages
+
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+        trusted = True
         for item in node.items:
             value = self._value(item.context_expr, scope)
+            trusted = trusted and self._lets_through(item.context_expr, value, scope)
             if item.optional_vars is not None:
                 self._expressions.targets.bind(item.optional_vars, value, scope)
-        self.run(node.body, scope)
+        if trusted:
+            self.run(node.body, scope)
+            return
+        body = scope.fork()
+        after = scope.fork()
+        after.join([after.fork(), *(_revived(stage.snapshot(after)) for stage in self._stages(node.body, body, scope))])
+        scope.join([body, after])
+
+    def _lets_through(self, node: ast.expr, value: Value, scope: Scope) -> bool:
+        """Whether an error inside a context manager comes out of it: one that is not at hand, and known by its name."""
+        target = node.func if isinstance(node, ast.Call) else node
+        called = self._value(target, scope)
+        path = called.path or value.path.removesuffix("()") or place(target)[1] or getattr(target, "attr", "")
+        if called.function >= 0 or path.removesuffix("()") in self._flow.bases:
+            return False
+        words = words_of(path.removesuffix("()").rpartition(".")[2])
+        return not _TRUSTED.isdisjoint(words) and (_SWALLOWS.isdisjoint(words) or "warnings" in words)
 
     def _match(self, node: ast.Match, scope: Scope) -> None:
         branches: list[Scope] = []
@@ -295,6 +377,24 @@ class Statements:
         for statement in node.body:
             if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self.run([statement], inner)
-        for key, value in list(inner.entries()):
+        for key, value in list(inner.own.items()):
+            if value.known and key in self._changed:
+                continue
             if not set(".[").intersection(key) and not value.taints and (value.items is not None or value.known):
                 self._flow.fields.setdefault((node.name, key), value)
+
+
+def _id(target: ast.expr) -> str:
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _revived(stage: Scope) -> Scope:
+    """A run that ended by an error goes on behind the context manager that swallows it."""
+    stage.dead = False
+    return stage
+
+
+def _loosened(value: Value) -> Value:
+    """A value that may be another one by the time it is read; how a text begins is kept."""
+    lead = value.const if isinstance(value.const, str) else value.lead
+    return replace(value, const=UNKNOWN, items=None, lead=lead)

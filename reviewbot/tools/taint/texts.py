@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint.constants import kept
-from reviewbot.tools.taint.values import BUILT, CLEAN, HOSTED, OBJECT, Value, merged
+from reviewbot.tools.taint.values import BUILT, CLEAN, HOSTED, NAMED, OBJECT, Value, merged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_MOST_FRONT = 9
+"""Parts in front of a part that are looked at for what it is."""
 
 _LEAD = 200
 """Characters of a beginning that are kept."""
@@ -25,6 +28,17 @@ _SQL = re.compile(
 )
 
 
+_NAME = re.compile(
+    r"(?:\b(?:from|into|table|update|join|(?:order|group)\s{1,9}by)\s{1,9}|\binto\s{1,9}[\w.\"`\[\]]{1,99}\s{0,9}\()"
+    r"(?:[\w\"`\[\]]{1,99}\.)?[\"`\[]?$",
+    re.IGNORECASE,
+)
+"""What stands in front of the name of a table or a column in a statement."""
+
+_TAIL = 250
+"""Characters in front of a part that are looked at for what it is."""
+
+
 def composed(parts: Sequence[Value]) -> Value:
     """A text made of some parts, one after the other."""
     if all(part.known for part in parts):
@@ -36,7 +50,8 @@ def composed(parts: Sequence[Value]) -> Value:
     values: list[Value] = []
     for index, part in enumerate(parts):
         hosted = fixed or (index > 0 and index >= rest and _closed(parts[:index]))
-        values.append(part.marked("redirect", "ssrf", HOSTED) if hosted else part)
+        value = part.marked("redirect", "ssrf", HOSTED) if hosted else part
+        values.append(value.marked(NAMED) if value.taints and _is_name(parts[:index]) else value)
     mixed = Value(merged(values), lead=lead[:_LEAD])
     others = any(not part.taints and (not part.known or part.const not in ("", b"")) for part in parts)
     several = sum(bool(part.taints) for part in parts) > 1
@@ -74,6 +89,13 @@ def _lead(parts: Sequence[Value]) -> tuple[str, int]:
         else:
             return lead + part.lead, index
     return lead, len(parts)
+
+
+def _is_name(before: Sequence[Value]) -> bool:
+    """Whether a part stands where a statement has a name; parts that are not constant count as a word."""
+    texts = [str(part.const) if part.known else part.lead if not at else "" for at, part in enumerate(before)]
+    front = "".join(text or "x" for text in texts[-_MOST_FRONT:])[-_TAIL:]
+    return before[-1:] != [] and before[-1].known and bool(_NAME.search(front))
 
 
 def _closed(before: Sequence[Value]) -> bool:

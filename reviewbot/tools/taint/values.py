@@ -20,6 +20,15 @@ RESOLVED = "~resolved"
 HOSTED = "~hosted"
 """In `Taint.safe`: it stands behind the host of an address, or behind the beginning of a local one."""
 
+LEVEL = "~level"
+"""In `Taint.safe`: it has no part that leads up, so that it stays in the folder that it is put behind."""
+
+PLACED = "~placed"
+"""In `Taint.safe`: it stands behind a folder that is fixed."""
+
+NAMED = "~named"
+"""In `Taint.safe`: it stands where a statement has the name of a table or a column, which cannot be bound."""
+
 UNSEEN = "unseen"
 """In `Taint.how`: it went through code that is not at hand."""
 

@@ -37,6 +37,23 @@ def test_what_our_rules_know_they_decide(tool: str, rule: str, expected: Kind) -
 
 
 @pytest.mark.parametrize(
+    ("tool", "rule", "expected"),
+    [
+        ("ruff", "S311", "S311"),
+        ("bandit", "B311", "S311"),
+        ("Bandit", "B608", "S608"),
+        ("pylint", "W0127", "PLW0127"),
+        ("bandit", "B999", "B999"),
+        ("checker", "B311", "B311"),
+        ("codeql", "py/unused import!", "py/unused-import"),
+        ("checker", "", ""),
+    ],
+)
+def test_a_rule_that_ours_for_ruff_was_made_from_has_its_name(tool: str, rule: str, expected: str) -> None:
+    assert KINDS.rule(tool, Result(rule, "error", "m", "a.py", 1, 1, frozenset(), None, 0.0)) == expected
+
+
+@pytest.mark.parametrize(
     ("rule", "worker"),
     [
         ("S603", "security"),

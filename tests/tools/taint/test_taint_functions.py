@@ -187,7 +187,7 @@ FLOWS = {
     """,
     "a type in quotes, and one with a star": """
         from typing import Optional, Annotated
-        def run(a: "int", b: Optional[int], c: Annotated[str, 1], d: list[str], e: Optional[int, str]):
+        def run(a: "int", b: Optional[int], c: Annotated[str, 1], d: list[str], e: Optional[list[int]]):
             os.system(f"ls {a}{b}{e}")
             os.system("ls " + c)  # <<< command-parameter
             os.system("ls " + d[0])  # <<< command-parameter

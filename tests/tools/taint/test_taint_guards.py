@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HEAD = """
 from flask import request
-import os, re, uuid, ipaddress, shlex
+import os, re, urllib.parse, uuid, ipaddress, shlex
 from urllib.parse import urlparse
 from pathlib import Path
 def view(flag):
@@ -43,7 +43,10 @@ ENDS = {
     "a match of a compiled pattern": "p = re.compile('[a-z]+$')\n    if not p.match(a):\n        return",
     "a match that is bound": "if not (m := re.fullmatch('[a-z]+', a)):\n        return",
     "each letter": "if not all(c in LETTERS for c in a):\n        return",
-    "none of the bad letters": "if any(c in a for c in ';|&'):\n        return",
+    "a letter that is not allowed": "if any(c not in LETTERS for c in a):\n        return",
+    "each letter asked": "if not all(c.isalnum() or c == '-' for c in a):\n        return",
+    "a letter that is none": "if any(not (c.isalnum() and flag) for c in a):\n        return",
+    "a letter asked for by name": "if not all(is_allowed(c) for c in a):\n        return",
     "a question that says so": "if not is_valid_name(a):\n        return",
     "a question by keyword": "if not is_allowed(name=a):\n        return",
     "a question for what is bad": "if is_forbidden(a):\n        return",
@@ -75,6 +78,11 @@ GOES_ON = {
     "a value from outside": "if a != request.args['b']:\n        return",
     "a match of the beginning": "if not re.match('[a-z]+', a):\n        return",
     "a search": "if not re.search('[a-z]+', a):\n        return",
+    "none of the bad letters": "if any(c in a for c in ';|&'):\n        return",
+    "no letter that is bad": "if not all(c != ';' for c in a):\n        return",
+    "no letter of those that are bad": "if any(c in BAD for c in a):\n        return",
+    "each letter or anything": "if not all(c in LETTERS or flag for c in a):\n        return",
+    "conditions that go deep": f"if not all({'not ' * 30}c in LETTERS for c in a):\n        return",
     "each letter in the wrong direction": "if all(c in LETTERS for c in a):\n        return",
     "a question that says nothing": "if not is_long(a):\n        return",
     "the type of a text": "if not isinstance(a, str):\n        return",
@@ -104,7 +112,11 @@ PATHS = {
     "a path that raises": "b = Path(a).resolve()\n    b.relative_to(BASE)",
     "what both have": "b = os.path.abspath(a)\n    if os.path.commonpath([BASE, b]) != BASE:\n        return",
     "its folder": "b = os.path.abspath(a)\n    if os.path.dirname(b) != BASE:\n        return",
-    "no way up": "b = a\n    if '..' in b:\n        return",
+    "no way up behind a folder": "b = os.path.join(BASE, a)\n    if '..' in b:\n        return",
+    "no way up in front of a folder": "if '..' in a:\n        return\n    b = BASE + '/' + a",
+    "no way up in a path object": "if '..' in a:\n        return\n    b = Path(BASE) / a",
+    "no way up in a part of one": "if '..' in a:\n        return\n    b = Path(BASE).joinpath(a)",
+    "none of the ways up": "if any(c in a for c in ('..', '~')):\n        return\n    b = os.path.join(BASE, a)",
     "the last part": "b = os.path.basename(a)",
     "a name for files": "b = safe_filename(a)",
 }
@@ -120,6 +132,11 @@ OPEN_PATHS = {
     "a path that is resolved too late": (
         "b = a\n    if not b.startswith(BASE):\n        return\n    b = os.path.realpath(b)"
     ),
+    "no way up from anywhere": "b = a\n    if '..' in b:\n        return",
+    "no way up behind another name": "if '..' in a:\n        return\n    b = os.path.join(a, 'x')",
+    "the root": "b = os.path.realpath(a)\n    if not b.startswith('/'):\n        return",
+    "the root by name": "b = os.path.realpath(a)\n    if not b.startswith(os.sep):\n        return",
+    "one of several roots": "b = os.path.realpath(a)\n    if not b.startswith(('/srv/', '/')):\n        return",
     "the end": "b = a\n    if not b.endswith('.txt'):\n        return",
     "a check of the other side": "b = os.path.realpath(a)\n    if b.startswith(BASE):\n        return",
 }
@@ -130,12 +147,16 @@ def test_a_path_is_not_made_safe_by(lines: str, agree: Agree) -> None:
     agree(f"{HEAD}    {lines}\n    open(b)  # <<< path-external\n")
 
 
+PARSED = "u = urlparse(a)\n    if u.scheme != 'https' or u.netloc != 'example.com':\n        abort()"
 ADDRESSES = {
     "its host": "if urlparse(a).netloc != 'example.com':\n        return",
     "its host among others": "u = urlparse(a)\n    if u.hostname not in HOSTS or u.scheme != 'https':\n        return",
     "no host": "u = urlparse(a)\n    if u.netloc:\n        return",
     "its beginning": "if not a.startswith('https://example.com/'):\n        return",
     "a function that knows": "if not url_has_allowed_host_and_scheme(a, HOSTS):\n        return",
+    "the parsed address": f"{PARSED}\n    a = u.geturl()",
+    "the parts of the address": f"{PARSED}\n    a = urllib.parse.urlunparse(u)",
+    "another query": f"{PARSED}\n    a = u._replace(query=request.args['q']).geturl()",
     "a fixed beginning": "a = '/x/' + a",
 }
 
@@ -147,6 +168,8 @@ def test_an_address_is_made_safe_by(lines: str, agree: Agree) -> None:
 
 OPEN_ADDRESSES = {
     "a beginning that fixes no host": "if not a.startswith('https://'):\n        return",
+    "another host": f"{PARSED}\n    a = u._replace(netloc=request.args['q']).geturl()",
+    "a parsed address": "a = urlparse(a).geturl()",
     "one slash": "if not a.startswith('/'):\n        return",
     "a host that is only looked at": "u = urlparse(a)\n    print(u.netloc)",
     "a beginning of an address": "a = 'https://' + a",

@@ -16,7 +16,7 @@ def known() -> Knowledge:
 
 def test_each_reach_of_each_kind_has_a_rule_and_each_rule_a_reach(known: Knowledge) -> None:
     told = {f"{name}-{suffix}" for name, kind in known.kinds.items() for suffix in kind.suffixes.values()}
-    assert told == set(packaged_rules("taint").of_tool("taint"))
+    assert told | {"sql-identifier-parameter"} == set(packaged_rules("taint").of_tool("taint"))
 
 
 def test_each_kind_that_is_made_harmless_exists(known: Knowledge) -> None:

@@ -59,6 +59,26 @@ REQUESTS = {
             def get(self):
                 os.system(self.get_argument("a"))  # <<< command-external
     """,
+    "what the program keeps in a request": """
+        from aiohttp import web
+        from bottle import request as asked
+        import os
+        def view(request):
+            os.system(request["user"])
+            os.system(request.get(USER))
+            os.system(request.query["a"])  # <<< command-external
+            os.system(asked.get(USER))
+            os.system(asked[USER])
+            os.system(asked.get())
+    """,
+    "the page that a link was on": """
+        from flask import redirect, request
+        def view():
+            redirect(request.referrer)
+            redirect(request.headers["Referer"])
+            redirect(request.headers.get("Referer", "/"))
+            redirect(request.headers.get("X-To"))  # <<< redirect-external
+    """,
     "the items of a request itself": """
         from bottle import request
         import os
