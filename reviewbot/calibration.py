@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +23,9 @@ Z = 0.8416
 
 HIGHEST = 99
 """Nothing but a person is certain."""
+
+MOST_COUNTS = 10**9
+"""Reports of one kind. Nobody counts so many, and the bound is a sum of floating numbers."""
 
 _SCHEMA = 1
 _PERCENT = 100
@@ -82,12 +85,20 @@ def packaged_calibration() -> Calibration:
 
 
 def read_calibration(text: str) -> Calibration:
-    """A table from TOML. Raises ValueError for a rule that stands there twice or a confidence without its counts."""
-    table = tomllib.loads(text)
+    """A table from TOML.
+
+    Raises ValueError for a rule that stands there twice, a confidence without its counts, or another form.
+    """
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if table.get("schema") != _SCHEMA:
         raise ValueError(f"the calibration table has schema {table.get('schema')!r}, not {_SCHEMA}")
     rows: dict[tuple[str, str], Row] = {}
-    for entry in table.get("row", []):
+    if not isinstance(entries := table.get("row", []), list) or "date" not in table:
+        raise ValueError("it needs a date and a list of rows")
+    for entry in entries:
         row = _row(entry)
         if (row.tool, row.rule) in rows:
             raise ValueError(f"{row.tool} {row.rule} stands twice in the calibration table")
@@ -95,8 +106,15 @@ def read_calibration(text: str) -> Calibration:
     return Calibration(str(table["date"]), rows)
 
 
-def _row(entry: dict[str, Any]) -> Row:
+def _row(entry: object) -> Row:
+    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(Row)}:
+        raise ValueError("each row needs tool, rule, version, true, false and confidence, and nothing else")
     row = Row(**entry)
+    names = all(isinstance(each, str) for each in (row.tool, row.rule, row.version))
+    limits = ((row.true, MOST_COUNTS), (row.false, MOST_COUNTS), (row.confidence, _PERCENT))
+    # `type` and not isinstance, for true is a number to Python.
+    if not names or not all(type(number) is int and 0 <= number <= most for number, most in limits):
+        raise ValueError("a row has names that are no texts, or numbers that no count gives")
     if row.counted and row.confidence != wilson(row.true, row.false):
         raise ValueError(f"{row.tool} {row.rule}: {row.confidence} does not follow from {row.true} and {row.false}")
     return row

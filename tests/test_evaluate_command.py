@@ -269,7 +269,11 @@ def test_another_table_changes_how_far_a_rule_is_trusted(bench: Bench, tmp_path:
     assert [f["confidence"] for f in bench.rows["bad/md5"]["findings"]] == [4]
 
 
-@pytest.mark.parametrize("text", ["row = 3 =", "schema = 2", "schema = 1\ndate = 2026-01-01\nrow = [{}]", "schema = 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["row = 3 =", "schema = 2", "schema = 1\ndate = 2026-01-01\nrow = [{}]", "schema = 1", f"row = {'[' * 3_000}"],
+    ids=["no TOML", "another schema", "no row", "no date", "deeply nested"],
+)
 def test_a_table_that_is_none_is_an_error(bench: Bench, tmp_path: Path, text: str) -> None:
     (tmp_path / "table.toml").write_text(text)
 

@@ -172,7 +172,7 @@ def _table(path: Path) -> str:
         read_calibration(text)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise InputError(f"{path} is no table of calibration: {error}") from None
     return text
 

@@ -45,7 +45,7 @@ class Case:
         path = self.folder / META
         try:
             meta = json.loads(_read(path))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{path} is no JSON") from None
         if not isinstance(meta, dict):
             raise InputError(f"{path} must hold an object")

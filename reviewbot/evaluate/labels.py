@@ -55,7 +55,7 @@ def read_labels(folder: Path) -> Labels:
     goldens, meta = _json(folder / LABELS), _json(folder / META)
     try:
         return Labels(tuple(_golden(entry) for entry in goldens), cwe_number(meta.get("tested_cwe")))
-    except (AttributeError, TypeError, KeyError):
+    except (AttributeError, TypeError, KeyError, ValueError):
         raise InputError(f"{folder / LABELS} or {META} beside it does not have the form of labels") from None
 
 
@@ -67,13 +67,25 @@ def cwe_number(value: object) -> int | None:
 
 def _golden(entry: dict[str, Any]) -> Golden:
     named = [place for place in (entry, *(entry.get("other_locations") or ())) if place.get("file")]
-    lines = [(place["file"], place.get("line"), place.get("end_line")) for place in named]
+    lines = [(_text(place["file"]), _number(place.get("line")), _number(place.get("end_line"))) for place in named]
     return Golden(
-        file=entry.get("file"),
+        file=_text(entry["file"]) if entry.get("file") else None,
         places=tuple(Place(file, line, last or line) for file, line, last in lines),
         cwe=cwe_number(entry.get("cwe")),
         counted=entry.get("status", "golden") == "golden" and not entry.get("disputed"),
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: object) -> int | None:
+    if value is not None and type(value) is not int:
+        raise TypeError
+    return value
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON; who asked looks at its form
@@ -81,5 +93,5 @@ def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON; who asked looks at its
         return json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path} is no JSON") from None

@@ -95,7 +95,7 @@ def _kept(path: Path, run: str) -> list[Json]:
 def _row(path: Path, line: str) -> Json:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     findings = row.get("findings") if isinstance(row, dict) and isinstance(row.get("case"), str) else None
     if not isinstance(findings, list) or not all(isinstance(finding, dict) for finding in findings):

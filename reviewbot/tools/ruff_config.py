@@ -70,7 +70,7 @@ def parse_config(text: str) -> dict[str, Any] | None:
         return None
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also a number with more digits than Python converts
         return None
 
 

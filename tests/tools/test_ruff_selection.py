@@ -280,3 +280,7 @@ def _enabled(chosen: list[str], ignored: list[str]) -> set[str]:
     )
     enabled = done.stdout.decode().partition("linter.rules.enabled = [")[2].partition("]")[0]
     return {code for code in KNOWN if f"({code})" in enabled}
+
+
+def test_a_number_that_python_does_not_convert_leaves_the_configuration_out() -> None:
+    assert parse_config(f"line-length = {'9' * 5_000}") is None

@@ -6,6 +6,7 @@ the disk, and a pipe would wait for ever.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -72,11 +73,11 @@ def _copied(source: Path, target: Path, most: int) -> int:
 
 
 def _opened(file: Path) -> int:
-    """A descriptor of a regular file. Raises OSError and InputError."""
+    """A descriptor of a regular file. Raises OSError."""
     # Asked first, for some devices do something when they are opened; and once more of what was opened.
     if stat.S_ISREG(file.lstat().st_mode):
         descriptor = os.open(file, _FLAGS)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return descriptor
         os.close(descriptor)
-    raise InputError(f"{file} is no regular file; git would not have made it so")
+    raise OSError(errno.EINVAL, "it is no regular file")

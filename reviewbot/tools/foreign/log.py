@@ -65,6 +65,8 @@ class Run:
     tool: str
     results: tuple[Result, ...]
     untold: Counter[Untold]
+    failed: bool = False
+    """It did not look, or not to the end: it says so, or has no list of results, not even an empty one."""
 
 
 def read_log(name: str, data: bytes) -> list[Run]:
@@ -102,7 +104,13 @@ def _run(run: dict[str, Any]) -> Run:
             untold[read] += 1
     if len(given) > MAX_RESULTS:
         untold["too many"] = len(given) - MAX_RESULTS
-    return Run(name, tuple(results), untold)
+    return Run(name, tuple(results), untold, _is_failed(run))
+
+
+def _is_failed(run: dict[str, Any]) -> bool:
+    """As the format says: a run whose results are absent or null did not scan; they may be empty, or in other files."""
+    ended = (a_dict(each).get("executionSuccessful") for each in a_list(run.get("invocations")))
+    return not isinstance(run.get("results"), list) or any(each is False for each in ended)
 
 
 def _result(result: dict[str, Any], descriptors: Descriptors, run: dict[str, Any]) -> Result | Untold:

@@ -10,7 +10,7 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.tools.foreign.kinds import WORKERS, Kinds, slug
 from reviewbot.tools.foreign.log import read_log
 from reviewbot.tools.foreign.places import placed
-from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.rules import packaged_rules
 from reviewbot.tools.slices import new_side
 
@@ -33,6 +33,13 @@ _REACH = 50
 """Lines of a result that are looked at for an added one. A result about a whole class is not about its last line."""
 
 
+_TELLER = "security"
+"""The worker that tells of failed runs: it looks at every file. All four would say the same thing four times."""
+
+_NAMED = 5
+"""Failed runs that a gap names."""
+
+
 class Foreign(NamedTuple):
     """One result in the change, ready to be told."""
 
@@ -47,19 +54,30 @@ class Foreign(NamedTuple):
 
 
 class ForeignFindings:
-    """What other programs have found for one worker. Without any it understands no language and is never run."""
+    """What other programs have found for one worker. Without any it understands no language and is never run.
 
-    def __init__(self, name: str, findings: Iterable[Foreign]) -> None:
+    Args:
+        name: As cards write it.
+        findings: What it tells.
+        failed: Who did not look to the end. That is a gap in each slice, for nobody knows which of them was looked at.
+        unseen: The files that they should have looked at.
+    """
+
+    def __init__(
+        self, name: str, findings: Iterable[Foreign], failed: Sequence[str] = (), unseen: Collection[str] = ()
+    ) -> None:
         self.name = name
+        self._failed = _failure(failed) if failed else None
+        self._unseen = frozenset(unseen) if failed else frozenset()
         self._by_path: dict[str, list[Foreign]] = defaultdict(list)
         for found in findings:
             self._by_path[found.path].append(found)
-        self.languages: frozenset[str] | None = None if self._by_path else frozenset()
+        self.languages: frozenset[str] | None = None if self._by_path or failed else frozenset()
 
     @property
     def paths(self) -> frozenset[str]:
         """The files that it has something to say of."""
-        return frozenset(self._by_path)
+        return self._unseen.union(self._by_path)
 
     async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
         """Tell what lies on added lines of a slice."""
@@ -73,7 +91,8 @@ class ForeignFindings:
                 told.setdefault((candidate.source, candidate.rule, candidate.line or 0), candidate)
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
-        return report(payload.file_path, run, list(told.values()))
+        missed = gap(payload.file_path, self.name, "crashed", self._failed) if self._failed else None
+        return report(payload.file_path, run, list(told.values()), missed)
 
 
 def foreign_tools(
@@ -92,15 +111,18 @@ def foreign_tools(
     known = frozenset(paths)
     found: list[Foreign] = []
     notes: list[str] = []
+    failed: list[str] = []
     for name, data in files:
         for run in read_log(name, data):
             here = placed((result.uri for result in run.results), known)
             of_run = [_foreign(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
             found += of_run
             notes.append(_note(name, run, len(of_run)))
-    tools = [
-        ForeignFindings(f"sarif-{worker}", (each for each in found if each.kind.worker == worker)) for worker in WORKERS
-    ]
+            failed += [_who(name, run)] if run.failed else []
+    tools = []
+    for worker in WORKERS:
+        of_worker = (each for each in found if each.kind.worker == worker)
+        tools.append(ForeignFindings(f"sarif-{worker}", of_worker, failed if worker == _TELLER else (), known))
     return tools, notes
 
 
@@ -127,7 +149,17 @@ def _note(name: str, run: Run, here: int) -> str:
     elsewhere = {"about other files": len(run.results) - here}
     left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.untold.items())) if number]
     rest = f"; not read: {', '.join(left)}" if left else ""
-    return message_of(f"{run.tool[:80]} ({name}): {here} of its results are about files of this change{rest}")
+    failed = "; its run failed, so it did not look at everything" if run.failed else ""
+    return message_of(f"{_who(name, run)}: {here} of its results are about files of this change{rest}{failed}")
+
+
+def _who(name: str, run: Run) -> str:
+    return f"{run.tool[:80]} ({name})"
+
+
+def _failure(failed: Sequence[str]) -> str:
+    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return message_of(f"the run failed of {', '.join(failed[:_NAMED])}{more}")
 
 
 def _candidate(found: Foreign, shown: Mapping[int, Line]) -> Candidate | None:

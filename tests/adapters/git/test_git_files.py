@@ -295,7 +295,7 @@ def test_a_damaged_index_is_refused(repo: Any) -> None:
 def test_an_index_that_is_a_folder_is_refused(repo: Any) -> None:
     (repo.folder / ".git" / "index").mkdir()
 
-    with GitRepository(repo.folder) as repository, pytest.raises(InputError, match="the index cannot be read"):
+    with GitRepository(repo.folder) as repository, pytest.raises(InputError, match="is no regular file"):
         repository.staged_diff()
 
 
