@@ -149,6 +149,19 @@ def test_a_result_in_a_language_that_nothing_here_reads_is_told_and_does_not_cou
     assert answer["coverage"] == without["coverage"]
 
 
+@pytest.mark.parametrize("run", ['"results":[],"invocations":[{"executionSuccessful":false}]', '"invocations":[]'])
+def test_a_program_that_did_not_look_to_the_end_leaves_the_review_incomplete(
+    said: Callable[..., str], tmp_path: Path, run: str
+) -> None:
+    log_text = '{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"other"}},' + run + "}]}"
+    (tmp_path / "other.sarif").write_text(log_text)
+
+    answer = json.loads(said({"app.py": BEFORE}, "--format", "json", "--sarif", "other.sarif", code=4))
+
+    assert "other (other.sarif)" in answer["gaps"][0]["message"]
+    assert answer["verdict"] != "clean"
+
+
 def test_a_log_that_is_none_is_refused_before_anything_is_reviewed(said: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "other.sarif").write_text("{}")
 

@@ -36,10 +36,9 @@ Renderer = Callable[[Review], str]
 RENDERERS: dict[str, Renderer] = {
     "json": render_json,
     "markdown": render_markdown,
-    "sarif": render_sarif,
     "annotations": render_annotations,
 }
-"""What a report can be besides text for a terminal."""
+"""What a report can be besides text for a terminal and SARIF, which needs more than the review."""
 
 
 def review_command(arguments: argparse.Namespace) -> int:

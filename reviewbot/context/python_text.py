@@ -48,8 +48,8 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def dotted(node: ast.AST) -> str:
-    """The dotted name that an expression is ("a.b.c"); empty for any other."""
+def dotted(node: ast.AST | None) -> str:
+    """The dotted name that an expression is ("a.b.c"); empty for any other, also with a call or subscript in it."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -57,6 +57,17 @@ def dotted(node: ast.AST) -> str:
     if not isinstance(node, ast.Name):
         return ""
     return ".".join([node.id, *reversed(parts)])
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
+    """The names that an import binds, and the dotted name of what each is; neighbours in the package begin with "."."""
+    if isinstance(node, ast.Import):
+        return [
+            (alias.asname, alias.name) if alias.asname else (alias.name.split(".")[0],) * 2  # `import a.b` binds a
+            for alias in node.names
+        ]
+    module = "." * node.level + (node.module or "")
+    return [(alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names]
 
 
 def bound_names(node: ast.AST) -> tuple[str, ...]:

@@ -14,6 +14,17 @@ from pathlib import Path
 from reviewbot.errors import InputError
 from reviewbot.evaluate.rows import Json
 
+_TEXTS = ("file", "rule", "type", "severity", "category", "text")
+_NUMBERS = ("line", "end_line", "confidence")
+
+
+def _line(row: Json) -> bytes:
+    return json.dumps(row).encode() + b"\n"
+
+
+_LISTS: dict[str, type] = {"sources": str, "also": int}
+"""What the fields of a finding are, as far as it has them. A file of results may come from anywhere."""
+
 
 class ResultsFile:
     """The rows of one run. A row is whole on disk when `add` returns, or not there at all after a restart."""
@@ -100,8 +111,17 @@ def _row(path: Path, line: str) -> Json:
     findings = row.get("findings") if isinstance(row, dict) and isinstance(row.get("case"), str) else None
     if not isinstance(findings, list) or not all(isinstance(finding, dict) for finding in findings):
         raise InputError(f"{path} is no file of results: each line should be an object with 'case' and 'findings'")
+    if not all(_is_finding(finding) for finding in findings):
+        raise InputError(f"{path} holds a finding of {row['case']!r:.80} that is none of ours: a field has an odd type")
     return dict(row)
 
 
-def _line(row: Json) -> bytes:
-    return json.dumps(row).encode() + b"\n"
+def _is_finding(value: Json) -> bool:
+    """Whether the fields of a finding, as far as it has them, are of the types that `rows` writes."""
+    texts = all(isinstance(value.get(name) or "", str) for name in _TEXTS)
+    numbers = all(isinstance(value.get(name) or 0, int | float) for name in _NUMBERS)
+    return texts and numbers and all(_is_list(value.get(name) or [], kind) for name, kind in _LISTS.items())
+
+
+def _is_list(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(each, kind) for each in value)

@@ -16,7 +16,7 @@ from reviewbot.tools.python_reader import digest, parse
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.threads import in_thread
-from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, Step, View
+from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reviewbot.tools.python_reader import Piece, PythonReader, PythonSlice
     from reviewbot.tools.rules import Rule
     from reviewbot.tools.slices import Line
-
-__all__ = ["DEFAULT_STEPS", "Budget", "Check", "Found", "OutOfSteps", "PythonTool", "Step", "View"]
 
 _LARGEST_PAST = 1_000_000
 """Characters. What was in a larger old side is not known."""

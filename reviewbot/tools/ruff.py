@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
@@ -11,8 +10,10 @@ from reviewbot.tools.paths import is_test
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, message_of, quote_of, report
+from reviewbot.tools.ruff_doubts import doubt_of
 from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.slices import new_side
+from reviewbot.tools.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,27 +34,6 @@ _SEEMS_SAFE = "seems safe"
 """Ruff's words for a command that is one literal: nothing from outside can be in it."""
 
 _SEEMS_SAFE_CONFIDENCE = 40
-_DOUBTED_CONFIDENCE = 60
-_NO_SECRET_CONFIDENCE = 30
-_FURTHEST_HEAD = 200
-"""Lines from a report up to the head of its function; further up nothing is looked for."""
-
-_LONGEST_LINE = 1_000
-"""Characters of a line that are looked at."""
-
-_SECURITY = re.compile(
-    r"passwords?|passwd|tokens?(?![a-z])|secret|hmac|credential"
-    r"|(?<![a-z])(?:pwd|sign|signed|signature|verify|auth|authenticate|cert|certificate)(?![a-z])"
-)
-"""Words beside a weak hash that tell that security depends on it. Without one it may name a file or an object."""
-
-_HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
-_NAME = re.compile(r"`(\w{1,200})`")
-_LITERAL = re.compile(r"""(?<!\w)[rRbBuU]{0,2}(?:"[^"\\]{0,500}"|'[^'\\]{0,500}')""")
-"""A string that is no f-string: in those, names are looked up."""
-
-_GIVEN = re.compile(r"""(\w{1,200})[^=\w]{0,9}=[ \t]{0,9}["']([^"']{0,500})["']""")
-_ADDRESS = ("http://", "https://", "/")
 _BROKEN_CONFIDENCE = 90
 """The old side parses and the new side does not."""
 
@@ -80,7 +60,8 @@ class RuffTool:
         except ProgramError as error:
             run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
             return report(payload.file_path, run, (), gap(payload.file_path, self.name, error.reason, str(error)))
-        candidates = self._candidates(payload.file_path, answer, shown)
+        # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
+        candidates = await in_thread(lambda: self._candidates(payload.file_path, answer, shown))
         if answer.syntax is not None and self._broken_files:
             candidates += self._broken(payload, answer.syntax, shown, snapshot)
         run = ToolRun(
@@ -120,11 +101,10 @@ class RuffTool:
         if line is None or not rule.speaks_on(line.text, in_tests=is_test(path)):
             return None
         literal = _SEEMS_SAFE in found.message
-        trusted = rule.confidence_on(line.text, path, whole=found.whole)
-        trusted = min(trusted, _most(found, line, shown))
-        quoted = found.code == "F821" and _is_quoted(found.message, line.text)
+        doubt = doubt_of(found, line, shown)
+        trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
         return Candidate(
-            severity="info" if literal else "warning" if quoted else rule.severity,
+            severity="info" if literal else doubt.severity or rule.severity,
             path=path,
             quote=quote_of(line.text),
             message=message_of(found.message),
@@ -185,43 +165,3 @@ def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:
     while end < max(found.last, found.call_end) and end + 1 in shown:
         end += 1
     return end
-
-
-def _most(found: Report, line: Line, shown: Mapping[int, Line]) -> int:
-    """How far a report is trusted at most, by what stands around it."""
-    text = line.text[:_LONGEST_LINE]
-    if found.code == "S324" and not _SECURITY.search(f"{_function(line, shown)} {text}".lower()):
-        return _DOUBTED_CONFIDENCE
-    if found.code == "F821" and _is_quoted(found.message, text):
-        return _DOUBTED_CONFIDENCE
-    return _NO_SECRET_CONFIDENCE if found.code == "S105" and _is_no_secret(text) else 100
-
-
-def _function(line: Line, shown: Mapping[int, Line]) -> str:
-    """The name of the function that a line stands in, as far as the slice shows it; empty where it does not."""
-    depth = len(line.text) - len(line.text.lstrip())
-    for number in range(line.number - 1, max(0, line.number - _FURTHEST_HEAD), -1):
-        head = _HEAD.match(shown[number].text) if number in shown else None
-        if head is not None and len(head[1]) < depth:
-            return head[2]
-    return ""
-
-
-def _is_quoted(message: str, text: str) -> bool:
-    """Whether the name that a message gives stands in strings alone: an annotation that nothing looks up."""
-    name = _NAME.search(message)
-    if name is None:
-        return False
-    word = re.compile(rf"\b{re.escape(name[1])}\b")
-    return bool(word.search(text)) and not word.search(_LITERAL.sub(" ", text[:_LONGEST_LINE]))
-
-
-def _is_no_secret(text: str) -> bool:
-    """Whether what looks like a password by its name is an address, a sentence, or the name of a field."""
-    given = _GIVEN.search(text)
-    if given is None:
-        return False
-    name, value = given[1].lower(), given[2].lower()
-    parts = [part for part in re.split(r"[^a-z0-9]{1,9}", value) if part]
-    said = bool(parts) and set(parts) <= set(name.split("_"))
-    return said or value.startswith(_ADDRESS) or " " in value.strip()

@@ -90,3 +90,11 @@ def test_missing_and_broken_labels_are_errors_that_name_the_file(make_case: Make
     (folder / "golden.json").unlink()
     with pytest.raises(InputError, match=r"cannot read .*golden.json: No such file"):
         read_labels(folder)
+
+
+def test_labels_that_are_nested_too_deeply_are_an_error(make_case: MakeCase) -> None:
+    folder = make_case("one/a")
+    (folder / "golden.json").write_text("[" * 100_000)
+
+    with pytest.raises(InputError, match=r"golden.json is no JSON"):
+        read_labels(folder)

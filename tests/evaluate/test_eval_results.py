@@ -125,3 +125,22 @@ def test_results_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
         read_rows(tmp_path / "bytes")
     with pytest.raises(InputError, match=r"cannot read .*missing: No such file"):
         read_rows(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"rule": 5}, {"sources": [7]}, {"sources": "taint"}, {"confidence": "80"}, {"end_line": "9"}, {"also": [[]]}],
+    ids=str,
+)
+def test_a_finding_with_a_field_of_an_odd_type_is_refused(out: Path, odd: dict[str, object]) -> None:
+    out.write_text(json.dumps({"case": "one/a", "findings": [{"file": "a.py", "line": 2, **odd}]}) + "\n")
+
+    with pytest.raises(InputError, match="holds a finding of 'one/a' that is none of ours"):
+        read_rows(out)
+
+
+def test_a_line_that_is_nested_too_deeply_is_refused(out: Path) -> None:
+    out.write_text('{"case": ' + "[" * 100_000 + "\n")
+
+    with pytest.raises(InputError, match="is no file of results"):
+        read_rows(out)

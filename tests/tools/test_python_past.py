@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.tools.python_reader import PythonReader
-from reviewbot.tools.python_tool import Budget, Found, PythonTool, Step, View
+from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.rules import Rule
+from reviewbot.tools.views import Budget, Found, Step, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.tools.python_reader import PythonReader
-from reviewbot.tools.python_tool import Budget, Found, OutOfSteps, PythonTool, Step, View
+from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.reports import MAX_CANDIDATES, OWN_VERSION
 from reviewbot.tools.rules import Rule
+from reviewbot.tools.views import Budget, Found, OutOfSteps, Step, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from reviewbot.contracts import Candidate, Payload
     from reviewbot.ports import Snapshot, ToolReport
-    from reviewbot.tools.python_tool import Check
+    from reviewbot.tools.views import Check
 
     SliceOf = Callable[..., Payload]
     SnapshotOf = Callable[..., Snapshot]

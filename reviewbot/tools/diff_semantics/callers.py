@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reviewbot.tools.diff_semantics.sides import Sides, Unit
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 SHOWN = 3
 """Places that a message names."""

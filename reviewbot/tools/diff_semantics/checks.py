@@ -21,13 +21,13 @@ from reviewbot.tools.diff_semantics.removed_guards import (
 from reviewbot.tools.diff_semantics.removed_names import removed_names
 from reviewbot.tools.diff_semantics.removed_returns import removed_returns
 from reviewbot.tools.diff_semantics.stale_callers import stale_callers
-from reviewbot.tools.python_tool import OutOfSteps
+from reviewbot.tools.views import OutOfSteps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewbot.tools.diff_semantics.sides import Sides, Told
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 _STEPS_PER_PAIR = 4_000
 """What holding two functions against each other is counted as, beside one step for each row of them."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reviewbot.context.uses import PythonFile, Use
     from reviewbot.tools.diff_semantics.sides import Rows, Sides
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 _BUILTIN = frozenset(dir(builtins))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reviewbot.context.uses import Use
     from reviewbot.tools.diff_semantics.pair import Pair
     from reviewbot.tools.diff_semantics.sides import Told
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 
 def removed_returns(pair: Pair, budget: Budget) -> Iterator[Told]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reviewbot.context.uses import Use
     from reviewbot.tools.diff_semantics.sides import Rows, Sides, Unit
     from reviewbot.tools.diff_semantics.signatures import Parameters
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.ListComp,
                     ast.DictComp, ast.SetComp)  # fmt: skip

@@ -14,11 +14,11 @@ from reviewbot.tools.diff_semantics.sides import Sides
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_reader import digest
-from reviewbot.tools.python_tool import DEFAULT_STEPS, Budget
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import whole_source
 from reviewbot.tools.threads import in_thread
+from reviewbot.tools.views import DEFAULT_STEPS, Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

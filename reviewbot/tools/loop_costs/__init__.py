@@ -18,7 +18,7 @@ from reviewbot.tools.paths import is_run_by_hand, is_test
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Budget, Found, View
+    from reviewbot.tools.views import Budget, Found, View
 
 TOOL = "loop-costs"
 """The name of the tool, and of its table of rules with "_" for "-"."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.kinds import kind_of
-from reviewbot.tools.loop_costs.names import chain_of, dotted, qualified
+from reviewbot.tools.loop_costs.names import chain_of, qualified
 
 if TYPE_CHECKING:
     from reviewbot.tools.loop_costs.places import Loop, Scope

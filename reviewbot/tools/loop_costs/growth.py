@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.kinds import kind_of, literal_length
-from reviewbot.tools.loop_costs.names import dotted, qualified
+from reviewbot.tools.loop_costs.names import qualified
 from reviewbot.tools.loop_costs.queries import is_queryset
 from reviewbot.tools.loop_costs.sizes import FEW, goes_far, is_growing, is_long, unwrapped
 from reviewbot.tools.loop_costs.telling import told
-from reviewbot.tools.python_tool import Found
+from reviewbot.tools.views import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

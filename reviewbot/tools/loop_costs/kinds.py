@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Literal
 
-from reviewbot.tools.loop_costs.names import chain_of, dotted, qualified
+from reviewbot.context.python_text import dotted
+from reviewbot.tools.loop_costs.names import chain_of, qualified
 
 if TYPE_CHECKING:
     from reviewbot.tools.loop_costs.places import Binding, Scope

@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import dotted, imported
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -68,17 +70,6 @@ def chain_of(node: ast.expr) -> Chain:
     return Chain(root, tuple(reversed(names)), frozenset(called))
 
 
-def dotted(node: ast.AST | None) -> str:
-    """Names joined by dots, such as `self.rows`; empty for anything else, also where a call or subscript is in it."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute) and len(names) < _LONGEST_CHAIN:
-        names.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join((node.id, *reversed(names)))
-
-
 def qualified(node: ast.AST, imports: Mapping[str, str]) -> str:
     """A dotted name with the module that it was imported from in front; empty where its first name is no import."""
     name = dotted(node)
@@ -86,14 +77,9 @@ def qualified(node: ast.AST, imports: Mapping[str, str]) -> str:
     return f"{imports[first]}{dot}{rest}" if first in imports else ""
 
 
-def imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
-    """What an import binds: each name, and what it stands for. Neighbours in the same package stand for nothing."""
-    if isinstance(node, ast.ImportFrom):
-        if node.level or node.module is None:
-            return {}
-        return {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    plain = {name: name for alias in node.names if not alias.asname for name in [alias.name.partition(".")[0]]}
-    return plain | {alias.asname: alias.name for alias in node.names if alias.asname}
+def modules(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
+    """What an import binds from elsewhere: neighbours in the same package stand for no library."""
+    return [(name, source) for name, source in imported(node) if not source.startswith(".")]
 
 
 def words(name: str) -> frozenset[str]:

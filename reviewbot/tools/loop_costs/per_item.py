@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.effects import opened, parsed, program, request
 from reviewbot.tools.loop_costs.kinds import kind_of
-from reviewbot.tools.loop_costs.names import chain_of, dotted, qualified
+from reviewbot.tools.loop_costs.names import chain_of, qualified
 from reviewbot.tools.loop_costs.queries import is_queryset, query
 from reviewbot.tools.loop_costs.sizes import goes_far, grows, repeats
 from reviewbot.tools.loop_costs.telling import told
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from reviewbot.tools.loop_costs.places import Loop
     from reviewbot.tools.loop_costs.walk import Site
-    from reviewbot.tools.python_tool import Found
+    from reviewbot.tools.views import Found
 
 _RELATED = frozenset({"all", "count", "exists", "first", "last", "get", "filter", "aggregate"})
 _LAZY_RELATED = frozenset({"all", "filter"})

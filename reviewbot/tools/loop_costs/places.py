@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.tools.loop_costs.names import chain_of, dotted
+from reviewbot.context.python_text import dotted
+from reviewbot.tools.loop_costs.names import chain_of
 from reviewbot.tools.trees import below, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.comprehension
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

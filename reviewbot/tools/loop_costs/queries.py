@@ -6,8 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.kinds import kind_of
-from reviewbot.tools.loop_costs.names import chain_of, dotted
+from reviewbot.tools.loop_costs.names import chain_of
 
 if TYPE_CHECKING:
     from reviewbot.tools.loop_costs.names import Chain

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Literal
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.kinds import kind_of, literal_length
-from reviewbot.tools.loop_costs.names import chain_of, dotted, words
+from reviewbot.tools.loop_costs.names import chain_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

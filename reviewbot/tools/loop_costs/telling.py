@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.python_tool import Found, Step
+from reviewbot.tools.views import Found, Step
 
 if TYPE_CHECKING:
     from reviewbot.tools.loop_costs.places import Loop

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs.effects import PROGRAMS, REQUESTS, request
 from reviewbot.tools.loop_costs.kinds import kind_of
-from reviewbot.tools.loop_costs.names import chain_of, dotted, qualified, words
+from reviewbot.tools.loop_costs.names import chain_of, qualified, words
 from reviewbot.tools.loop_costs.queries import query
 from reviewbot.tools.loop_costs.sizes import grows, repeats
 from reviewbot.tools.loop_costs.telling import told
 from reviewbot.tools.loop_costs.walk import Site
-from reviewbot.tools.python_tool import Found, Step
+from reviewbot.tools.views import Found, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

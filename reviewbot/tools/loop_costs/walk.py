@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.tools.loop_costs.names import dotted, imported
+from reviewbot.context.python_text import dotted
+from reviewbot.tools.loop_costs.names import modules
 from reviewbot.tools.loop_costs.places import Binding, Function, Loop, Scope
 from reviewbot.tools.trees import below, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 _ADDING = frozenset({"append", "extend", "insert", "appendleft", "update", "add", "setdefault"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -154,7 +155,7 @@ def _note(site: Site, imports: dict[str, str]) -> None:
     """Write down what a node binds or makes longer."""
     node, scope = site.node, site.place.scope
     if isinstance(node, ast.Import | ast.ImportFrom):
-        for name, source in imported(node).items():
+        for name, source in modules(node):
             imports.setdefault(name, source)
     elif isinstance(node, ast.Assign):
         for target in node.targets:

@@ -28,7 +28,7 @@ from reviewbot.tools.security_checks.web import open_web
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Budget, Found, View
+    from reviewbot.tools.views import Budget, Found, View
 
 NAME = "security-checks"
 """The tool, as cards and the table of its rules write it."""

@@ -25,16 +25,6 @@ class Bound(NamedTuple):
     inside: bool = False
 
 
-def imported_names(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import brings, and the full name behind it."""
-    if isinstance(node, ast.ImportFrom):
-        source = "." * node.level + (node.module or "")
-        yield from ((each.asname or each.name, f"{source}.{each.name}") for each in node.names)
-        return
-    for each in node.names:
-        yield (each.asname, each.name) if each.asname else (each.name.split(".")[0],) * 2
-
-
 def bound_names(node: ast.AST) -> Iterator[Bound]:
     """Yield what a node binds itself; what its children bind is told for them."""
     match node:

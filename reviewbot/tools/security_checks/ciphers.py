@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import argument, at, is_static
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _HAZMAT = "cryptography.hazmat.primitives.ciphers."
 _MODES = tuple(f"{_HAZMAT}modes.{mode}" for mode in ("CBC", "CFB", "CFB8", "OFB", "CTR", "GCM"))

@@ -11,8 +11,8 @@ from reviewbot.tools.security_checks.words import argument, at, is_password, is_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _CONNECTS = frozenset(
     {"connect", "Connect", "Connection", "connection", "login", "create_connection", "create_pool", "Redis",

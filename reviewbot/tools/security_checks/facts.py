@@ -9,13 +9,14 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from reviewbot.tools.security_checks.binding import BINDERS, bound_names, imported_names
+from reviewbot.context.python_text import imported
+from reviewbot.tools.security_checks.binding import BINDERS, bound_names
 from reviewbot.tools.trees import parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.tools.python_tool import Budget, View
+    from reviewbot.tools.views import Budget, View
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | Function | ast.Lambda
@@ -199,7 +200,7 @@ class Facts:
 
     def _bind(self, node: ast.AST, scope: Scope, inner: Scope) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            self._imports.update(imported_names(node))
+            self._imports.update(imported(node))
             return
         for name, value, inside in bound_names(node):
             self._bound[inner if inside else scope, name].append(value)

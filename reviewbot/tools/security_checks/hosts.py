@@ -11,8 +11,8 @@ from reviewbot.tools.security_checks.words import at, label, words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _HOST = re.compile(r"\A(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
 _BARE_HOST = re.compile(r"\A(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")

@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import at, is_password, is_route, lab
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
 _LOGGERS = frozenset({"logging", "logger", "log", "_logger", "_log", "LOG", "LOGGER"})

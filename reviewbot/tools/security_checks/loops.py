@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts, Function
+    from reviewbot.tools.views import Found
 
 _LOCKS = frozenset(
     {"threading.Lock", "threading.RLock", "threading.Semaphore", "threading.BoundedSemaphore", "multiprocessing.Lock"}

@@ -11,8 +11,8 @@ from reviewbot.tools.security_checks.words import argument, at, is_open
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _PARSERS = ("lxml.etree.XMLParser", "lxml.etree.ETCompatXMLParser", "lxml.etree.XMLPullParser", "lxml.etree.iterparse")
 _READS = ("lxml.etree.fromstring", "lxml.etree.XML", "lxml.etree.parse", "lxml.etree.fromstringlist")

@@ -17,8 +17,8 @@ from reviewbot.tools.security_checks.words import argument, at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _METHODS = ("compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 _CALLS = tuple(f"re.{method}" for method in _METHODS)

@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import at, words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _RAISES = frozenset({"raise", "elevate", "gain", "acquire", "escalate", "enable", "regain"})
 _DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset", "disable", "revert"})

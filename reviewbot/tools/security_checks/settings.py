@@ -11,8 +11,8 @@ from reviewbot.tools.security_checks.words import at, is_password, label, words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _NOT_LIVE = re.compile(
     r"(?:^|[/_.-])(?:dev|devel|development|local|test|tests|testing|debug|ci|example|sandbox)(?:[/_.-]|$)"

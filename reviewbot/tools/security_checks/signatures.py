@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import argument, at, is_static, label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _DECODE = ("jwt.decode", "jose.jwt.decode", "jwt.api_jwt.decode", "jwt.decode_complete")
 _ENCODE = ("jwt.encode", "jose.jwt.encode", "jwt.api_jwt.encode")

@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import argument, at, is_open, is_stan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
 _OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})

@@ -10,8 +10,8 @@ from reviewbot.tools.security_checks.words import argument, at, decorators, is_o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Found
     from reviewbot.tools.security_checks.facts import Facts
+    from reviewbot.tools.views import Found
 
 _FRAMEWORKS = (
     "flask",

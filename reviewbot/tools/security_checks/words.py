@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.python_tool import Found
+from reviewbot.tools.views import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from reviewbot.tools.taint.scopes import Scope
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.tools.python_tool import Budget, Found, View
+    from reviewbot.tools.views import Budget, Found, View
 
 _WORD = re.compile(r"\w{1,80}")
 

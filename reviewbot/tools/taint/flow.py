@@ -11,8 +11,8 @@ from reviewbot.tools.taint.places import shown
 from reviewbot.tools.taint.values import CLEAN, OBJECT, UPLOAD, Function, Origin, Taint, Value
 
 if TYPE_CHECKING:
-    from reviewbot.tools.python_tool import Budget, View
     from reviewbot.tools.taint.knowledge import Knowledge
+    from reviewbot.tools.views import Budget, View
 
 _NOTHING: frozenset[str] = frozenset()
 _MEMBERS = {OBJECT: "request.bodies", UPLOAD: "request.uploads"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.tools.python_tool import Found, Step
 from reviewbot.tools.taint.values import (
     ALL,
     BUILT,
@@ -20,6 +19,7 @@ from reviewbot.tools.taint.values import (
     Taint,
     Value,
 )
+from reviewbot.tools.views import Found, Step
 
 if TYPE_CHECKING:
     import ast

@@ -12,8 +12,8 @@ from reviewbot.tools.taint.values import Function
 from reviewbot.tools.trees import parts
 
 if TYPE_CHECKING:
-    from reviewbot.tools.python_tool import Budget
     from reviewbot.tools.taint.knowledge import Knowledge
+    from reviewbot.tools.views import Budget
 
 _REACHES_ALL = frozenset({"globals", "setattr"})
 """Functions that may set any name of the module."""

@@ -49,14 +49,3 @@ def shown(node: ast.expr) -> str:
             parts.append("…")
             break
     return "".join(reversed(parts))[:_LONGEST]
-
-
-def imported(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
-    """The names that an import binds, and the dotted name of what each of them is."""
-    if isinstance(node, ast.Import):
-        return [
-            (alias.asname, alias.name) if alias.asname else (alias.name.split(".")[0],) * 2  # `import a.b` binds a
-            for alias in node.names
-        ]
-    module = "." * node.level + (node.module or "")
-    return [(alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names]

@@ -9,7 +9,7 @@ from reviewbot.tools.taint.values import Value, joined
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.tools.python_tool import Budget
+    from reviewbot.tools.views import Budget
 
 _FORGOTTEN = Value()
 """Stands where nothing is known of a key any more."""

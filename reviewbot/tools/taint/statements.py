@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import imported
 from reviewbot.tools.taint import constants
 from reviewbot.tools.taint.index import changed_names
 from reviewbot.tools.taint.knowledge import words_of
 from reviewbot.tools.taint.operations import combined, element
 from reviewbot.tools.taint.patterns import always, bind_names, constants_of, never
-from reviewbot.tools.taint.places import imported, place
+from reviewbot.tools.taint.places import place
 from reviewbot.tools.taint.summaries import Called, raises, stops
 from reviewbot.tools.taint.values import ALL, CLEAN, UNKNOWN, Value
 

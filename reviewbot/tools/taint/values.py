@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reviewbot.tools.python_tool import Step
+from reviewbot.tools.views import Step
 
 if TYPE_CHECKING:
     import ast

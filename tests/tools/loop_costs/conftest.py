@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.tools.loop_costs import loop_costs
-from reviewbot.tools.python_tool import Budget, Found, View
+from reviewbot.tools.views import Budget, Found, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable

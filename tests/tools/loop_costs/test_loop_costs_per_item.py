@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.tools.python_tool import Found
+    from reviewbot.tools.views import Found
 
 IN_LOOP = """
 import copy, io, json, re, subprocess, sqlite3, urllib.request

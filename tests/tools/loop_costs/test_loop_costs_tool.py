@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.calibration import Calibration
+from reviewbot.context.python_text import dotted
 from reviewbot.tools.loop_costs import TOOL, loop_costs
-from reviewbot.tools.loop_costs.names import chain_of, dotted, imported, words
+from reviewbot.tools.loop_costs.names import chain_of, modules, words
 from reviewbot.tools.python_reader import PythonReader
-from reviewbot.tools.python_tool import Budget, OutOfSteps, PythonTool, View
+from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.rules import packaged_rules
+from reviewbot.tools.views import Budget, OutOfSteps, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,13 +159,12 @@ def test_names_and_chains() -> None:
     assert words("userPages_old") >= {"user", "page", "old"}
 
 
-def test_imports_stand_for_modules() -> None:
-    def bound(text: str) -> dict[str, str]:
+def test_neighbours_in_a_package_stand_for_no_library() -> None:
+    def bound(text: str) -> list[tuple[str, str]]:
         (node,) = ast.parse(text).body
         assert isinstance(node, ast.Import | ast.ImportFrom)
-        return imported(node)
+        return modules(node)
 
-    assert bound("import a.b, c as d") == {"a": "a", "d": "c"}
-    assert bound("from a.b import c as d, e") == {"d": "a.b.c", "e": "a.b.e"}
-    assert bound("from . import a") == {}
-    assert bound("from .b import a") == {}
+    assert bound("import a.b, c as d") == [("a", "a"), ("d", "c")]
+    assert bound("from . import a") == []
+    assert bound("from .b import a") == []

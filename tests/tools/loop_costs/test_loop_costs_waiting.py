@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.tools.python_tool import Found
+    from reviewbot.tools.views import Found
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from reviewbot.tools.python_tool import Budget, View
 from reviewbot.tools.rules import packaged_rules
 from reviewbot.tools.security_checks import RULES, check
+from reviewbot.tools.views import Budget, View
 
 CODE = """
 import itertools

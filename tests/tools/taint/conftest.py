@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from reviewbot.tools.python_tool import Budget, View
 from reviewbot.tools.taint import check
+from reviewbot.tools.views import Budget, View
 
 if TYPE_CHECKING:
-    from reviewbot.tools.python_tool import Found
+    from reviewbot.tools.views import Found
 
 MARK = "  # <<< "
 

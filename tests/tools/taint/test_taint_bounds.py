@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.tools.python_tool import Budget, OutOfSteps, View
 from reviewbot.tools.taint import check
+from reviewbot.tools.views import Budget, OutOfSteps, View
 
 if TYPE_CHECKING:
     from tests.tools.taint.conftest import Follow

@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from reviewbot.tools.fragments import repair
-from reviewbot.tools.python_tool import Budget, OutOfSteps, View
 from reviewbot.tools.rules import packaged_rules
 from reviewbot.tools.taint import check
+from reviewbot.tools.views import Budget, OutOfSteps, View
 
 
 def seen(text: str, path: str = "src/app.py", steps: int = 1_000_000) -> list[str]:

@@ -6,9 +6,8 @@ import ast
 
 import pytest
 
-from reviewbot.tools.python_tool import Budget, OutOfSteps, Step
 from reviewbot.tools.taint import constants
-from reviewbot.tools.taint.places import imported, place, shown
+from reviewbot.tools.taint.places import place, shown
 from reviewbot.tools.taint.scopes import Scope
 from reviewbot.tools.taint.texts import composed, fixes_host, is_statement, without
 from reviewbot.tools.taint.values import (
@@ -26,6 +25,7 @@ from reviewbot.tools.taint.values import (
     plain,
     safer,
 )
+from reviewbot.tools.views import Budget, OutOfSteps, Step
 
 
 def tainted(text: str = "a", *safe: str, reach: str = "remote") -> Value:
@@ -208,17 +208,6 @@ def test_places_as_they_are_written(code: str, expected: str) -> None:
 )
 def test_expressions_as_a_step_shows_them(code: str, expected: str) -> None:
     assert shown(ast.parse(code, mode="eval").body) == expected
-
-
-def test_imports_and_what_they_bind() -> None:
-    def bound(code: str) -> list[tuple[str, str]]:
-        node = ast.parse(code).body[0]
-        assert isinstance(node, (ast.Import, ast.ImportFrom))
-        return imported(node)
-
-    assert bound("import a.b, c as d") == [("a", "a"), ("d", "c")]
-    assert bound("from a.b import c as d, e") == [("d", "a.b.c"), ("e", "a.b.e")]
-    assert bound("from . import c") == [("c", "..c")]
 
 
 @pytest.mark.parametrize("lead", ["https://a.b/", "/x", "mailto:a", "a", "//a/b"])
