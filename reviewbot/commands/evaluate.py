@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import dataclasses
 import hashlib
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from reviewbot import __version__, wiring
 from reviewbot.calibration import read_calibration
+from reviewbot.commands.running import run_to_end
 from reviewbot.config import Settings
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
@@ -99,7 +99,7 @@ def reviewed(way: Way, case: Case) -> Json:
     if way.stage == "plan":
         fields = plan_fields(plan_only(subject.change, built))
     else:
-        answer = asyncio.run(review(subject.change, built))
+        answer = run_to_end(partial(review, subject.change, built))
         fields = (worker_fields if way.stage == "workers" else review_fields)(answer, trace.events)
     spent = round(time.perf_counter() - began, 3)
     return {"engine": built.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from reviewbot import outgoing, wiring
 from reviewbot.commands.reading import SARIF_BYTES, read_diff, read_input
+from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave
 from reviewbot.config import Settings
 from reviewbot.contracts import SEVERITY_ORDER, Review
@@ -57,7 +57,7 @@ def review_command(arguments: argparse.Namespace) -> int:
         if journal is not None and not arguments.resume:
             journal.inner.forget(built.run_id + "/")
         try:
-            answer = asyncio.run(review(subject.change, built))
+            answer = run_to_end(partial(review, subject.change, built))
             answer = outgoing.masked_review(outgoing.with_symbols(answer, subject.snapshot), journal)
             render = _renderer(arguments, answer, subject.snapshot)
         except BaseException:

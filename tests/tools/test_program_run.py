@@ -27,7 +27,7 @@ TELL = """
 print(json.dumps({
     "argv": sys.argv[1:], "cwd": os.getcwd(), "here": os.listdir("."), "env": dict(os.environ),
     "files": {p.name: p.read_text() for p in sorted(pathlib.Path(sys.argv[-1]).iterdir())} if len(sys.argv) > 1 else {},
-    "stdin": sys.stdin.read(), "session": os.getsid(0),
+    "stdin": sys.stdin.read(),
 }))
 """
 
@@ -90,7 +90,12 @@ def test_a_program_gets_its_arguments_its_files_and_nothing_on_standard_input(pr
     assert told["argv"][0] == "--flag"
     assert told["files"] == {"f0.py": "x = 1\n"}
     assert told["stdin"] == ""
-    assert told["session"] != os.getsid(0)
+
+
+def test_a_program_leads_a_session_of_its_own_and_so_has_no_terminal(program: Program) -> None:
+    told = json.loads(run(program("print(json.dumps([os.getsid(0), os.getpid()]))"), confinement=OPEN).stdout)
+
+    assert told[0] == told[1]
 
 
 def test_the_working_folder_is_empty_and_holds_not_even_the_files(program: Program) -> None:

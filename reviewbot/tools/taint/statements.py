@@ -26,38 +26,12 @@ if TYPE_CHECKING:
     from reviewbot.tools.taint.guards import Guards
     from reviewbot.tools.taint.scopes import Scope
 
-_TRUSTED = frozenset(
-    {
-        "open",
-        "lock",
-        "rlock",
-        "mutex",
-        "semaphore",
-        "session",
-        "connect",
-        "connection",
-        "cursor",
-        "conn",
-        "db",
-        "client",
-    }
-    | {"atomic", "transaction", "begin", "engine", "context", "span", "timer", "timeout", "file", "directory"}
-    | {
-        "popen",
-        "executor",
-        "pool",
-        "urlopen",
-        "socket",
-        "tempfile",
-        "closing",
-        "cd",
-        "chdir",
-        "warnings",
-        "stdout",
-        "stderr",
-    }
-    | {"nullcontext", "localcontext"}
-)
+_TRUSTED = frozenset({
+    "open", "lock", "rlock", "mutex", "semaphore", "session", "connect", "connection", "cursor", "conn", "db",
+    "client", "atomic", "transaction", "begin", "engine", "context", "span", "timer", "timeout", "file",
+    "directory", "popen", "executor", "pool", "urlopen", "socket", "tempfile", "closing", "cd", "chdir", "warnings",
+    "stdout", "stderr", "nullcontext", "localcontext",
+})  # fmt: skip
 """Words of context managers that let errors through; of any other, what stands in it may end halfway and go on."""
 
 _SWALLOWS = frozenset({"suppress", "ignore", "catch", "swallow", "silence", "quiet", "raises"})
