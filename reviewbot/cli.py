@@ -34,8 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - the same
     try:
         # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
-        # The event loop knows how to end for a SIGINT, so a SIGTERM becomes one.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         arguments = _parser().parse_args(argv)
         code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
         with reader_may_leave():

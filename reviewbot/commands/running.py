@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
@@ -10,15 +12,32 @@ T = TypeVar("T")
 
 
 def run_to_end(work: Callable[[], Coroutine[None, None, T]]) -> T:
-    """What `work()` returns. An interrupt cancels it, and is raised as KeyboardInterrupt when all of it has ended.
+    """What `work()` returns. A SIGINT or SIGTERM cancels it, and is a KeyboardInterrupt when all of it has ended.
 
     The loop stands before the coroutine is made, and the coroutine is closed also where it never began: with
     `asyncio.run` an interrupt in between leaves one behind that Python complains of.
     """
     with asyncio.Runner() as runner:
         runner.get_loop()
-        coroutine = work()
+        coroutine = _stoppable(work)
         try:
             return runner.run(coroutine)
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
         finally:
             coroutine.close()
+
+
+async def _stoppable(work: Callable[[], Coroutine[None, None, T]]) -> T:
+    """The loop itself cares for SIGINT, but not where a shell began us in the background; so SIGTERM is ours."""
+    task = asyncio.current_task()
+    if task is None or threading.current_thread() is not threading.main_thread():
+        return await work()
+    before = signal.getsignal(signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        return await work()
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, before)
