@@ -6,7 +6,10 @@
     │   └── ConfigError       2   a setting, card or prompt is wrong
     ├── ToolError             -   one analyzer could not do its work; becomes a named gap
     └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
-        └── TransientError    -   the same, where trying again unchanged may help
+        ├── TransientError    -   the same, where trying again unchanged may help
+        ├── RefusedError      -   the model declined to answer; asking again unchanged would not help
+        ├── BudgetError       -   a budget is spent; becomes a named gap at once
+        └── DeadlineError     -   the review's deadline left no time for this; becomes a named gap at once
 
 Errors marked "-" never reach a door: the worker boundary turns them into outcomes.
 """
@@ -56,4 +59,23 @@ class EngineError(ReviewbotError):
 
 
 class TransientError(EngineError):
-    """An engine failed in a way that the same request may not meet again."""
+    """An engine failed in a way that the same request may not meet again.
+
+    `retry_after_s` is what the far end asked for, where it did.
+    """
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class RefusedError(EngineError):
+    """The model declined to answer."""
+
+
+class BudgetError(EngineError):
+    """A budget of the run or of a worker is spent."""
+
+
+class DeadlineError(EngineError):
+    """The review's deadline leaves no time for this."""

@@ -11,12 +11,18 @@ from typing import Literal, Protocol
 
 from reviewbot.contracts import (
     Candidate,
+    ChangeSet,
     EscalationReason,
     Gap,
+    HumanItem,
     Metadata,
     Payload,
+    Plan,
+    Review,
     ReviewTask,
+    Tier,
     ToolRun,
+    Usage,
     WorkerCard,
     WorkerResult,
 )
@@ -107,6 +113,9 @@ class WorkOrder:
     prompt: str
     tools: Mapping[str, Tool]
     snapshot: Snapshot
+    title: str = ""
+    """Of the change, in its author's words: data like the code."""
+    description: str = ""
     dependencies: Mapping[str, WorkerResult] = field(default_factory=dict)
 
 
@@ -119,6 +128,8 @@ class Answer:
     metadata: Metadata = field(default_factory=Metadata)
     origin: Literal["program", "model"] = "program"
     """Who stands behind the candidates. The engine's word, and not that of the answer: a model may claim anything."""
+    programs: tuple[Candidate, ...] = ()
+    """Beside them, what programs found in the same slices; no model can delete one of these."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +154,169 @@ class Engine(Protocol):
 
     async def work(self, order: WorkOrder) -> Answer | Escalated:
         """Do one task. Raises EngineError (TransientError where trying again may help)."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How one task of the plan ended; a task that was split or moved has the results of all of its parts."""
+
+    task: ReviewTask
+    results: tuple[WorkerResult, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    human: tuple[HumanItem, ...] = ()
+    done: bool = False
+    """Whether some part of it was answered in the schema."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether a dependent task may count on this one; what an escalation brought so far is no answer."""
+        return self.done and not self.gaps
+
+    def merged(self) -> WorkerResult:
+        """All results as one, for a task that depends on this one."""
+        findings = tuple(finding for result in self.results for finding in result.findings)
+        return WorkerResult(task_id=self.task.task_id, findings=findings)
+
+
+class Planner(Protocol):
+    """Decides who looks at what. It sees the change and what came of its plan, and judges no code."""
+
+    async def plan(self, change: ChangeSet) -> Plan:
+        """The plan of a review; whatever fails on the way, there is one."""
+
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+        """What is worth a second round after the first: gaps that may close, and what the findings ask for.
+
+        Its tasks have ids of their own; a task that closes a gap of `settled` is called like that one with "~2" behind.
+        """
+
+    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
+        """The same slices as a task of another worker; None where no such worker runs."""
+
+
+class Verifier(Protocol):
+    """Tries to refute what a worker found, and sets how far it can be believed."""
+
+    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
+        """The result with every confidence set by the evidence; what could not be verified keeps its cap. No error."""
+
+
+class Synthesizer(Protocol):
+    """Makes one review of everything."""
+
+    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
+        """The review; its wall time is filled in later. The order of tasks and answers does not show in it."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of a request. `cached` asks the provider to keep everything up to its end for later requests."""
+
+    text: str
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A model's wish to have a tool called."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class ToolAnswer:
+    """What came of it, in text."""
+
+    call_id: str
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One side's part of a conversation."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[Text | ToolCall | ToolAnswer, ...]
+
+
+@dataclass(frozen=True)
+class OfferedTool:
+    """A tool that a model may call."""
+
+    name: str
+    description: str
+    schema: Mapping[str, object]
+    """JSON Schema of its arguments; a closed object."""
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One question to a model. Nothing of it depends on time, on the run, or on where in a file its code stands."""
+
+    purpose: str
+    """Who asks: a worker's name, "planner", "verifier", "synthesizer", "critic" or "baseline". It is not sent."""
+    subject: str
+    """What it is about, such as a task's id. For the trace; not sent."""
+    tier: Tier
+    system: tuple[Text, ...]
+    turns: tuple[Turn, ...]
+    max_tokens: int
+    """Of the answer."""
+    tools: tuple[OfferedTool, ...] = ()
+    schema: Mapping[str, object] | None = None
+    """JSON Schema that the final text must fit; whoever asks validates it again."""
+
+
+StopReason = Literal["end", "tools", "max_tokens", "refusal", "context", "other"]
+
+
+@dataclass(frozen=True)
+class ModelReply:
+    """One answer. `stop` is looked at before anything else in it is believed."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    stop: StopReason
+    usage: Usage
+    model: str
+    """The id of the model that answered."""
+    stored: bool = False
+    """Nobody was asked: it came from the journal, and cost nothing now."""
+
+
+class Model(Protocol):
+    """Something that answers questions in words. Stateless: a conversation is sent whole each time."""
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        """Answer once.
+
+        Raises TransientError, DeadlineError, BudgetError, and EngineError for a request that nobody will ever answer.
+        """
+
+
+class Books(Protocol):
+    """What was spent so far, by purpose (see `ModelRequest.purpose`)."""
+
+    def spent(self) -> Mapping[str, Usage]:
+        """One entry for everyone who asked a model."""
+
+
+class OwnTool(Protocol):
+    """A tool that a model may call and that belongs to one worker: it reads the snapshot within that worker's scope."""
+
+    @property
+    def name(self) -> str:
+        """As cards write it."""
+
+    @property
+    def offered(self) -> OfferedTool:
+        """How it is described to a model."""
+
+    async def call(self, order: WorkOrder, arguments: Mapping[str, object]) -> ToolAnswer:
+        """Answer a call (its `call_id` is filled in by whoever called). Wrong arguments are an answer that `failed`."""
 
 
 class Journal(Protocol):

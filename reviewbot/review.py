@@ -1,6 +1,7 @@
 """The spine: change -> plan -> dispatch -> verify -> synthesize -> Review. Every door runs this, and nothing else does.
 
-Reading a diff, choosing an engine and rendering the answer happen at the doors and in `reviewbot.wiring`.
+Who plans, verifies and synthesizes, with rules or with a model, is handed in; `reviewbot.wiring` chooses. Reading a
+diff and rendering the answer happen at the doors.
 """
 
 from __future__ import annotations
@@ -11,14 +12,25 @@ from dataclasses import dataclass
 from pydantic.main import IncEx
 
 from reviewbot.contracts import ChangeSet, Escalation, Outcome, Plan, Review, ReviewTask, WorkerResult
-from reviewbot.ports import Clock, Crew, Engine, Journal, Recorder, Snapshot, Tool, WorkOrder
+from reviewbot.ports import (
+    Clock,
+    Crew,
+    Engine,
+    Journal,
+    Planner,
+    Recorder,
+    Settled,
+    Snapshot,
+    Synthesizer,
+    Tool,
+    Verifier,
+    WorkOrder,
+)
 from reviewbot.supervisor.dispatcher import Dispatcher
-from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
-from reviewbot.supervisor.synthesizer import Rules, synthesize
-from reviewbot.supervisor.verifier import verified
 from reviewbot.worker import run_task
 
-_CODE: IncEx = {"tasks": {"__all__": {"payload": {"code"}}}}
+_SLICE: IncEx = {"code"}
+_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}}}}
 """The trace names what was read; it does not repeat the code."""
 
 
@@ -28,62 +40,90 @@ class Setup:
 
     crew: Crew
     engine: Engine
+    planner: Planner
+    verifier: Verifier
+    synthesizer: Synthesizer
     tools: Mapping[str, Tool]
     snapshot: Snapshot
     journal: Journal
     clock: Clock
     trace: Recorder
-    limits: PlanLimits
-    rules: Rules
     run_id: str
     concurrency: int
     deadline_s: float
-    notes: tuple[str, ...] = ()
-
-
-def plan_only(change: ChangeSet, setup: Setup) -> Plan:
-    """The plan that `review` would follow."""
-    return make_plan(change, setup.crew, setup.engine.covers, setup.snapshot.head, setup.limits)
 
 
 async def review(change: ChangeSet, setup: Setup) -> Review:
     """Review a change. Raises nothing for a failed worker, tool or engine: those are gaps in the review."""
     started = setup.clock.monotonic()
-    plan = plan_only(change, setup)
-    setup.trace.record("plan_made", total=len(plan.tasks), plan=plan.model_dump(mode="json", exclude=_CODE))
-    dispatcher = Dispatcher(
-        attempt=lambda task, dependencies: _attempt(setup, task, dependencies),
-        retarget=lambda task, worker: retarget(setup.crew, task, worker, setup.limits.workers),
-        journal=setup.journal,
-        run_id=setup.run_id,
-        trace=setup.trace,
-        clock=setup.clock,
-        concurrency=setup.concurrency,
-        deadline_s=setup.deadline_s,
-    )
-    settled = await dispatcher.dispatch(plan)
-    answer = synthesize(change, plan, settled, setup.rules, engine=setup.engine.name, notes=setup.notes)
+    plan = await setup.planner.plan(change)
+    settled = await _dispatched(change, plan, setup, started)
+    if (further := await setup.planner.more(change, plan, settled)) is not None:
+        plan, settled = _joined(plan, further, settled, await _dispatched(change, further, setup, started))
+    answer = await setup.synthesizer.synthesize(change, plan, settled)
     wall_ms = round((setup.clock.monotonic() - started) * 1000)
     answer = answer.model_copy(update={"timings": answer.timings.model_copy(update={"wall_ms": wall_ms})})
     setup.trace.record("review", **answer.model_dump(mode="json"))
     return answer
 
 
-async def _attempt(setup: Setup, task: ReviewTask, dependencies: Mapping[str, WorkerResult]) -> Outcome:
+async def _dispatched(change: ChangeSet, plan: Plan, setup: Setup, started: float) -> dict[str, Settled]:
+    """Run one plan in what is left of the review's time."""
+    setup.trace.record("plan_made", total=len(plan.tasks), plan=plan.model_dump(mode="json", exclude=_CODE))
+    dispatcher = Dispatcher(
+        attempt=lambda task, dependencies: _attempt(change, setup, task, dependencies),
+        retarget=setup.planner.retarget,
+        journal=setup.journal,
+        run_id=setup.run_id,
+        trace=setup.trace,
+        clock=setup.clock,
+        concurrency=setup.concurrency,
+        deadline_s=setup.deadline_s,
+        started=started,
+    )
+    return await dispatcher.dispatch(plan)
+
+
+async def _attempt(
+    change: ChangeSet, setup: Setup, task: ReviewTask, dependencies: Mapping[str, WorkerResult]
+) -> Outcome:
     """One try of one task: the worker's answer, weighed by the evidence behind it as soon as it is there."""
     card = next(card for card in setup.crew.cards if card.name == task.worker)
     order = WorkOrder(
         task=task,
         card=card,
         prompt=setup.crew.prompts[card.name],
-        tools={name: setup.tools[name] for name in card.tools},
+        tools={name: setup.tools[name] for name in card.tools if name in setup.tools},
         snapshot=setup.snapshot,
+        title=change.title,
+        description=change.description,
         dependencies=dependencies,
     )
     outcome = await run_task(setup.engine, order)
     if isinstance(outcome, WorkerResult):
-        outcome = verified(outcome)
+        outcome = await setup.verifier.verify(order, outcome)
     elif isinstance(outcome, Escalation) and outcome.partial_result is not None:
-        outcome = outcome.model_copy(update={"partial_result": verified(outcome.partial_result)})
-    setup.trace.record("result", **outcome.model_dump(mode="json"))
+        partial = await setup.verifier.verify(order, outcome.partial_result)
+        outcome = outcome.model_copy(update={"partial_result": partial})
+    said = outcome.model_dump(mode="json")
+    setup.trace.record("result", task_id=task.task_id, attempt=task.failures + 1, outcome=said)
     return outcome
+
+
+def _joined(
+    plan: Plan, further: Plan, settled: Mapping[str, Settled], later: Mapping[str, Settled]
+) -> tuple[Plan, dict[str, Settled]]:
+    """Both rounds as one. A task of the second one that closed a gap of the first stands for it."""
+    ends = dict(settled)
+    for name, end in later.items():
+        first = name.removesuffix("~2")
+        if first in ends and end.answered:
+            ends[first] = Settled(ends[first].task, (*ends[first].results, *end.results), (), end.human, done=True)
+        elif first not in ends:
+            ends[name] = end
+    new = tuple(task for task in further.tasks if task.task_id in ends)
+    names = {task.task_id for task in plan.tasks}
+    tasks = tuple(
+        task.model_copy(update={"depends_on": tuple(d for d in task.depends_on if d in names)}) for task in new
+    )
+    return plan.model_copy(update={"tasks": (*plan.tasks, *tasks), "parts": ()}), ends

@@ -27,8 +27,9 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ConfigError, InputError
 from reviewbot.ports import Crew, Engine, Journal, Snapshot
 from reviewbot.review import Setup
-from reviewbot.supervisor.planner import PlanLimits
-from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
@@ -110,6 +111,15 @@ class Given:
     """Logs of other programs in SARIF, each with its name."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """One review, ready to begin."""
+
+    setup: Setup
+    trace: Trace
+    rules: Rules
+
+
 def setup(
     subject: Subject,
     settings: Settings,
@@ -117,7 +127,7 @@ def setup(
     *,
     journal: Journal | None = None,
     listener: Callable[[Event], None] | None = None,
-) -> tuple[Setup, Trace]:
+) -> Run:
     """Everything for one run. The trace is the recorder in it, to be written out afterwards.
 
     Raises ConfigError, and InputError where something that was given cannot be read.
@@ -133,22 +143,26 @@ def setup(
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     own = {name: tool for name, tool in tools.items() if tool not in foreign}
+    rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
+    engine = _engine(settings, given.script, tools_engine=lambda: AnalyzersEngine(own))
+    notes = (*_notes(subject), *told, *_journal_notes(journal))
+    limits = PlanLimits(settings.chunk_lines, settings.ignore, settings.workers, handed_in=_handed_in(crew, foreign))
     built = Setup(
         crew=crew,
-        engine=_engine(settings, given.script, tools_engine=lambda: AnalyzersEngine(own)),
+        engine=engine,
+        planner=RoutedPlanner(crew, engine.covers, subject.snapshot.head, limits),
+        verifier=CappingVerifier(),
+        synthesizer=RuledSynthesizer(rules, engine.name, notes),
         tools=tools,
         snapshot=subject.snapshot,
         journal=journal or MemoryJournal(),
         clock=clock,
         trace=trace,
-        limits=PlanLimits(settings.chunk_lines, settings.ignore, settings.workers, handed_in=_handed_in(crew, foreign)),
-        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
         run_id=run_id(subject, crew, settings, given.script, extra=(repr(table), *_digests(given.results))),
         concurrency=settings.concurrency,
         deadline_s=settings.deadline_s,
-        notes=(*_notes(subject), *told, *_journal_notes(journal)),
     )
-    return built, trace
+    return Run(built, trace, rules)
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:

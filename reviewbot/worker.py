@@ -16,12 +16,13 @@ from reviewbot.contracts import (
     Failure,
     Finding,
     Gap,
+    GapReason,
     Outcome,
     ReviewTask,
     WorkerResult,
 )
 from reviewbot.diff.anchor import anchor
-from reviewbot.errors import EngineError, TransientError
+from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Engine, WorkOrder
 
 MODEL_SOURCE = "model:"
@@ -45,7 +46,7 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
     except TransientError:
         raise
     except EngineError as error:
-        return Failure(task_id=task.task_id, reason="bad_answer", message=str(error))
+        return Failure(task_id=task.task_id, reason=_reason(error), message=str(error))
     except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
         return _crashed(engine, task, error)
     if isinstance(answer, Answer):
@@ -59,6 +60,13 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
     )
 
 
+def _reason(error: EngineError) -> GapReason:
+    known: dict[type[EngineError], GapReason] = {
+        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused"
+    }  # fmt: skip
+    return known.get(type(error), "bad_answer")
+
+
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:
     # The type alone: the text of a foreign error may hold anything.
     message = f"{type(error).__name__} in engine {engine.name}"
@@ -70,8 +78,12 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
     findings: list[Finding] = []
     dropped: list[Dropped] = []
     kept, flood = _unflooded(answer.candidates)
-    for candidate in kept:
-        placed = _placed(task, candidate, answer.origin)
+    said = [(candidate, answer.origin) for candidate in kept]
+    programs, more = _unflooded(answer.programs)
+    said += [(candidate, "program") for candidate in programs]
+    flood = [*flood, *more]
+    for candidate, origin in said:
+        placed = _placed(task, candidate, origin)
         if isinstance(placed, Finding):
             findings.append(placed)
         else:
@@ -81,14 +93,20 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
         message = f"more than {MAX_CANDIDATES} findings in one task; {len(flood)} were dropped"
         dropped += [Dropped(candidate=candidate, reason=message) for candidate in flood]
         gaps.append(Gap(path=task.payload.file_path, worker=task.worker, reason="flooded", message=message))
-    mine = {"path": task.payload.file_path, "worker": task.worker, "task_id": task.task_id}
+    mine = {"worker": task.worker, "task_id": task.task_id}
     return WorkerResult(
         task_id=task.task_id,
+        paths=task.paths,
         findings=tuple(findings),
         dropped=tuple(dropped),
-        gaps=tuple(gap.model_copy(update=mine) for gap in gaps),
+        gaps=tuple(gap.model_copy(update=mine | _own_path(task, gap)) for gap in gaps),
         metadata=answer.metadata,
     )
+
+
+def _own_path(task: ReviewTask, gap: Gap) -> dict[str, str]:
+    """A gap is about a file of its task, whatever an engine says."""
+    return {} if gap.path in task.paths else {"path": task.payload.file_path}
 
 
 def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
@@ -101,9 +119,12 @@ def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Se
 
 def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | str:
     """The candidate as a finding, or the reason why it cannot be one."""
-    if candidate.path != task.payload.file_path:
+    slices = [payload for payload in task.slices if payload.file_path == candidate.path]
+    if not slices:
         return f"it is about {candidate.path!r}, which is not in this task"
-    place = anchor(candidate, task.payload)
+    places = [place for place in (anchor(candidate, payload) for payload in slices) if place is not None]
+    # Two slices of one file may hold the same line: then the quote says no more than with two in one slice.
+    place = places[0] if len(places) == 1 else None
     if place is None:
         if candidate.line is not None:
             return "not on an added line"
@@ -118,8 +139,12 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         message=candidate.message,
         evidence=place.evidence,
         trigger=candidate.trigger,
+        contract=candidate.contract,
+        symptom=candidate.symptom,
         suggestion=candidate.suggestion,
         confidence=candidate.confidence,
+        claimed=candidate.confidence if origin == "model" else None,
+        disputed=candidate.disputed,
         category=candidate.category,
         rule=candidate.rule,
         cwe=candidate.cwe,

@@ -396,7 +396,9 @@ def test_the_trace_tells_the_plan_the_tool_runs_and_the_results(run: Run, home: 
 
     events = json.loads((home / "trace.json").read_text())["events"]
     kinds = {event["event"] for event in events}
-    runs = [entry for event in events if event["event"] == "result" for entry in event["metadata"]["tool_runs"]]
+    runs = [
+        entry for event in events if event["event"] == "result" for entry in event["outcome"]["metadata"]["tool_runs"]
+    ]
     assert {"plan_made", "task_started", "step", "result", "task_finished", "review"} <= kinds
     assert any(entry["tool"] == "ruff-security" and entry["version"] for entry in runs)
 

@@ -27,8 +27,7 @@ from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fie
 from reviewbot.evaluate.runner import failures, run_cases
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.text import one_line
-from reviewbot.review import Setup, plan_only, review
-from reviewbot.trace import Trace
+from reviewbot.review import review
 
 SHOWN_FAILURES = 5
 """Lines on standard error; all of them are in the results."""
@@ -95,14 +94,14 @@ def reviewed(way: Way, case: Case) -> Json:
     began = time.perf_counter()
     subject, around = _subject(case)
     settings = _settings(way, subject)
-    built, trace = _setup(way, subject, settings)
+    run = _setup(way, subject, settings)
     if way.stage == "plan":
-        fields = plan_fields(plan_only(subject.change, built))
+        fields = plan_fields(run_to_end(partial(run.setup.planner.plan, subject.change)))
     else:
-        answer = run_to_end(partial(review, subject.change, built))
-        fields = (worker_fields if way.stage == "workers" else review_fields)(answer, trace.events)
+        answer = run_to_end(partial(review, subject.change, run.setup))
+        fields = (worker_fields if way.stage == "workers" else review_fields)(answer, run.trace.events)
     spent = round(time.perf_counter() - began, 3)
-    return {"engine": built.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}
+    return {"engine": run.setup.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}
 
 
 def _subject(case: Case) -> tuple[wiring.Subject, str]:
@@ -123,7 +122,7 @@ def _settings(way: Way, subject: wiring.Subject) -> Settings:
     return wiring.settings_for(subject.base, os.environ, {"engine": way.engine})
 
 
-def _setup(way: Way, subject: wiring.Subject, settings: Settings) -> tuple[Setup, Trace]:
+def _setup(way: Way, subject: wiring.Subject, settings: Settings) -> wiring.Run:
     table = None if way.calibration is None else read_calibration(way.calibration)
     return wiring.setup(subject, settings, wiring.Given(script=way.script, calibration=table))
 
@@ -150,8 +149,8 @@ def _digest(way: Way) -> str:
     """Equal exactly where a row of one run may stand in another: same code, rules, settings and way."""
     subject = wiring.from_diff(_TRIAL, None)
     settings = _settings(way, subject)
-    built, _ = _setup(way, subject, settings)
-    parts = [__version__, built.run_id, way.stage, way.calibration or "", repr(settings)]
+    run = _setup(way, subject, settings)
+    parts = [__version__, run.setup.run_id, way.stage, way.calibration or "", repr(settings)]
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "replace"))
     package = Path(wiring.__file__).parent
     for path in sorted(path for kind in ("py", "toml") for path in package.rglob(f"*.{kind}")):

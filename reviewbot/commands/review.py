@@ -27,7 +27,7 @@ from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
 from reviewbot.ports import Snapshot
-from reviewbot.review import plan_only, review
+from reviewbot.review import review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.trace import Trace
 
@@ -53,22 +53,22 @@ def review_command(arguments: argparse.Namespace) -> int:
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
         given = wiring.Given(script=arguments.script, results=_results(arguments))
-        built, trace = wiring.setup(subject, settings, given, journal=journal, listener=progress.on_event)
+        run = wiring.setup(subject, settings, given, journal=journal, listener=progress.on_event)
         if journal is not None and not arguments.resume:
-            journal.inner.forget(built.run_id + "/")
+            journal.inner.forget(run.setup.run_id + "/")
         try:
-            answer = run_to_end(partial(review, subject.change, built))
+            answer = run_to_end(partial(review, subject.change, run.setup))
             answer = outgoing.masked_review(outgoing.with_symbols(answer, subject.snapshot), journal)
             render = _renderer(arguments, answer, subject.snapshot)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
-                _write_trace(arguments, trace)
+                _write_trace(arguments, run.trace)
             raise
-    code = exit_code(answer, settings, built.rules)
+    code = exit_code(answer, settings, run.rules)
     with reader_may_leave():
         _deliver(answer, arguments, render)
-    _write_trace(arguments, trace)
+    _write_trace(arguments, run.trace)
     if code == ExitCode.INCOMPLETE:
         sys.stderr.write(f"reviewbot: {_what_is_missing(answer)}; --allow-partial ends with 0\n")
     return code
@@ -79,8 +79,8 @@ def plan_command(arguments: argparse.Namespace) -> int:
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
-        built, _ = wiring.setup(subject, settings, wiring.Given(script=arguments.script, results=_results(arguments)))
-        plan = plan_only(subject.change, built)
+        run = wiring.setup(subject, settings, wiring.Given(script=arguments.script, results=_results(arguments)))
+        plan = run_to_end(partial(run.setup.planner.plan, subject.change))
     plan = outgoing.masked_plan(plan)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))

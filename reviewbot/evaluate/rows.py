@@ -102,8 +102,7 @@ def _outcomes(events: Sequence[Mapping[str, Any]]) -> list[WorkerResult]:
 
 def _results(events: Iterable[Mapping[str, Any]]) -> Iterator[WorkerResult]:
     for event in events:
-        said = {name: value for name, value in event.items() if name not in ("event", "at_ms")}
-        outcome = _OUTCOME.validate_json(json.dumps(said))
+        outcome = _OUTCOME.validate_json(json.dumps(event["outcome"]))
         if isinstance(outcome, WorkerResult):
             yield outcome
         elif isinstance(outcome, Escalation) and outcome.partial_result is not None:

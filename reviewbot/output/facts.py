@@ -37,11 +37,17 @@ GAP_WORDS = {
     "breaker": "failed too often",
     "unreadable": "could not read it",
     "unsettled": "left it to a person",
+    "budget": "the budget was spent",
+    "refused": "declined to answer",
 }
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""
 _SECOND, _MINUTE = 1_000, 60_000  # milliseconds
-WITHHELD_WORDS = {"below_threshold": "below the confidence threshold", "over_cap": "over the cap on findings"}
+WITHHELD_WORDS = {
+    "below_threshold": "below the confidence threshold",
+    "over_cap": "over the cap on findings",
+    "critic": "set aside by the last look over the review",
+}
 
 
 class Unseen(NamedTuple):

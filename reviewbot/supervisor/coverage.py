@@ -45,7 +45,7 @@ def final_coverage(
         missing[gap.path].append(f"{gap.worker}: {gap.message}")
     for entry in plan.unlooked:
         missing[entry.path].append(f"{', '.join(entry.workers)}: {entry.reason}")
-    for path in {c.path for c in change.coverage} - {task.payload.file_path for task in plan.tasks}:
+    for path in {c.path for c in change.coverage} - {path for task in plan.tasks for path in task.paths}:
         if path not in missing:
             missing[path].append("no worker of this run reads such a file")
     only_removed = {file.path for file in change.files if file.removed and not file.added}

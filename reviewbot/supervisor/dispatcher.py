@@ -14,10 +14,10 @@ from hashlib import sha256
 from pydantic import TypeAdapter, ValidationError
 from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from reviewbot.contracts import Failure, Gap, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
-from reviewbot.errors import TransientError
-from reviewbot.ports import Clock, Journal, Recorder
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, next_step
+from reviewbot.contracts import Failure, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
+from reviewbot.errors import DeadlineError, TransientError
+from reviewbot.ports import Clock, Journal, Recorder, Settled
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, gaps_of, next_step
 
 LONGEST_WAIT_S = 20.0
 """Between two tries of one request; a queue at the far end clears in less."""
@@ -26,38 +26,6 @@ OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 Attempt = Callable[[ReviewTask, Mapping[str, WorkerResult]], Awaitable[Outcome]]
 """One try of one task, given the results that it waited for. Raises TransientError and nothing else."""
-
-
-@dataclass(frozen=True)
-class Settled:
-    """How one task of the plan ended; a task that was split or moved has the results of all of its parts."""
-
-    task: ReviewTask
-    results: tuple[WorkerResult, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    human: tuple[HumanItem, ...] = ()
-    done: bool = False
-    """Whether some part of it was answered in the schema."""
-
-    @property
-    def answered(self) -> bool:
-        """Whether a dependent task may count on this one; what an escalation brought so far is no answer."""
-        return self.done and not self.gaps
-
-    def after(self, step: Step) -> Settled:
-        """This state with what a step brought."""
-        return replace(
-            self,
-            results=self.results + ((step.result,) if step.result is not None else ()),
-            gaps=self.gaps + ((step.gap,) if step.gap is not None else ()),
-            human=self.human + ((step.human,) if step.human is not None else ()),
-            done=self.done or step.action == "done",
-        )
-
-    def merged(self) -> WorkerResult:
-        """All results as one, for a task that depends on this one."""
-        findings = tuple(finding for result in self.results for finding in result.findings)
-        return WorkerResult(task_id=self.task.task_id, findings=findings)
 
 
 @dataclass(frozen=True)
@@ -72,13 +40,16 @@ class Dispatcher:
     clock: Clock
     concurrency: int
     deadline_s: float
+    """Of the whole review, in seconds."""
+    started: float | None = None
+    """When the review began, by `clock`; None: it begins with this plan."""
     _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_slots", asyncio.Semaphore(self.concurrency))
 
     async def dispatch(self, plan: Plan) -> dict[str, Settled]:
-        """Run all tasks; after `deadline_s` seconds those not yet settled become gaps, with what they have so far."""
+        """Run all tasks; at the review's deadline those not yet settled become gaps, with what they have so far."""
         ends = {task.task_id: Settled(task) for task in plan.tasks}
         running: dict[str, asyncio.Task[None]] = {}
         for task in plan.tasks:
@@ -87,13 +58,13 @@ class Dispatcher:
         late = set(running.values())
         try:
             if running:
-                _, late = await asyncio.wait(running.values(), timeout=self.deadline_s)
+                _, late = await asyncio.wait(running.values(), timeout=self._left_s())
         finally:
             for future in late:
                 future.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
         for name, future in running.items():
-            if future in late and future.cancelled():
+            if (future in late and future.cancelled()) or isinstance(_fault(future), DeadlineError):
                 message = f"the review's deadline of {self.deadline_s:g} s was reached first"
                 self._fail(ends, name, "deadline", message)
             elif (error := _fault(future)) is not None:
@@ -103,7 +74,11 @@ class Dispatcher:
 
     def _fail(self, ends: dict[str, Settled], name: str, reason: GapReason, message: str) -> None:
         self.trace.record("task_failed", task_id=name, reason=reason, message=message)
-        ends[name] = replace(ends[name], gaps=(*ends[name].gaps, _gap(ends[name].task, reason, message)))
+        ends[name] = replace(ends[name], gaps=(*ends[name].gaps, *gaps_of(ends[name].task, reason, message)))
+
+    def _left_s(self) -> float:
+        spent = 0.0 if self.started is None else self.clock.monotonic() - self.started
+        return max(0.0, self.deadline_s - spent)
 
     async def _settle(
         self, task: ReviewTask, needed: Mapping[str, asyncio.Task[None]], ends: dict[str, Settled]
@@ -134,7 +109,7 @@ class Dispatcher:
             if step.action == "reassign":
                 step = self._reassigned(step, current)
             self.trace.record("step", task_id=current.task_id, action=step.action, reason=step.reason)
-            ends[task.task_id] = ends[task.task_id].after(step)
+            ends[task.task_id] = _after(ends[task.task_id], step)
             todo = [*step.tasks, *todo]
             if stored is None and _is_progress(step):
                 await asyncio.to_thread(self.journal.put, key, outcome.model_dump_json())
@@ -149,8 +124,8 @@ class Dispatcher:
             return replace(step, tasks=(moved,))
         reason = f"{current.worker} says that this is a job for {step.worker!r}, and there is no such worker"
         human = HumanItem(path=current.payload.file_path, reason=reason)
-        gap = _gap(current, "unsettled", reason)
-        return replace(step, action="human", reason=reason, tasks=(), human=human, gap=gap)
+        gaps = gaps_of(current, "unsettled", reason)
+        return replace(step, action="human", reason=reason, tasks=(), human=human, gaps=gaps)
 
     async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
         async with self._slots:
@@ -197,7 +172,7 @@ def _read(stored: str | None) -> Outcome | None:
 
 def _is_progress(step: Step) -> bool:
     """Whether a resumed run may go on from this decision; what ended in a gap is tried again."""
-    return step.gap is None and (step.result is None or not step.result.gaps)
+    return not step.gaps and (step.result is None or not step.result.gaps)
 
 
 def _fault(future: asyncio.Task[None]) -> BaseException | None:
@@ -205,5 +180,12 @@ def _fault(future: asyncio.Task[None]) -> BaseException | None:
     return asyncio.CancelledError() if future.cancelled() else future.exception()
 
 
-def _gap(task: ReviewTask, reason: GapReason, message: str) -> Gap:
-    return Gap(path=task.payload.file_path, worker=task.worker, reason=reason, message=message, task_id=task.task_id)
+def _after(settled: Settled, step: Step) -> Settled:
+    """The state of a task with what a step brought."""
+    return replace(
+        settled,
+        results=settled.results + ((step.result,) if step.result is not None else ()),
+        gaps=settled.gaps + step.gaps,
+        human=settled.human + ((step.human,) if step.human is not None else ()),
+        done=settled.done or step.action == "done",
+    )

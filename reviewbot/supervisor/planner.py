@@ -24,7 +24,7 @@ from reviewbot.contracts import (
     WorkerCard,
 )
 from reviewbot.diff.rows import code_of, halves
-from reviewbot.ports import Crew
+from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.triage import triage
 
 MAX_FILES = 3_000
@@ -53,6 +53,29 @@ class PlanLimits:
     max_files: int = MAX_FILES
     handed_in: Mapping[str, Collection[str]] = field(default_factory=dict)
     """By worker: files about which it was handed results of other programs. It gets a task for them in any language."""
+
+
+@dataclass(frozen=True)
+class RoutedPlanner:
+    """The `Planner` that follows rules alone."""
+
+    crew: Crew
+    covers: Covers
+    head: Head
+    limits: PlanLimits
+
+    async def plan(self, change: ChangeSet) -> Plan:
+        """The routed plan."""
+        return make_plan(change, self.crew, self.covers, self.head, self.limits)
+
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+        """Nothing: what programs could not do once they cannot do twice."""
+        del change, plan, settled
+        return None
+
+    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
+        """The same slices as a task of another worker."""
+        return retarget(self.crew, task, worker, self.limits.workers)
 
 
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
@@ -108,7 +131,7 @@ def retarget(crew: Crew, task: ReviewTask, worker: str, only: Sequence[str] = ()
     if card is None:
         return None
     moved = task_for(card, task.payload, f"{task.task_id}>{worker}")
-    return moved.model_copy(update={"failures": task.failures})
+    return moved.model_copy(update={"failures": task.failures, "more": task.more})
 
 
 def _tasks_of(

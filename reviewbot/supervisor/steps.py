@@ -21,6 +21,9 @@ from reviewbot.diff.rows import halves
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""
 
+FINAL: frozenset[GapReason] = frozenset({"budget", "deadline"})
+"""Failures after which another try would only meet the same wall."""
+
 Action = Literal["done", "retry", "climb", "reassign", "split", "human", "give_up"]
 
 
@@ -32,7 +35,8 @@ class Step:
     reason: str
     tasks: tuple[ReviewTask, ...] = ()
     result: WorkerResult | None = None
-    gap: Gap | None = None
+    gaps: tuple[Gap, ...] = ()
+    """One for each file of the task."""
     human: HumanItem | None = None
     worker: str | None = None
 
@@ -49,9 +53,11 @@ def next_step(task: ReviewTask, outcome: Outcome) -> Step:
 
 
 def _after_failure(task: ReviewTask, failure: Failure) -> Step:
+    if failure.reason in FINAL:
+        return Step("give_up", failure.message, gaps=gaps_of(task, failure.reason, failure.message))
     if task.failures >= BREAKER_OPENS_AT:
         message = f"given up after {task.failures} failures: {failure.message}"
-        return Step("give_up", message, gap=_gap(task, "breaker", message))
+        return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
         return Step("retry", failure.message, tasks=(_refined(task, failure.message),))
     return Step("retry", failure.message, tasks=(task,))
@@ -78,23 +84,39 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
 def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
     if last:
         message = f"given up after {task.failures} failures: {said.message}"
-        return Step("give_up", message, gap=_gap(task, "timeout", message), result=said.partial_result)
-    parts = halves(task.payload)
-    if parts is None:
+        return Step("give_up", message, gaps=gaps_of(task, "timeout", message), result=said.partial_result)
+    smaller = split(task)
+    if smaller is None:
         return Step("retry", said.message, tasks=(task,), result=said.partial_result)
-    # Each half inherits the failures of the whole, so that splitting cannot go on for ever.
-    smaller = tuple(
-        task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part}) for n, part in enumerate(parts, 1)
-    )
     return Step("split", said.message, tasks=smaller, result=said.partial_result)
+
+
+def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
+    """The task as two of about half its size; None where it cannot be parted.
+
+    Each half inherits the failures of the whole, so that splitting cannot go on for ever.
+    """
+    slices = task.slices
+    if len(slices) > 1:
+        middle = len(slices) // 2
+        parts = [slices[:middle], slices[middle:]]
+    else:
+        cut = halves(task.payload)
+        if cut is None:
+            return None
+        parts = [(part,) for part in cut]
+    return tuple(
+        task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part[0], "more": part[1:]})
+        for n, part in enumerate(parts, 1)
+    )
 
 
 def _to_a_person(task: ReviewTask, said: Escalation) -> Step:
     reason = f"{task.worker} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
     item = HumanItem(path=task.payload.file_path, reason=reason)
     # A person will look, and this run did not: that is a gap like any other.
-    gap = _gap(task, "unsettled", said.message)
-    return Step("human", said.message, human=item, gap=gap, result=said.partial_result)
+    gaps = gaps_of(task, "unsettled", said.message)
+    return Step("human", said.message, human=item, gaps=gaps, result=said.partial_result)
 
 
 def _refined(task: ReviewTask, why: str) -> ReviewTask:
@@ -113,5 +135,8 @@ def _one_tier_up(task: ReviewTask) -> ReviewTask:
     return task.model_copy(update={"constraints": constraints})
 
 
-def _gap(task: ReviewTask, reason: GapReason, message: str) -> Gap:
-    return Gap(path=task.payload.file_path, worker=task.worker, reason=reason, message=message, task_id=task.task_id)
+def gaps_of(task: ReviewTask, reason: GapReason, message: str) -> tuple[Gap, ...]:
+    """What is missing where nobody did this task: each file that it is about."""
+    return tuple(
+        Gap(path=path, worker=task.worker, reason=reason, message=message, task_id=task.task_id) for path in task.paths
+    )

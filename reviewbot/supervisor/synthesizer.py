@@ -22,8 +22,8 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerUsage,
 )
+from reviewbot.ports import Settled
 from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
-from reviewbot.supervisor.dispatcher import Settled
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
 from reviewbot.supervisor.verifier import Together
@@ -81,6 +81,19 @@ class Weighed:
         return len(self.shown) + len(self.conflicts) + sum(entry.reason == "over_cap" for entry in self.withheld)
 
 
+@dataclass(frozen=True)
+class RuledSynthesizer:
+    """The `Synthesizer` that follows rules alone."""
+
+    rules: Rules
+    engine: str
+    notes: tuple[str, ...] = ()
+
+    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
+        """One review of everything."""
+        return synthesize(change, plan, settled, self.rules, engine=self.engine, notes=self.notes)
+
+
 def synthesize(
     change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], rules: Rules, *, engine: str, notes: Sequence[str]
 ) -> Review:
@@ -91,7 +104,9 @@ def synthesize(
     human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change)]
     looked: dict[str, set[str]] = defaultdict(set)
     for end in ends:
-        looked[end.task.payload.file_path].update(name for r in end.results for name in r.metadata.looked)
+        for result in end.results:
+            for path in result.paths or end.task.paths:
+                looked[path].update(result.metadata.looked)
     coverage = final_coverage(change, plan, looked, gaps)
     issues = weighed.issues
     verdict = decide(coverage, gaps, issues, len(human))
@@ -214,13 +229,7 @@ def _usage_of(worker: str, ends: Sequence[Settled]) -> WorkerUsage:
 
 
 def _total(usages: Iterable[Usage]) -> Usage:
-    all_of_them = list(usages)
-    return Usage(
-        input_tokens=sum(u.input_tokens for u in all_of_them),
-        output_tokens=sum(u.output_tokens for u in all_of_them),
-        cached_tokens=sum(u.cached_tokens for u in all_of_them),
-        cost_usd=sum(u.cost_usd for u in all_of_them),
-    )
+    return sum(usages, start=Usage())
 
 
 def _timings(plan: Plan, settled: Mapping[str, Settled]) -> Timings:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from reviewbot.contracts import Finding, WorkerResult
+from reviewbot.ports import WorkOrder
 from reviewbot.worker import MODEL_SOURCE
 
 UNVERIFIED_CAP = 70
@@ -28,6 +29,15 @@ HIGHEST_CONFIDENCE = 99
 
 Together = Callable[[Iterable[str], Iterable[str]], int | None]
 """The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
+
+
+class CappingVerifier:
+    """The `Verifier` that asks nobody: programs have their counted confidence, and a model its cap."""
+
+    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
+        """The result with the caps by evidence applied."""
+        del order
+        return verified(result)
 
 
 def verified(result: WorkerResult) -> WorkerResult:

@@ -41,7 +41,7 @@ NO_TIME = Timings(wall_ms=0, critical_path_ms=0, sequential_ms=0)
 
 def event(outcome: WorkerResult | Escalation | Failure) -> dict[str, Any]:
     """As the trace has it."""
-    return {"event": "result", "at_ms": 3, **outcome.model_dump(mode="json")}
+    return {"event": "result", "at_ms": 3, "attempt": 1, "outcome": outcome.model_dump(mode="json")}
 
 
 def test_a_finding_has_the_fields_that_scorers_read(a_finding: MakeFinding) -> None:

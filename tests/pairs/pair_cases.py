@@ -175,8 +175,8 @@ def reviewed(changes: Sequence[Change], others: Mapping[str, str], *, bare: bool
             (folder / path).write_bytes(text.encode())
         subject = wiring.from_diff("".join(map(diff_of, changes)).encode(), None if bare else folder)
         settings = load_settings(None, {}, {"engine": "analyzers", "max_findings": 1_000})
-        setup, _ = wiring.setup(subject, settings)
-        told = asyncio.run(review(subject.change, setup))
+        run = wiring.setup(subject, settings)
+        told = asyncio.run(review(subject.change, run.setup))
     findings: dict[str, list[Finding]] = defaultdict(list)
     for finding in everything(told):
         findings[finding.path].append(finding)

@@ -16,8 +16,9 @@ from reviewbot.contracts import ChangeSet, Review, WorkerCard
 from reviewbot.diff.parse import parse_diff
 from reviewbot.ports import Crew, Journal
 from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits
-from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.trace import Event, Trace
 
 ORDERS = b"""\
@@ -74,20 +75,21 @@ class Story:
     def setup(self, change: ChangeSet) -> Setup:
         trace = Trace(self.clock, self.listener)
         self.events = trace.events
+        engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         return Setup(
             crew=self.crew,
-            engine=ScriptedEngine.from_json(json.dumps({"answers": list(self.script)})),
+            engine=engine,
+            planner=RoutedPlanner(self.crew, engine.covers, DiffSnapshot(change).head, self.limits),
+            verifier=CappingVerifier(),
+            synthesizer=RuledSynthesizer(Rules.of(self.crew.cards, None, 10), engine.name, self.notes),
             tools={},
             snapshot=DiffSnapshot(change),
             journal=self.journal,
             clock=self.clock,
             trace=trace,
-            limits=self.limits,
-            rules=Rules.of(self.crew.cards, None, 10),
             run_id="story",
             concurrency=2,
             deadline_s=self.deadline_s,
-            notes=self.notes,
         )
 
     def asked(self) -> list[tuple[str, int]]:

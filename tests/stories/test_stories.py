@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,6 @@ import pytest
 
 from reviewbot.contracts import CardBudget, Finding, WorkerCard
 from reviewbot.diff.parse import parse_diff
-from reviewbot.review import plan_only
 
 Tell = Callable[..., Any]
 
@@ -66,8 +66,8 @@ def test_a_worker_that_is_not_sure_climbs_a_tier_and_answers(story: Tell, a_card
     assert telling.steps() == ["climb", "done"]
     assert [finding.message for finding in told.findings] == [SHELL["message"]]
     assert told.usage.cost_usd == 0.5
-    results = [event for event in telling.events if event["event"] == "result" and event["kind"] == "result"]
-    assert results[0]["metadata"]["model_used"] == "opus"
+    outcomes = [event["outcome"] for event in telling.events if event["event"] == "result"]
+    assert outcomes[-1]["metadata"]["model_used"] == "opus"
 
 
 def test_a_worker_that_is_never_sure_asks_a_person_and_its_file_is_not_called_clean(
@@ -302,7 +302,7 @@ def test_a_quote_that_is_not_in_the_change_is_never_shown(story: Tell) -> None:
     told = telling.told()
 
     assert (told.findings, told.withheld, told.human) == ((), (), ())
-    [result] = [event for event in telling.events if event["event"] == "result"]
+    [result] = [event["outcome"] for event in telling.events if event["event"] == "result"]
     assert result["dropped"][0]["reason"].startswith("the quoted code is not in this part of the change")
 
 
@@ -348,7 +348,7 @@ def test_a_plan_can_be_seen_before_anything_runs(story: Tell, orders: bytes, car
     telling = story(diff=orders + cart)
     change = parse_diff(telling.diff)
 
-    plan = plan_only(change, telling.setup(change))
+    plan = asyncio.run(telling.setup(change).planner.plan(change))
 
     assert [task.task_id for task in plan.tasks] == ["logic:src/cart.py#1", "logic:src/orders.py#1"]
     assert telling.events == []

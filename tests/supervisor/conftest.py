@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Escalation, Failure, Metadata, Outcome, Plan, ReviewTask, Usage, WorkerResult
-from reviewbot.supervisor.dispatcher import Dispatcher, Settled
+from reviewbot.ports import Settled
+from reviewbot.supervisor.dispatcher import Dispatcher
 
 
 def _result(task_id: str = "logic:src/app.py#1", *, looked: tuple[str, ...] = ("ruff",), **fields: Any) -> WorkerResult:

@@ -21,7 +21,8 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.supervisor.dispatcher import Dispatcher, Settled
+from reviewbot.ports import Settled
+from reviewbot.supervisor.dispatcher import Dispatcher
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]

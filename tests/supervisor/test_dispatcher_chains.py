@@ -20,7 +20,8 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.errors import TransientError
-from reviewbot.supervisor.dispatcher import LONGEST_WAIT_S, Settled
+from reviewbot.ports import Settled
+from reviewbot.supervisor.dispatcher import LONGEST_WAIT_S
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]

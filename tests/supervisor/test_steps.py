@@ -134,9 +134,8 @@ def test_an_open_breaker_leaves_a_gap_that_names_file_worker_task_and_cause(
 ) -> None:
     task = a_task(failures=2)
 
-    gap = next_step(task, a_failure("bad_answer", message="prose")).gap
+    (gap,) = next_step(task, a_failure("bad_answer", message="prose")).gaps
 
-    assert gap is not None
     assert (gap.path, gap.worker, gap.task_id, gap.reason) == ("src/app.py", "logic", task.task_id, "breaker")
     assert gap.message == "given up after 3 failures: prose"
 
@@ -149,8 +148,7 @@ def test_the_last_timeout_keeps_what_was_found_and_leaves_a_gap(
     step = next_step(a_task(failures=2), an_escalation("timeout", partial_result=partial))
 
     assert step.result == partial
-    assert step.gap is not None
-    assert step.gap.reason == "timeout"
+    assert [gap.reason for gap in step.gaps] == ["timeout"]
 
 
 @pytest.mark.parametrize("reason", ["out_of_scope", "ambiguous_input", "confidence_too_low"])
@@ -212,7 +210,7 @@ def test_no_task_goes_on_for_ever_and_none_ends_in_silence(
         step = next_step(task, data.draw(OUTCOMES))
 
         assert all(task.failures < later.failures < BREAKER_OPENS_AT for later in step.tasks)
-        assert step.tasks or step.result or step.gap or step.human
+        assert step.tasks or step.result or step.gaps or step.human
         moved = {"worker": step.worker} if step.worker else {}
         todo += [later.model_copy(update=moved) for later in step.tasks]
 

@@ -19,7 +19,7 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.supervisor.dispatcher import Settled
+from reviewbot.ports import Settled
 from reviewbot.supervisor.synthesizer import Rules, synthesize
 
 MakeFinding = Callable[..., Finding]
@@ -239,7 +239,7 @@ def test_usage_is_summed_per_worker_and_over_all(
         ("style", 2, 2, 14),
     ]
     assert [entry.usage.input_tokens for entry in review.workers] == [40, 40]
-    assert review.usage.model_dump() == {
+    assert review.usage.model_dump(exclude_defaults=True) == {
         "input_tokens": 80,
         "output_tokens": 40,
         "cached_tokens": 16,

@@ -19,8 +19,9 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ExitCode
 from reviewbot.ports import Snapshot, Tool, ToolReport
 from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits
-from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.python_tool import PythonTool
@@ -164,21 +165,24 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
         crew = a_crew(a_card("logic", tools=tuple(every)))
         trace = Trace(clock, listener)
+        engine = AnalyzersEngine(every, seconds)
+        rules = Rules.of(crew.cards, None, 10)
         setup = Setup(
             crew=crew,
-            engine=AnalyzersEngine(every, seconds),
+            engine=engine,
+            planner=RoutedPlanner(crew, engine.covers, DiffSnapshot(change).head, PlanLimits()),
+            verifier=CappingVerifier(),
+            synthesizer=RuledSynthesizer(rules, engine.name),
             tools=every,
             snapshot=DiffSnapshot(change),
             journal=MemoryJournal(),
             clock=clock,
             trace=trace,
-            limits=PlanLimits(),
-            rules=Rules.of(crew.cards, None, 10),
             run_id="failures",
             concurrency=2,
             deadline_s=60.0,
         )
-        return Told(asyncio.run(review(change, setup)), trace.events, setup.rules)
+        return Told(asyncio.run(review(change, setup)), trace.events, rules)
 
     return tell
 
@@ -259,7 +263,7 @@ print(json.dumps([dict(found, filename=name) for found in json.loads({json.dumps
 def test_what_confined_a_program_is_in_the_trace(telling: Callable[..., Told]) -> None:
     story = telling(TOOLS["ruff-style"])
 
-    (result,) = [event for event in story.events if event["event"] == "result"]
+    (result,) = [event["outcome"] for event in story.events if event["event"] == "result"]
     runs = {run["tool"]: run["isolation"] for run in result["metadata"]["tool_runs"]}
     assert {"empty_folder", "scrubbed_environment", "time", "output"} <= set(runs["ruff-style"])
     assert runs["witness"] == []

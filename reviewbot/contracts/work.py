@@ -1,106 +1,29 @@
-"""Every model that crosses a module. Values only: frozen, strict, unknown fields refused, no I/O, no decisions.
-
-Text in a model is always valid Unicode: bytes that are not UTF-8 become U+FFFD in code, and git's own quoted form in
-names (see `reviewbot.diff.names`). Line numbers are 1-based. Durations are milliseconds, money is US dollars.
-"""
+"""Workers, the tasks that a plan gives them, and what they answer."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-SCHEMA_VERSION = "1"
-
-Severity = Literal["critical", "warning", "info"]
-Tier = Literal["haiku", "sonnet", "opus"]
-Kind = Literal["code", "config", "prose"]
-Status = Literal["added", "deleted", "modified", "renamed", "copied"]
-CoverageState = Literal["reviewed", "partial", "generated", "binary", "ignored", "refused", "malformed", "over_budget"]
-EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
-GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",
-                    "breaker", "unreadable", "unsettled"]  # fmt: skip
-Verdict = Literal["issues", "needs_person", "clean", "limited", "incomplete", "not_reviewed", "nothing_to_review"]
-
-Confidence = Annotated[int, Field(ge=0, le=100)]
-Count = Annotated[int, Field(ge=0)]
-LineNumber = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{1,80}$")]
-
-SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  # the one place that says which is first
-
-
-class Contract(BaseModel):
-    """Base of all contracts: a frozen, strict value."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class Hunk(Contract):
-    r"""One hunk; `reviewbot.diff.rows` turns it into numbered lines.
-
-    `body` holds the marked lines (" ", "+", "-", and "\\" for a missing newline) joined by "\n", without a last "\n".
-    A line may hold "\r" or any other control character: only LF separates lines.
-    """
-
-    old_start: Count
-    old_count: Count
-    new_start: Count
-    new_count: Count
-    heading: str = ""
-    body: str
-
-
-class FileChange(Contract):
-    """One file section of a diff. The same path may appear in two sections, as git writes a change of type."""
-
-    path: str
-    old_path: str | None = None
-    """The name before; None where it is the same name."""
-    status: Status
-    language: str
-    """Lower-case name of the language, "text" where unknown."""
-    kind: Kind
-    """What sort of text the language is, which decides who reads it."""
-    mode: str | None = None
-    """Git's mode of the new side ("100644", "120000" a symlink, "160000" a submodule) where the diff tells it."""
-    hunks: tuple[Hunk, ...] = ()
-    added: Count = 0
-    removed: Count = 0
-    minified: bool = False
-    """A line was longer than the limit and has been cut."""
-
-
-class FileCoverage(Contract):
-    """What became of one file, and who looked at it."""
-
-    path: str
-    state: CoverageState
-    reason: str = ""
-    looked: tuple[str, ...] = ()
-    """The tools and models that read it, in alphabetical order."""
-
-
-class ChangeSet(Contract):
-    """A whole change. `coverage[i]` is the state in which parsing left `files[i]`; "reviewed" means fully read."""
-
-    title: str = ""
-    description: str = ""
-    base_sha: str | None = None
-    head_sha: str | None = None
-    files: tuple[FileChange, ...] = ()
-    coverage: tuple[FileCoverage, ...] = ()
-
-    @model_validator(mode="after")
-    def _each_file_has_one_state(self) -> Self:
-        if [f.path for f in self.files] != [c.path for c in self.coverage]:
-            raise ValueError("coverage must name every file exactly once, in order")
-        return self
+from reviewbot.contracts.base import (
+    SCHEMA_VERSION,
+    Confidence,
+    Contract,
+    Count,
+    EscalationReason,
+    GapReason,
+    LineNumber,
+    Name,
+    Severity,
+    Slug,
+    Tier,
+)
+from reviewbot.contracts.change import FileCoverage
 
 
 class CardBudget(Contract):
-    """What one task of a worker may spend."""
+    """What one task of a worker may spend. `max_tokens` counts what a model writes, over all of its turns."""
 
     max_tokens: Annotated[int, Field(ge=256, le=64_000)] = 8_000
     timeout_ms: Annotated[int, Field(ge=100, le=900_000)] = 120_000
@@ -156,7 +79,10 @@ class Constraints(Contract):
 
 
 class ReviewTask(Contract):
-    """One unit of work. `failures` counts what has gone wrong with it so far; the breaker opens at three."""
+    """One unit of work: some slices for one worker to read in one go, most often one.
+
+    `failures` counts what has gone wrong with it so far; the breaker opens at three.
+    """
 
     task_id: Annotated[str, Field(min_length=1, max_length=400)]
     worker: Name
@@ -164,12 +90,24 @@ class ReviewTask(Contract):
     instruction: Annotated[str, Field(min_length=10)]
     success_criterion: Annotated[str, Field(min_length=10)]
     payload: Payload
+    more: tuple[Payload, ...] = ()
+    """Further slices, of other files or of the same one."""
     constraints: Constraints
     depends_on: tuple[str, ...] = ()
     needs_dependencies: bool = True
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
+
+    @property
+    def slices(self) -> tuple[Payload, ...]:
+        """Everything that it is about."""
+        return (self.payload, *self.more)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it is about, each once."""
+        return tuple(dict.fromkeys(payload.file_path for payload in self.slices))
 
 
 class Unlooked(Contract):
@@ -180,12 +118,21 @@ class Unlooked(Contract):
     reason: str
 
 
+class Part(Contract):
+    """A component of a large change, with a sub-supervisor of its own that sums up before the top one sees anything."""
+
+    name: str
+    task_ids: tuple[str, ...]
+
+
 class Plan(Contract):
     """What will be done, as data that can be printed before anything runs."""
 
     schema_version: str = SCHEMA_VERSION
     goal: str
     tasks: tuple[ReviewTask, ...]
+    parts: tuple[Part, ...] = ()
+    """Of a plan in two levels: every task in exactly one of them. Empty: one level."""
     strategy: Literal["merge", "select", "reduce"] = "merge"
     origin: Literal["rules", "model"] = "rules"
     reason: str
@@ -202,6 +149,9 @@ class Plan(Contract):
             if missing := [d for d in task.depends_on if d not in seen]:
                 raise ValueError(f"{task.task_id!r} depends on {missing[0]!r}, which no earlier task is called")
             seen.add(task.task_id)
+        named = [name for part in self.parts for name in part.task_ids]
+        if self.parts and (len(named) != len(seen) or set(named) != seen):
+            raise ValueError("the parts must name every task exactly once")
         return self
 
 
@@ -220,7 +170,10 @@ class Candidate(Contract):
     end_line: LineNumber | None = None
     also: tuple[LineNumber, ...] = ()
     trigger: Annotated[str, Field(max_length=1_000)] = ""
+    contract: Annotated[str, Field(max_length=1_000)] = ""
+    symptom: Annotated[str, Field(max_length=1_000)] = ""
     suggestion: Annotated[str, Field(max_length=4_000)] = ""
+    disputed: Annotated[str, Field(max_length=1_000)] = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -241,9 +194,19 @@ class Finding(Contract):
     evidence: str
     """The code at that place, as it stands in the change; a secret in it is masked."""
     trigger: str = ""
-    """When it bites."""
+    """When it bites: the input, the state or the order of events."""
+    contract: str = ""
+    """What it violates: the promise of an interface, a comment, a test or a rule."""
+    symptom: str = ""
+    """What is seen when it bites."""
     suggestion: str = ""
     confidence: Confidence
+    claimed: Confidence | None = None
+    """What the model that found it said of its own certainty; it decides nothing."""
+    proof: str = ""
+    """Why the confidence is what it is, in the words of whoever tried to refute it."""
+    disputed: str = ""
+    """Why a model holds that what a program found is wrong; it deletes nothing."""
     category: str
     rule: str = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
@@ -271,14 +234,6 @@ class Gap(Contract):
     tool: str | None = None
 
 
-class Withheld(Contract):
-    """A finding that is counted and not shown among the others, with the reason."""
-
-    finding: Finding
-    reason: Literal["below_threshold", "over_cap"]
-    message: str
-
-
 class Dropped(Contract):
     """A candidate that never became a finding: its quote or line is not in the change, for instance."""
 
@@ -286,20 +241,30 @@ class Dropped(Contract):
     reason: str
 
 
-class Conflict(Contract):
-    """Findings about one place that contradict each other; all are shown."""
-
-    findings: Annotated[tuple[Finding, ...], Field(min_length=2)]
-    reason: str
-
-
 class Usage(Contract):
-    """What model calls consumed."""
+    """What model calls consumed. `input_tokens` leaves out what was read from a cache or written to it."""
 
+    calls: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
     cached_tokens: Count = 0
+    """Read from the provider's cache."""
+    cache_write_tokens: Count = 0
     cost_usd: Annotated[float, Field(ge=0)] = 0.0
+    unpriced_calls: Count = 0
+    """Calls of models whose price is not known; `cost_usd` leaves them out."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
+        )
 
 
 class Metadata(Contract):
@@ -318,6 +283,8 @@ class WorkerResult(Contract):
 
     kind: Literal["result"] = "result"
     task_id: str
+    paths: tuple[str, ...] = ()
+    """The files that it is about; empty: those of its task."""
     findings: tuple[Finding, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     gaps: tuple[Gap, ...] = ()
@@ -346,55 +313,3 @@ class Failure(Contract):
 
 
 Outcome = Annotated[WorkerResult | Escalation | Failure, Field(discriminator="kind")]
-
-
-class HumanItem(Contract):
-    """Something that a person must look at, because the review could neither settle nor drop it."""
-
-    path: str
-    line: LineNumber | None = None
-    reason: str
-    finding: Finding | None = None
-
-
-class WorkerUsage(Contract):
-    """What one worker did and cost, over all of its tasks."""
-
-    worker: str
-    tasks: Count
-    findings: Count
-    duration_ms: Count
-    usage: Usage
-
-
-class Timings(Contract):
-    """Wall time; the longest chain of dependent tasks; and what the tasks would have taken one after the other."""
-
-    wall_ms: Count
-    critical_path_ms: Count
-    sequential_ms: Count
-
-
-class Review(Contract):
-    """The whole answer; every output is made from this and nothing else."""
-
-    schema_version: str = SCHEMA_VERSION
-    engine: str
-    verdict: Verdict
-    headline: str
-    """The verdict in words, from a table keyed by coverage."""
-    incomplete: bool = False
-    """Something that should have been reviewed was not, or no file was reviewed in full: exit code 4."""
-    summary: str
-    findings: tuple[Finding, ...] = ()
-    withheld: tuple[Withheld, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    human: tuple[HumanItem, ...] = ()
-    coverage: tuple[FileCoverage, ...] = ()
-    unlooked: tuple[Unlooked, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What a reader should know of this run: settings or cards that were ignored, a rule that was left out."""
-    workers: tuple[WorkerUsage, ...] = ()
-    usage: Usage = Usage()
-    timings: Timings

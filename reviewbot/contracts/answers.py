@@ -1,0 +1,137 @@
+"""What models are asked to answer in. Nothing here is believed before `reviewbot.model.answers` has read it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reviewbot.contracts.base import Confidence, Contract, EscalationReason, Name, Severity, Slug, Tier
+
+Words = Annotated[str, Field(max_length=2_000)]
+Handle = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,4}$")]
+"""A short name that we gave to a hint or a candidate, such as "h3"."""
+
+
+class Reported(Contract):
+    """A finding as a worker's model writes it down."""
+
+    file: Annotated[str, Field(min_length=1, max_length=4_096)]
+    quote: Annotated[str, Field(min_length=1, max_length=4_000)]
+    """The code, word for word; the line is found by it."""
+    message: Annotated[str, Field(min_length=1, max_length=2_000)]
+    trigger: Annotated[str, Field(min_length=1, max_length=1_000)]
+    contract: Annotated[str, Field(max_length=1_000)]
+    symptom: Annotated[str, Field(max_length=1_000)]
+    severity: Severity
+    category: Slug
+    confidence: Confidence
+    suggestion: Annotated[str, Field(max_length=4_000)]
+    cwe: Annotated[int, Field(ge=1, le=10_000)] | None
+
+
+class Judged(Contract):
+    """What a worker's model makes of a tool's hit."""
+
+    hint: Handle
+    verdict: Literal["confirmed", "refuted", "unsure"]
+    reason: Annotated[str, Field(max_length=1_000)]
+
+
+class Escalating(Contract):
+    """Why a worker's model cannot finish."""
+
+    reason: EscalationReason
+    message: Annotated[str, Field(min_length=1, max_length=1_000)]
+    better_worker: Name | None
+
+
+class WorkerAnswer(Contract):
+    """All of a worker's answer. With `escalation`, the findings are what it has so far."""
+
+    findings: Annotated[tuple[Reported, ...], Field(max_length=1_000)]
+    hints: Annotated[tuple[Judged, ...], Field(max_length=1_000)]
+    escalation: Escalating | None
+
+
+class Ruling(Contract):
+    """What the verifier's model makes of one candidate."""
+
+    candidate: Handle
+    argument_against: Words
+    """The best case that the finding is wrong, made first."""
+    evidence: Words
+    """What in the code decides, quoted."""
+    confidence: Confidence
+    """That the finding is true."""
+
+
+class Rulings(Contract):
+    """One for each candidate that was asked about."""
+
+    rulings: Annotated[tuple[Ruling, ...], Field(max_length=50)]
+
+
+class ProposedTask(Contract):
+    """A task as the planner's model proposes it."""
+
+    task_id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+    worker: Name
+    files: Annotated[tuple[str, ...], Field(max_length=500)]
+    instruction: Words
+    success_criterion: Words
+    max_tokens: Annotated[int, Field(ge=256, le=64_000)]
+    depends_on: Annotated[tuple[str, ...], Field(max_length=20)]
+
+
+class ProposedWorker(Contract):
+    """A worker that no card describes."""
+
+    name: Name
+    focus: Annotated[str, Field(min_length=10, max_length=500)]
+    instruction: Annotated[str, Field(min_length=10, max_length=4_000)]
+    tools: Annotated[tuple[Name, ...], Field(max_length=5)]
+    tier: Tier
+
+
+class ProposedPlan(Contract):
+    """A plan as the planner's model proposes it."""
+
+    reason: Words
+    strategy: Literal["merge", "select", "reduce"]
+    tasks: Annotated[tuple[ProposedTask, ...], Field(max_length=1_000)]
+    workers: Annotated[tuple[ProposedWorker, ...], Field(max_length=5)]
+
+
+class Settlement(Contract):
+    """What the synthesizer's model makes of one cluster of findings, by their handles."""
+
+    cluster: Handle
+    same_cause: bool
+    """Whether all of them are one defect, told in different words."""
+    keep: Annotated[tuple[Handle, ...], Field(max_length=50)]
+    """The findings whose advice stands; the others say it again, or are in conflict with it."""
+    severity: Severity
+    reason: Words
+    resolved: bool
+    """Whether the contradiction, if there is one, could be settled from the code."""
+
+
+class Settlements(Contract):
+    """One for each cluster that was asked about."""
+
+    settlements: Annotated[tuple[Settlement, ...], Field(max_length=50)]
+
+
+class Remark(Contract):
+    """What the critic holds against a finding of the finished review."""
+
+    finding: Handle
+    action: Literal["drop", "demote"]
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class Critique(Contract):
+    """What the critic has to say; it can add nothing."""
+
+    remarks: Annotated[tuple[Remark, ...], Field(max_length=100)]

@@ -1,0 +1,71 @@
+"""The change under review, and what became of each of its files."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reviewbot.contracts.base import Contract, Count, CoverageState, Kind, Status
+
+
+class Hunk(Contract):
+    r"""One hunk; `reviewbot.diff.rows` turns it into numbered lines.
+
+    `body` holds the marked lines (" ", "+", "-", and "\\" for a missing newline) joined by "\n", without a last "\n".
+    A line may hold "\r" or any other control character: only LF separates lines.
+    """
+
+    old_start: Count
+    old_count: Count
+    new_start: Count
+    new_count: Count
+    heading: str = ""
+    body: str
+
+
+class FileChange(Contract):
+    """One file section of a diff. The same path may appear in two sections, as git writes a change of type."""
+
+    path: str
+    old_path: str | None = None
+    """The name before; None where it is the same name."""
+    status: Status
+    language: str
+    """Lower-case name of the language, "text" where unknown."""
+    kind: Kind
+    """What sort of text the language is, which decides who reads it."""
+    mode: str | None = None
+    """Git's mode of the new side ("100644", "120000" a symlink, "160000" a submodule) where the diff tells it."""
+    hunks: tuple[Hunk, ...] = ()
+    added: Count = 0
+    removed: Count = 0
+    minified: bool = False
+    """A line was longer than the limit and has been cut."""
+
+
+class FileCoverage(Contract):
+    """What became of one file, and who looked at it."""
+
+    path: str
+    state: CoverageState
+    reason: str = ""
+    looked: tuple[str, ...] = ()
+    """The tools and models that read it, in alphabetical order."""
+
+
+class ChangeSet(Contract):
+    """A whole change. `coverage[i]` is the state in which parsing left `files[i]`; "reviewed" means fully read."""
+
+    title: str = ""
+    description: str = ""
+    base_sha: str | None = None
+    head_sha: str | None = None
+    files: tuple[FileChange, ...] = ()
+    coverage: tuple[FileCoverage, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_file_has_one_state(self) -> Self:
+        if [f.path for f in self.files] != [c.path for c in self.coverage]:
+            raise ValueError("coverage must name every file exactly once, in order")
+        return self

@@ -1,0 +1,91 @@
+"""What a model answered, as a value that fits its contract, or an error that says why not.
+
+The provider is asked to keep to a schema, and is not believed to have done so: bounds, enumerations, additional
+fields, duplicate keys and numbers that are none are checked here, after the reason why the answer ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import ValidationError
+
+from reviewbot.contracts import Contract
+from reviewbot.errors import EngineError, RefusedError
+from reviewbot.ports import ModelReply
+
+T = TypeVar("T", bound=Contract)
+
+ENDINGS = {
+    "max_tokens": "the answer was cut off at its limit of tokens",
+    "context": "the request was longer than the model reads",
+    "other": "the answer ended for no known reason",
+    "tools": "a tool was called where an answer was due",
+}
+"""Why an answer is none, by the way it ended."""
+
+_UNSUPPORTED = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
+    "pattern", "multipleOf", "uniqueItems", "default", "title",
+})  # fmt: skip
+"""Keys that the provider's structured output takes no notice of or refuses; what they ask for is checked here."""
+
+
+def schema_of(shape: type[Contract]) -> dict[str, Any]:
+    """The JSON Schema of an answer as a provider takes it: closed objects, every field required, no bounds."""
+    closed = _closed(shape.model_json_schema())
+    assert isinstance(closed, dict)  # noqa: S101 - an object's schema is an object
+    return closed
+
+
+def read_answer(reply: ModelReply, shape: type[T]) -> T:
+    """The answer.
+
+    Raises RefusedError where the model declined, and EngineError with one line for a model where it does not fit.
+    """
+    if reply.stop == "refusal":
+        raise RefusedError("the model declined to answer")
+    if reply.stop in ENDINGS:
+        raise EngineError(ENDINGS[reply.stop])
+    try:
+        value = json.loads(reply.text, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise EngineError(f"the answer is no JSON that can be read ({str(error)[:80]})") from None
+    try:
+        # From text, so that a list may stand for a tuple and nothing else for anything else.
+        return shape.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the top"
+        raise EngineError(f"the answer does not fit at {where}: {first['msg']}") from None
+
+
+def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError("a key stands twice in one object")
+        found[key] = value
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _closed(schema: object) -> object:
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    # The names below "properties" and "$defs" are ours, and no key of a schema, whatever they are called.
+    named = {key: {name: _closed(inner) for name, inner in schema[key].items()} for key in _NAMED if key in schema}
+    rest = {key: _closed(value) for key, value in schema.items() if key not in _UNSUPPORTED and key not in _NAMED}
+    if "properties" in schema:
+        rest |= {"required": list(schema["properties"]), "additionalProperties": False}
+    return rest | named
+
+
+_NAMED = ("properties", "$defs")
