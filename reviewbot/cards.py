@@ -35,21 +35,30 @@ MAX_CARDS = 20
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
-def load_crew(extra: Mapping[str, str], known_tools: Collection[str]) -> Crew:
+def load_crew(extra: Mapping[str, str], known_tools: Collection[str], own_tools: Collection[str] = ()) -> Crew:
     """The shipped cards and prompts, and a repository's own.
 
     Args:
         extra: texts by path below `.reviewbot/`, like "workers/license.toml" and "prompts/license.md".
-        known_tools: the names of the tools that a card may choose from.
+        known_tools: the names of the analyzers that a card may choose from.
+        own_tools: those of the tools that a worker's model may call. Each is one worker's view of the code, with that
+            one's scope, and stands on one card alone. An analyzer stands on one shipped card; a repository's card may
+            name it again, since what is found twice is merged.
 
     Raises:
         ConfigError: one line that names the file and says what is expected.
     """
-    return build_crew(shipped_files(), extra, known_tools)
+    return build_crew(shipped_files(), extra, known_tools, own_tools)
 
 
-def build_crew(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> Crew:
+def build_crew(
+    shipped: Mapping[str, str],
+    extra: Mapping[str, str],
+    known_tools: Collection[str],
+    own_tools: Collection[str] = (),
+) -> Crew:
     """The same from texts alone, as `load_crew` describes them."""
+    known_tools = {*known_tools, *own_tools}
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):
         raise ConfigError(f"{_shown(taken[0], taken)}: is the name of a shipped file; choose another one")
@@ -58,6 +67,7 @@ def build_crew(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools
         raise ConfigError(f".reviewbot/workers: more than {MAX_CARDS} cards, those shipped included")
     cards = {path: _card(_shown(path, added), text, known_tools) for path, text in texts.items() if _is_card(path)}
     _check_names(cards, added)
+    _check_tools(cards, added, own_tools)
     _check_dependencies({_shown(path, added): card for path, card in cards.items()})
     return Crew(
         cards=tuple(sorted(cards.values(), key=_place)),
@@ -148,6 +158,16 @@ def _check_names(cards: Mapping[str, WorkerCard], added: Collection[str]) -> Non
     for path, card in cards.items():
         if path != f"workers/{card.name}.toml":
             raise ConfigError(f"{_shown(path, added)}: its name is {card.name!r}; call the file {card.name}.toml")
+
+
+def _check_tools(cards: Mapping[str, WorkerCard], added: Collection[str], own_tools: Collection[str]) -> None:
+    """A tool is on one card; only what merely finds again may be on a repository's card as well."""
+    owners: dict[str, str] = {}
+    for path, card in sorted(cards.items(), key=lambda item: (item[0] in added, item[0])):
+        for tool in card.tools:
+            owner = owners.setdefault(tool, card.name)
+            if owner != card.name and (tool in own_tools or path not in added):
+                raise ConfigError(f"{_shown(path, added)}: the tool {tool!r} belongs to the worker {owner!r} alone")
 
 
 def _check_dependencies(cards: Mapping[str, WorkerCard]) -> None:

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,6 +26,23 @@ exit codes:
   4    incomplete: something that should have been reviewed was not (0 with --allow-partial)
   130  interrupted; run again with --resume to go on
 """
+
+
+COMMANDS = {
+    "review": ("review", "review_command"),
+    "plan": ("review", "plan_command"),
+    "parse": ("parse", "parse_command"),
+    "workers": ("describe", "workers_command"),
+    "schema": ("describe", "schema_command"),
+    "config": ("configuration", "config_command"),
+    "replay": ("replay", "replay_command"),
+    "trace": ("timeline", "trace_command"),
+    "eval": ("evaluate", "eval_command"),
+    "calibrate": ("evaluate", "calibrate_command"),
+}
+"""Where each command is: the module below `commands`, and its function."""
+FORMATS = ("terminal", "json", "markdown", "sarif", "annotations")
+_ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,29 +74,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.run == "version":
         sys.stdout.write(f"reviewbot {__version__}\n")
         return ExitCode.REVIEWED
-    if arguments.run == "parse":
-        from reviewbot.commands.parse import parse_command
-
-        return parse_command(arguments)
-    if arguments.run in ("workers", "schema"):
-        from reviewbot.commands.describe import schema_command, workers_command
-
-        return (workers_command if arguments.run == "workers" else schema_command)(arguments)
-    if arguments.run == "config":
-        from reviewbot.commands.configuration import config_command
-
-        return config_command(arguments)
     if arguments.run == "completion":
         from reviewbot.commands.completion import completion_command
 
         return completion_command(arguments, _parser())
-    if arguments.run in ("eval", "calibrate"):
-        from reviewbot.commands.evaluate import calibrate_command, eval_command
-
-        return (eval_command if arguments.run == "eval" else calibrate_command)(arguments)
-    from reviewbot.commands.review import plan_command, review_command
-
-    return (review_command if arguments.run == "review" else plan_command)(arguments)
+    module, function = COMMANDS[arguments.run]
+    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"reviewbot.commands.{module}"), function)
+    return command(arguments)
 
 
 def _say(message: str) -> None:
@@ -137,6 +139,12 @@ def _parser() -> argparse.ArgumentParser:
     workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
     schema = commands.add_parser("schema", help="print the JSON Schema of a contract")
     schema.add_argument("contract", choices=("review", "plan", "card", "settings"))
+    replay = commands.add_parser("replay", help="make the review of a trace again, without a model")
+    replay.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
+    replay.add_argument("--format", choices=FORMATS, default="terminal")
+    replay.add_argument("--output", metavar="FILE", type=Path, help="write the report there")
+    timeline = commands.add_parser("trace", help="show the run of a trace as a timeline")
+    timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     _add_own(commands)
     _add_evaluation(commands)
     commands.add_parser("version", help="print the version")
@@ -159,7 +167,10 @@ def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
     add(
         "--out", metavar="FILE", type=Path, required=True, help="one line of JSON per case; what is there is not redone"
     )
-    add("--engine", metavar="E", help="who does the work: analyzers (default) or scripted")
+    add("--engine", metavar="E", help=_ENGINE_HELP)
+    add("--baseline", action="store_true", help="one request with the whole change, to compare a review with")
+    add("--critic", action="store_true", default=None, help="with the last look over each review")
+    add("--deadline", metavar="S", help="seconds for each review")
     add("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
     add("--group", metavar="G", nargs="+", action="extend", help="only these groups")
     add("--stage", choices=("plan", "workers", "synthesis"), default="synthesis", help="how far each review goes")
@@ -191,7 +202,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_routing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--engine", metavar="E", help="who does the work: analyzers (default) or scripted")
+    parser.add_argument("--engine", metavar="E", help=_ENGINE_HELP)
     parser.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
     parser.add_argument(
         "--sarif",
@@ -205,7 +216,7 @@ def _add_routing(parser: argparse.ArgumentParser) -> None:
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--format", choices=("terminal", "json", "markdown", "sarif", "annotations"), default="terminal")
+    add("--format", choices=FORMATS, default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add(
         "--fail-on",
@@ -214,6 +225,10 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     )
     add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
+    add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
+    add("--concurrency", metavar="N", help="tasks and calls of a model at once")
+    add("--critic", action="store_true", default=None, help="a model looks over the finished review once more")
+    add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
     add("--no-cache", action="store_true", help="keep no progress on disk")

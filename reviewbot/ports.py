@@ -223,6 +223,8 @@ class ToolCall:
     call_id: str
     name: str
     arguments: Mapping[str, object]
+    context: str = ""
+    """What the provider wants back in front of this call when the conversation goes on; for its adapter alone."""
 
 
 @dataclass(frozen=True)

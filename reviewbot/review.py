@@ -6,7 +6,7 @@ diff and rendering the answer happen at the doors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic.main import IncEx
@@ -27,6 +27,8 @@ from reviewbot.ports import (
     WorkOrder,
 )
 from reviewbot.supervisor.dispatcher import Dispatcher
+from reviewbot.supervisor.levels import in_parts, run_in_levels
+from reviewbot.supervisor.selection import beaten, joined, selected
 from reviewbot.worker import run_task
 
 _SLICE: IncEx = {"code"}
@@ -51,6 +53,10 @@ class Setup:
     run_id: str
     concurrency: int
     deadline_s: float
+    recorded: Callable[[Plan], dict[str, Settled]] | None = None
+    """How the tasks of a plan ended once, for a replay: then nobody is asked."""
+    fan_out: int | None = None
+    """Tasks above which each component of the change gets a sub-supervisor; None: one level, whatever the size."""
 
 
 async def review(change: ChangeSet, setup: Setup) -> Review:
@@ -58,8 +64,11 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
     started = setup.clock.monotonic()
     plan = await setup.planner.plan(change)
     settled = await _dispatched(change, plan, setup, started)
-    if (further := await setup.planner.more(change, plan, settled)) is not None:
-        plan, settled = _joined(plan, further, settled, await _dispatched(change, further, setup, started))
+    if (further := await setup.planner.more(change, plan, selected(plan, settled))) is not None:
+        plan, settled = joined(plan, further, settled, await _dispatched(change, further, setup, started))
+    if lost := beaten(plan, settled):
+        setup.trace.record("selected", instead_of=lost)
+        settled = selected(plan, settled)
     answer = await setup.synthesizer.synthesize(change, plan, settled)
     wall_ms = round((setup.clock.monotonic() - started) * 1000)
     answer = answer.model_copy(update={"timings": answer.timings.model_copy(update={"wall_ms": wall_ms})})
@@ -68,7 +77,8 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
 
 
 async def _dispatched(change: ChangeSet, plan: Plan, setup: Setup, started: float) -> dict[str, Settled]:
-    """Run one plan in what is left of the review's time."""
+    """Run one plan, in two levels where it is large, in what is left of the review's time."""
+    plan = in_parts(plan, setup.fan_out)
     setup.trace.record("plan_made", total=len(plan.tasks), plan=plan.model_dump(mode="json", exclude=_CODE))
     dispatcher = Dispatcher(
         attempt=lambda task, dependencies: _attempt(change, setup, task, dependencies),
@@ -81,7 +91,11 @@ async def _dispatched(change: ChangeSet, plan: Plan, setup: Setup, started: floa
         deadline_s=setup.deadline_s,
         started=started,
     )
-    return await dispatcher.dispatch(plan)
+
+    async def dispatch(part: Plan) -> dict[str, Settled]:
+        return await dispatcher.dispatch(part) if setup.recorded is None else setup.recorded(part)
+
+    return await run_in_levels(plan, dispatch, setup.trace)
 
 
 async def _attempt(
@@ -108,22 +122,3 @@ async def _attempt(
     said = outcome.model_dump(mode="json")
     setup.trace.record("result", task_id=task.task_id, attempt=task.failures + 1, outcome=said)
     return outcome
-
-
-def _joined(
-    plan: Plan, further: Plan, settled: Mapping[str, Settled], later: Mapping[str, Settled]
-) -> tuple[Plan, dict[str, Settled]]:
-    """Both rounds as one. A task of the second one that closed a gap of the first stands for it."""
-    ends = dict(settled)
-    for name, end in later.items():
-        first = name.removesuffix("~2")
-        if first in ends and end.answered:
-            ends[first] = Settled(ends[first].task, (*ends[first].results, *end.results), (), end.human, done=True)
-        elif first not in ends:
-            ends[name] = end
-    new = tuple(task for task in further.tasks if task.task_id in ends)
-    names = {task.task_id for task in plan.tasks}
-    tasks = tuple(
-        task.model_copy(update={"depends_on": tuple(d for d in task.depends_on if d in names)}) for task in new
-    )
-    return plan.model_copy(update={"tasks": (*plan.tasks, *tasks), "parts": ()}), ends

@@ -21,7 +21,7 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.diff.anchor import anchor
+from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Engine, WorkOrder
 
@@ -119,12 +119,10 @@ def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Se
 
 def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | str:
     """The candidate as a finding, or the reason why it cannot be one."""
-    slices = [payload for payload in task.slices if payload.file_path == candidate.path]
-    if not slices:
+    path = file_of(candidate, task.slices)
+    if path is None:
         return f"it is about {candidate.path!r}, which is not in this task"
-    places = [place for place in (anchor(candidate, payload) for payload in slices) if place is not None]
-    # Two slices of one file may hold the same line: then the quote says no more than with two in one slice.
-    place = places[0] if len(places) == 1 else None
+    place = anchor(candidate, *(payload for payload in task.slices if payload.file_path == path))
     if place is None:
         if candidate.line is not None:
             return "not on an added line"
@@ -132,7 +130,7 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
     return Finding(
         type=task.type,
         severity=candidate.severity,
-        path=candidate.path,
+        path=path,
         line=place.line,
         end_line=place.end_line,
         also=candidate.also,
@@ -150,6 +148,11 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         cwe=candidate.cwe,
         sources=(_source(candidate, origin),),
     )
+
+
+def by_models_alone(finding: Finding) -> bool:
+    """Whether no program stands behind this finding."""
+    return all(source.startswith(MODEL_SOURCE) for source in finding.sources)
 
 
 def _source(candidate: Candidate, origin: str) -> str:

@@ -7,7 +7,8 @@ and hypothesis may use them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -27,7 +28,12 @@ from reviewbot.contracts import (
     WorkerCard,
 )
 from reviewbot.diff.rows import code_of
-from reviewbot.ports import Commit, Crew, Occurrence, WorkOrder
+from reviewbot.ports import Commit, Crew, ModelRequest, Occurrence, Text, Turn, WorkOrder
+from tests.messages_api import MessagesApi
+
+# No test asks a real model, whoever runs it and whatever is configured on the machine.
+for _name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "AWS_", "CLOUD_ML_"))]:
+    del os.environ[_name]
 
 settings.register_profile("house", deadline=None)  # a busy machine is no defect
 settings.load_profile("house")
@@ -246,3 +252,27 @@ a_crew = _factory(_crew, "a_crew")
 a_finding = _factory(_finding, "a_finding")
 a_candidate = _factory(_candidate, "a_candidate")
 an_order = _factory(_order, "an_order")
+
+
+def _request(text: str = "is this right?", **fields: Any) -> ModelRequest:
+    """A question to a model of the middle tier."""
+    known: dict[str, Any] = {
+        "purpose": "logic",
+        "subject": "logic:src/app.py#1",
+        "tier": "sonnet",
+        "system": (Text("You judge code."),),
+        "turns": (Turn("user", (Text(text),)),),
+        "max_tokens": 1_000,
+    }
+    return ModelRequest(**{**known, **fields})
+
+
+a_request = _factory(_request, "a_request")
+
+
+@pytest.fixture
+def messages_api() -> Iterator[MessagesApi]:
+    """A Messages API on loopback; a request that the real one would not take fails the test."""
+    with MessagesApi() as api:
+        yield api
+    api.check()

@@ -59,7 +59,8 @@ def journaled(cache: Path) -> set[str]:
         return set()
     finally:
         connection.close()
-    return {bytes(key).decode().split("/", 1)[1] for (key,) in rows}
+    # A key is RUN/TASK/ATTEMPT/QUESTION, and a task's name may hold slashes.
+    return {bytes(key).decode().split("/", 1)[1].rsplit("/", 1)[0] for (key,) in rows}
 
 
 def main() -> int:

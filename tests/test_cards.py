@@ -12,6 +12,7 @@ from reviewbot.cards import MAX_CARDS, build_crew, load_crew, shipped_files
 from reviewbot.contracts import WorkerCard
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.ports import Crew
+from reviewbot.tools.catalog import all_tools, own_tools
 
 TOOLS = ("licences", "secrets")
 CARD = """
@@ -78,6 +79,21 @@ def test_a_shipped_tool_belongs_to_one_worker_alone() -> None:
     assert len(owned) == len(set(owned))
 
 
+def test_the_stronger_tiers_and_the_larger_budgets_are_where_reading_is_hardest() -> None:
+    cards = {card.name: card for card in load_crew({}, every_shipped_tool()).cards}
+
+    assert {name: card.tiers for name, card in cards.items()} == {
+        "security": ("sonnet", "opus"),
+        "logic": ("opus",),
+        "performance": ("sonnet", "opus"),
+        "style": ("haiku", "sonnet"),
+    }
+    assert cards["logic"].budget.max_tokens == 2 * max(
+        card.budget.max_tokens for card in cards.values() if card.name != "logic"
+    )
+    assert all(card.budget.timeout_ms >= 180_000 for card in cards.values())
+
+
 def test_cards_inside_the_package_come_before_the_folders_beside_it(tmp_path: Path) -> None:
     archive = tmp_path / "installed.zip"
     with ZipFile(archive, "w") as writer:
@@ -126,6 +142,52 @@ def test_files_that_are_neither_cards_nor_prompts_are_let_be() -> None:
     extra = {"README.md": "x", "workers/.gitkeep": "", "rules/a.txt": "x"}
 
     assert own_crew(extra) == own_crew({})
+
+
+def test_two_shipped_cards_cannot_have_one_tool() -> None:
+    twice = {**SHIPPED, "workers/twin.toml": card_text("twin")}
+
+    with pytest.raises(ConfigError) as caught:
+        build_crew(twice, {}, TOOLS)
+
+    assert str(caught.value) == "workers/twin.toml: the tool 'licences' belongs to the worker 'security' alone"
+
+
+def test_a_repositorys_card_may_run_an_analyzer_of_a_shipped_one() -> None:
+    assert own_crew({"workers/licence.toml": card_text()}).cards[1].tools == ("licences",)
+
+
+def test_a_repositorys_card_cannot_have_a_shipped_workers_view_of_the_code() -> None:
+    shipped = {**SHIPPED, "workers/security.toml": card_text("security", tools='["look", "licences"]')}
+    extra = {"workers/licence.toml": card_text(tools='["licences", "look"]')}
+
+    with pytest.raises(ConfigError) as caught:
+        build_crew(shipped, extra, TOOLS, ("look",))
+
+    assert str(caught.value) == (
+        ".reviewbot/workers/licence.toml: the tool 'look' belongs to the worker 'security' alone"
+    )
+
+
+def test_two_cards_of_a_repository_cannot_share_a_view_of_the_code() -> None:
+    extra = {f"workers/{name}.toml": card_text(name, tools='["look"]') for name in ("a", "b")}
+
+    with pytest.raises(ConfigError, match=r"\.reviewbot/workers/b\.toml: the tool 'look' belongs to the worker 'a'"):
+        build_crew(SHIPPED, extra, TOOLS, ("look",))
+    del extra["workers/b.toml"]
+    assert build_crew(SHIPPED, extra, TOOLS, ("look",)).cards[1].tools == ("look",)
+
+
+def test_the_shipped_crew_is_checked_with_the_tools_that_the_code_offers() -> None:
+    crew = load_crew({}, all_tools().keys(), own_tools().keys())
+
+    assert {tool for card in crew.cards for tool in card.tools} == {*all_tools(), *own_tools()}
+    with pytest.raises(ConfigError, match="'trace-value' belongs to the worker 'security' alone"):
+        load_crew(
+            {"workers/x.toml": card_text("x", tools='["trace-value"]', prompt='"style.md"')},
+            all_tools().keys(),
+            own_tools().keys(),
+        )
 
 
 @pytest.mark.parametrize("path", ["workers/security.toml", "prompts/licence.md"])

@@ -1,15 +1,19 @@
-"""What is added to a review before it leaves: names of definitions, and the statements that findings stand on."""
+"""What is added to a review before it leaves, and what is taken out of all that does: names of definitions, secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Conflict, Finding, HumanItem, Review, Timings, Withheld
-from reviewbot.outgoing import MAX_WITHHELD, places, with_symbols
+from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal
+from reviewbot.contracts import Conflict, Finding, HumanItem, Plan, Review, Timings, Usage, Withheld, WorkerUsage
+from reviewbot.outgoing import MAX_WITHHELD, delivered, masked_plan, masked_trace, places, with_symbols
 from reviewbot.output.fingerprints import Place, of_review
 from reviewbot.ports import Commit, Occurrence
+from reviewbot.trace import Trace, read_trace
 
 TEXT = "def save(db, key):\n    db.run(\n        key,\n    )\n    db.run(key)\n    db.run(key)\n"
 
@@ -120,3 +124,92 @@ def test_a_finding_of_another_review_keeps_its_lines(a_finding: MakeFinding) -> 
     finding = a_finding(path="app.py", line=3, end_line=3, evidence="key")
 
     assert places(a_review(), Files({"app.py": TEXT}))(finding) == Place("key", 3)
+
+
+TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
+
+
+def test_a_delivered_review_is_named_and_masked_and_the_trace_says_what_was_added(
+    clock: Any, a_finding: MakeFinding
+) -> None:
+    finding = a_finding(path="app.py", line=3, end_line=3, message=f"it holds {TOKEN}")
+    trace = Trace(clock)
+
+    shown = delivered(a_review(findings=(finding,)), Files({"app.py": TEXT}), trace)
+
+    [named] = shown.review.findings
+    assert (named.symbol, named.message) == ("save", "it holds ghp_****")
+    assert shown.fingerprints == of_review(shown.review, place_of=places(shown.review, Files({"app.py": TEXT})))
+    [event] = trace.events
+    assert event["symbols"] == [{"path": "app.py", "line": 3, "end_line": 3, "symbol": "save"}]
+    assert event["fingerprints"] == list(shown.fingerprints.values())
+    assert event["notes"] == []
+
+
+def test_a_worker_that_cost_unusually_much_is_named_in_the_notes(clock: Any) -> None:
+    spent = {"logic": 9_000, "style": 1_000, "security": 1_000}
+    rows = tuple(
+        WorkerUsage(worker=name, tasks=1, findings=0, duration_ms=1, usage=Usage(calls=1, input_tokens=count))
+        for name, count in spent.items()
+    )
+    trace = Trace(clock)
+
+    shown = delivered(a_review(workers=rows, notes=("first",)), Files({}), trace)
+
+    assert len(shown.review.notes) == 2
+    assert shown.review.notes[1].startswith("logic took 9,000 tokens, 9.0 times what is usual")
+    assert trace.events[0]["notes"] == [shown.review.notes[1]]
+
+
+def test_trouble_with_the_journal_is_told(clock: Any, tmp_path: Path) -> None:
+    journal = SteadyJournal(SqliteJournal(tmp_path / "journal.sqlite"))
+    with journal:
+        journal.trouble = "progress could not be kept"
+        shown = delivered(a_review(), Files({}), trace := Trace(clock), journal)
+
+    assert shown.review.notes == ("progress could not be kept",)
+    assert trace.events[0]["notes"] == ["progress could not be kept"]
+
+
+def test_no_secret_is_in_a_written_trace_and_names_still_fit(clock: Any) -> None:
+    trace = Trace(clock)
+    trace.record("result", task_id=TOKEN, outcome={"paths": [TOKEN], "dropped": [{"quote": TOKEN}], "tries": 1})
+    trace.record("tool_call", arguments={TOKEN: TOKEN, "word": ["x", TOKEN]})
+
+    result, call = read_trace(masked_trace(trace))
+
+    assert (result["task_id"], result["outcome"]["paths"]) == (TOKEN, [TOKEN])
+    assert result["outcome"]["dropped"] == [{"quote": "ghp_****"}]
+    assert call["arguments"] == {"ghp_****": "ghp_****", "word": ["x", "ghp_****"]}
+
+
+def test_hashes_are_of_what_is_written_and_say_nothing_of_what_is_masked(clock: Any) -> None:
+    traces = []
+    for secret in (TOKEN, TOKEN.replace("c4nA", "b4nA")):
+        trace = Trace(clock)
+        trace.record("step", reason=f"it holds {secret}")
+        traces.append(masked_trace(trace))
+
+    assert traces[0] == traces[1]
+
+
+def test_a_plan_leaves_without_the_secrets_of_its_code(
+    a_task: Callable[..., Any], a_payload: Callable[..., Any]
+) -> None:
+    plan = Plan(goal="g", tasks=(a_task(payload=a_payload(f"+token = {TOKEN}")),), reason="r")
+
+    assert "ghp_****" in masked_plan(plan).tasks[0].payload.code
+
+
+def test_whatever_a_model_gave_to_a_tool_can_be_written(clock: Any) -> None:
+    deep: Any = {"x": float("nan"), "y": float("-inf"), "z": 0.5}
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+    trace = Trace(clock)
+    trace.record("tool_call", arguments=deep)
+    trace.record("tool_call", arguments={"x": float("nan"), "y": float("-inf"), "z": 0.5, "\udc80": "\udc80"})
+
+    first, second = read_trace(masked_trace(trace))
+
+    assert "(nested too deeply)" in str(first)
+    assert second["arguments"] == {"x": "nan", "y": "-inf", "z": 0.5, "\udc80": "\udc80"}

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reviewbot.trace import TRACE_VERSION, Event, Trace
+from reviewbot.errors import InputError
+from reviewbot.trace import FIRST, TRACE_VERSION, Event, Trace, read_trace, write_trace
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+FIELDS = st.dictionaries(st.text(max_size=8).filter(lambda name: name not in ("event", "hash")), JSON, max_size=3)
+EVENTS = st.lists(st.builds(lambda kind, fields: {"event": kind, **fields}, st.text(max_size=8), FIELDS), max_size=5)
+
+THREE: list[Event] = [{"event": kind, "at_ms": n} for n, kind in enumerate(("plan_made", "step", "review"))]
 
 
 def test_events_stand_in_order_with_the_time_since_the_start(clock: Any) -> None:
@@ -40,7 +54,8 @@ def test_the_whole_trace_is_json_with_its_version(clock: Any) -> None:
     text = trace.as_json()
 
     assert text.endswith("\n")
-    assert json.loads(text) == {"trace_version": TRACE_VERSION, "events": trace.events}
+    assert json.loads(text)["trace_version"] == TRACE_VERSION
+    assert read_trace(text) == trace.events
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred.py", "na\u202eyp.ev", "schrödinger.py", "\x9b2J"])
@@ -56,7 +71,10 @@ def test_a_name_in_a_trace_cannot_spoil_a_terminal(name: str, clock: Any) -> Non
 
 
 def test_an_empty_trace_is_valid(clock: Any) -> None:
-    assert json.loads(Trace(clock).as_json()) == {"trace_version": TRACE_VERSION, "events": []}
+    text = Trace(clock).as_json()
+
+    assert json.loads(text) == {"trace_version": TRACE_VERSION, "events": []}
+    assert read_trace(text) == []
 
 
 def test_what_is_no_json_is_refused_when_it_is_written(clock: Any) -> None:
@@ -65,3 +83,81 @@ def test_what_is_no_json_is_refused_when_it_is_written(clock: Any) -> None:
 
     with pytest.raises(TypeError, match="not JSON serializable"):
         trace.as_json()
+
+
+@given(events=EVENTS)
+def test_what_was_written_is_read_again(events: list[Event]) -> None:
+    text = write_trace(events)
+
+    assert text.isascii()
+    assert text.replace("\n", "").isprintable()
+    assert read_trace(text) == events
+
+
+def test_each_record_carries_the_hash_of_the_one_before_and_of_itself() -> None:
+    records = json.loads(write_trace(THREE))["events"]
+
+    last = FIRST
+    for event, record in zip(THREE, records, strict=True):
+        own = json.dumps(event, sort_keys=True, separators=(",", ":"))
+        last = hashlib.sha256(f"{last}\n{own}".encode()).hexdigest()
+        assert record == {**event, "hash": last}
+
+
+def edited(change: Any) -> str:
+    whole = json.loads(write_trace(THREE))
+    change(whole["events"])
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda events: events[1].update(at_ms=7), r"record 2 of the trace \(step\)"),
+        (lambda events: events[0].update(more="x"), r"record 1 of the trace \(plan_made\)"),
+        (lambda events: events.pop(1), r"record 2 of the trace \(review\)"),
+        (lambda events: events.reverse(), r"record 1 of the trace \(review\)"),
+        (lambda events: events.insert(2, dict(events[1])), r"record 3 of the trace \(step\)"),
+        (lambda events: events[2].pop("hash"), r"record 3 of the trace \(review\)"),
+        (lambda events: events.append(7), "record 4 of the trace is no event"),
+        (lambda events: events.append({"hash": "x"}), "record 4 of the trace is no event"),
+    ],
+    ids=["changed", "added to", "left out", "moved", "repeated", "unhashed", "a number", "no kind"],
+)
+def test_the_first_record_that_does_not_fit_is_named(change: Any, named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        read_trace(edited(change))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", "7", '{"events": 1}', '{"trace_version": "2", "events": {}}', "[" * 100_000,
+        '{"trace_version":"2","events":[{"event":"a","x":NaN}]}',
+        '{"trace_version":"2","events":[{"event":"a","x":1e999}]}',
+        '{"trace_version":"2","events":[{"event":"a","event":"b"}]}',
+    ],
+)  # fmt: skip
+def test_what_is_no_trace_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(InputError, match="this is no trace"):
+        read_trace(text)
+
+
+@pytest.mark.parametrize("version", ['"1"', '"3"', "2", "null"])
+def test_another_version_is_refused(version: str) -> None:
+    with pytest.raises(InputError, match="not written in version 2"):
+        read_trace(f'{{"trace_version": {version}, "events": []}}')
+
+
+def test_order_and_layout_of_the_file_do_not_matter() -> None:
+    whole = json.loads(write_trace(THREE))
+    whole["events"] = [dict(sorted(record.items(), reverse=True)) for record in whole["events"]]
+
+    assert read_trace(json.dumps(whole, indent=4)) == THREE
+
+
+def test_a_record_that_is_nested_without_end_is_bad_input() -> None:
+    for depth in (500, 990, 5_000, 60_000):
+        nested = '{"a":' * depth + "1" + "}" * depth
+        with pytest.raises(InputError, match="trace"):
+            read_trace(f'{{"trace_version":"2","events":[{{"event":"a","x":{nested}}}]}}')

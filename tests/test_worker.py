@@ -19,9 +19,9 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.errors import EngineError, TransientError
+from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Escalated, WorkOrder
-from reviewbot.worker import MAX_CANDIDATES, run_task
+from reviewbot.worker import MAX_CANDIDATES, by_models_alone, run_task
 
 MakeOrder = Callable[..., WorkOrder]
 MakeTask = Callable[..., ReviewTask]
@@ -206,6 +206,80 @@ def test_a_candidate_without_a_place_is_dropped_and_the_reason_kept(
     assert [(entry.candidate, entry.reason) for entry in result.dropped] == [(bad, reason)]
     assert [finding.evidence for finding in result.findings] == ["x = 1"]
     assert result.gaps == ()
+
+
+def _two_slices(a_payload: MakePayload) -> tuple[Payload, Payload]:
+    """Two slices of one file; the second one lies further down."""
+    first = a_payload("+x = 1")
+    return first, a_payload("+w = 0\n+y = 2").model_copy(update={"starts": ((500, 500),)})
+
+
+def test_a_quote_is_found_in_the_slice_of_its_file_where_it_stands(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    first, second = _two_slices(a_payload)
+    order = an_order(a_task(payload=first, more=(a_payload("+y = 2", path="src/other.py"), second)))
+
+    [finding] = result_of([a_candidate(quote="y = 2")], order).findings
+
+    assert (finding.path, finding.line) == ("src/app.py", 501), "the same line of another file is no place for it"
+
+
+def test_a_quote_that_stands_in_two_slices_of_its_file_is_dropped(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    first, second = _two_slices(a_payload)
+    again = a_payload("+x = 1\n+z = 3").model_copy(update={"starts": ((700, 700),)})
+    order = an_order(a_task(payload=first, more=(second, again)))
+
+    result = result_of([a_candidate(quote="x = 1")], order)
+
+    assert result.findings == ()
+    assert [entry.reason for entry in result.dropped] == [
+        "the quoted code is not in this part of the change, or stands there more than once"
+    ]
+
+
+@pytest.mark.parametrize("name", ["b/src/app.py", "app.py"])
+def test_a_finding_is_filed_under_the_real_name_of_its_file(
+    name: str, an_order: MakeOrder, a_candidate: MakeCandidate
+) -> None:
+    [finding] = result_of([a_candidate(path=name)], an_order()).findings
+
+    assert finding.path == "src/app.py"
+
+
+def test_a_quote_is_not_looked_for_in_a_file_that_was_not_named(
+    an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload, a_candidate: MakeCandidate
+) -> None:
+    order = an_order(a_task(payload=a_payload("+x = 1"), more=(a_payload("+y = 2", path="src/other.py"),)))
+
+    result = result_of([a_candidate(path="src/other.py", quote="x = 1")], order)
+
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(BudgetError("spent"), "budget"), (DeadlineError("too late"), "deadline"), (RefusedError("no"), "refused")],
+)
+def test_why_nobody_will_answer_is_kept_in_the_failure(error: EngineError, reason: str, an_order: MakeOrder) -> None:
+    outcome = outcome_of(FakeEngine(error), an_order())
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, outcome.message) == (reason, str(error))
+
+
+def test_what_programs_found_stands_beside_what_a_model_found(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:
+    said, counted = a_candidate(source="opus"), a_candidate(line=1, quote="")
+
+    outcome = outcome_of(FakeEngine(Answer((said,), origin="model", programs=(counted,))), an_order())
+
+    assert isinstance(outcome, WorkerResult)
+    assert [(f.sources, f.claimed, by_models_alone(f)) for f in outcome.findings] == [
+        (("model:opus",), 90, True),
+        (("ruff",), None, False),
+    ]
 
 
 def test_an_answer_at_the_limit_is_no_flood(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:

@@ -1,10 +1,11 @@
 """An engine that answers from a script: the deterministic stand-in for a model, for tests and demonstrations.
 
 A script is JSON: `{"answers": [{"worker": "logic", "path": "src/*.py", "replies": [REPLY, ...]}]}`. The first entry
-that matches a task answers it; its n-th reply serves the n-th attempt, the last one all further attempts. A REPLY
-holds one of `findings` (candidates; `path` and `source` may be left out), `escalate` (with or without `findings`),
-`fail` ("transient", "bad_answer", "crash"), `hang`. No entry means: looked, and found nothing. The engine keeps no
-state, so that a resumed run goes on where it was.
+that matches a task by worker, first file and `task` (its id) answers it, each a glob; its n-th reply serves the n-th
+attempt, the last one all further attempts. A REPLY holds one of `findings` (candidates; `path` and `source` may be left
+out), `escalate` (with or without `findings`), `fail` (a name of `FAULTS`), `hang`. `programs` beside findings or an
+escalation are what programs found in the same slices, where `origin` is "model". No entry means: looked, and found
+nothing. The engine keeps no state, so that a resumed run goes on where it was.
 """
 
 from __future__ import annotations
@@ -20,14 +21,25 @@ from reviewbot.contracts import (
     Contract,
     EscalationReason,
     Metadata,
+    ReviewTask,
     Usage,
     WorkerCard,
 )
-from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.errors import BudgetError, ConfigError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Escalated, WorkOrder
 
 FOREVER_S = 86_400.0
 """Longer than any task may take; the worker's deadline ends it."""
+
+Fault = Literal["transient", "bad_answer", "crash", "refused", "budget", "deadline"]
+FAULTS: dict[Fault, type[Exception]] = {
+    "transient": TransientError,
+    "bad_answer": EngineError,
+    "crash": RuntimeError,
+    "refused": RefusedError,
+    "budget": BudgetError,
+    "deadline": DeadlineError,
+}
 
 
 class ScriptedEscalation(Contract):
@@ -43,7 +55,8 @@ class Reply(Contract):
 
     findings: tuple[dict[str, Any], ...] | None = None
     escalate: ScriptedEscalation | None = None
-    fail: Literal["transient", "bad_answer", "crash"] | None = None
+    programs: tuple[dict[str, Any], ...] = ()
+    fail: Fault | None = None
     hang: bool = False
     message: str = "as the script says"
     usage: Usage = Usage()
@@ -57,6 +70,8 @@ class Reply(Contract):
         answers = self.findings is not None or self.escalate is not None
         if sum([answers, self.fail is not None, self.hang]) != 1:
             raise ValueError("a reply holds exactly one of findings or escalate, fail, hang")
+        if self.programs and not answers:
+            raise ValueError("programs stand beside findings or escalate")
         return self
 
 
@@ -65,6 +80,7 @@ class Entry(Contract):
 
     worker: str = "*"
     path: str = "*"
+    task: str = "*"
     replies: Annotated[tuple[Reply, ...], Field(min_length=1)]
 
 
@@ -105,25 +121,32 @@ class ScriptedEngine:
         if reply.hang:
             await asyncio.sleep(FOREVER_S)
         if reply.fail is not None:
-            raise {"transient": TransientError, "bad_answer": EngineError, "crash": RuntimeError}[reply.fail](
-                reply.message
-            )
+            raise FAULTS[reply.fail](reply.message)
         if reply.escalate is not None:
             said = reply.escalate
-            partial = None if reply.findings is None else _answer(order, reply)
+            partial = _answer(order, reply) if reply.findings is not None or reply.programs else None
             return Escalated(said.reason, said.message, said.better_worker, partial)
         return _answer(order, reply)
 
     def _reply(self, order: WorkOrder) -> Reply:
         for entry in self._script.answers:
-            if fnmatchcase(order.task.worker, entry.worker) and fnmatchcase(order.task.payload.file_path, entry.path):
+            if _matches(order.task, entry):
                 return entry.replies[min(order.task.failures, len(entry.replies) - 1)]
         return Reply(findings=())
 
 
+def _matches(task: ReviewTask, entry: Entry) -> bool:
+    wanted = ((task.worker, entry.worker), (task.payload.file_path, entry.path), (task.task_id, entry.task))
+    return all(fnmatchcase(name, glob) for name, glob in wanted)
+
+
 def _answer(order: WorkOrder, reply: Reply) -> Answer:
-    found = tuple(_candidate(order, fields) for fields in reply.findings or ())
-    return Answer(candidates=found, metadata=_metadata(order, reply.usage), origin=reply.origin)
+    return Answer(
+        candidates=tuple(_candidate(order, fields) for fields in reply.findings or ()),
+        metadata=_metadata(order, reply.usage),
+        origin=reply.origin,
+        programs=tuple(_candidate(order, fields) for fields in reply.programs),
+    )
 
 
 def _candidate(order: WorkOrder, fields: dict[str, Any]) -> Candidate:

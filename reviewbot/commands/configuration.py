@@ -49,5 +49,5 @@ _WIDEST = 48
 """Columns. A longer line, of a list, does not move the comments of the others."""
 
 
-def _values(settings: Settings) -> Mapping[str, str | int | bool | list[str]]:
+def _values(settings: Settings) -> Mapping[str, str | int | float | bool | list[str]]:
     return {key: as_written(getattr(settings, key)) for key in KINDS}

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +28,7 @@ from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fie
 from reviewbot.evaluate.runner import failures, run_cases
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.text import one_line
-from reviewbot.review import review
+from reviewbot.ports import Journal
 
 SHOWN_FAILURES = 5
 """Lines on standard error; all of them are in the results."""
@@ -45,6 +46,10 @@ class Way:
     script: Path | None = None
     calibration: str | None = None
     """The text of the table in place of the packaged one."""
+    baseline: bool = False
+    """One request with the whole change in place of each review."""
+    flags: tuple[tuple[str, str], ...] = ()
+    """Settings that were said on the command line."""
 
 
 def eval_command(arguments: argparse.Namespace) -> int:
@@ -54,7 +59,7 @@ def eval_command(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{name} must be 1 or more, not {number}")
     cases = list_cases(arguments.cases, arguments.group or (), arguments.limit)
     calibration = None if arguments.calibration is None else _table(arguments.calibration)
-    way = Way(arguments.stage, arguments.engine, arguments.script, calibration)
+    way = _way(arguments, calibration)
     run = _digest(way)
     with open_results(arguments.out, run, fresh=arguments.fresh) as results:
         left = [case for case in cases if case.key not in results.done]
@@ -68,6 +73,20 @@ def eval_command(arguments: argparse.Namespace) -> int:
     if len(failed) > SHOWN_FAILURES:
         sys.stderr.write(f"reviewbot: and {len(failed) - SHOWN_FAILURES} more\n")
     return ExitCode.INCOMPLETE if failed else ExitCode.REVIEWED
+
+
+def _way(arguments: argparse.Namespace, calibration: str | None) -> Way:
+    """Models are asked, and paid, only where that was said: a folder of cases is no single review."""
+    unsaid = "claude" if arguments.baseline else "analyzers"
+    said = {"deadline_s": arguments.deadline, "critic": "true" if arguments.critic else None}
+    return Way(
+        stage=arguments.stage,
+        engine=arguments.engine or (None if arguments.script else unsaid),
+        script=arguments.script,
+        calibration=calibration,
+        baseline=arguments.baseline,
+        flags=tuple((key, value) for key, value in said.items() if value is not None),
+    )
 
 
 def calibrate_command(arguments: argparse.Namespace) -> int:
@@ -94,12 +113,15 @@ def reviewed(way: Way, case: Case) -> Json:
     began = time.perf_counter()
     subject, around = _subject(case)
     settings = _settings(way, subject)
-    run = _setup(way, subject, settings)
-    if way.stage == "plan":
-        fields = plan_fields(run_to_end(partial(run.setup.planner.plan, subject.change)))
-    else:
-        answer = run_to_end(partial(review, subject.change, run.setup))
-        fields = (worker_fields if way.stage == "workers" else review_fields)(answer, run.trace.events)
+    with ExitStack() as closing:
+        # What a model has answered is paid for: the next time the same is asked it stands in the journal.
+        journal = closing.enter_context(wiring.open_journal(os.environ)) if settings.engine == "claude" else None
+        run = _setup(way, subject, settings, journal)
+        if way.stage == "plan":
+            fields = plan_fields(run_to_end(partial(run.setup.planner.plan, subject.change)))
+        else:
+            answer = run_to_end(partial(run.review, subject.change))
+            fields = (worker_fields if way.stage == "workers" else review_fields)(answer, run.trace.events)
     spent = round(time.perf_counter() - began, 3)
     return {"engine": run.setup.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}
 
@@ -119,12 +141,13 @@ def _subject(case: Case) -> tuple[wiring.Subject, str]:
 
 
 def _settings(way: Way, subject: wiring.Subject) -> Settings:
-    return wiring.settings_for(subject.base, os.environ, {"engine": way.engine})
+    return wiring.settings_for(subject.base, os.environ, {**dict(way.flags), "engine": way.engine})
 
 
-def _setup(way: Way, subject: wiring.Subject, settings: Settings) -> wiring.Run:
+def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journal | None = None) -> wiring.Run:
     table = None if way.calibration is None else read_calibration(way.calibration)
-    return wiring.setup(subject, settings, wiring.Given(script=way.script, calibration=table))
+    given = wiring.Given(script=way.script, calibration=table, environ=os.environ, baseline=way.baseline)
+    return wiring.setup(subject, settings, given, journal=journal)
 
 
 def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> None:

@@ -11,27 +11,32 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import outgoing, wiring
+from reviewbot.adapters.claude import Sdk
 from reviewbot.commands.reading import SARIF_BYTES, read_diff, read_input
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave
 from reviewbot.config import Settings
 from reviewbot.contracts import SEVERITY_ORDER, Review
 from reviewbot.errors import ExitCode, InputError
+from reviewbot.model.estimate import estimate
+from reviewbot.model.planner import ModelPlanner
 from reviewbot.output.annotations import render_annotations
+from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.json_report import render_json
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.plan_report import render_plan, render_plan_json
 from reviewbot.output.progress import ProgressLine
-from reviewbot.output.sarif import render_sarif
+from reviewbot.output.sarif import render_sarif_named
 from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
-from reviewbot.ports import Snapshot
-from reviewbot.review import review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.trace import Trace
 
 Renderer = Callable[[Review], str]
+
+ASKING = frozenset({"claude"})
+"""Engines that ask models."""
 
 RENDERERS: dict[str, Renderer] = {
     "json": render_json,
@@ -44,6 +49,8 @@ RENDERERS: dict[str, Renderer] = {
 def review_command(arguments: argparse.Namespace) -> int:
     """`reviewbot review`."""
     _check_places(arguments)
+    # Loading the models' SDK takes longer than reading most changes, so that it is begun first.
+    sdk = wiring.loading(os.environ, arguments.engine)
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
@@ -52,22 +59,24 @@ def review_command(arguments: argparse.Namespace) -> int:
         journal = None
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
-        given = wiring.Given(script=arguments.script, results=_results(arguments))
+        given = _given(arguments, sdk)
         run = wiring.setup(subject, settings, given, journal=journal, listener=progress.on_event)
+        if arguments.estimate:
+            return _estimate(subject, settings, run)
         if journal is not None and not arguments.resume:
             journal.inner.forget(run.setup.run_id + "/")
         try:
-            answer = run_to_end(partial(review, subject.change, run.setup))
-            answer = outgoing.masked_review(outgoing.with_symbols(answer, subject.snapshot), journal)
-            render = _renderer(arguments, answer, subject.snapshot)
+            answer = run_to_end(partial(run.review, subject.change))
+            told = outgoing.delivered(answer, subject.snapshot, run.trace, journal)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
                 _write_trace(arguments, run.trace)
             raise
+    answer = told.review
     code = exit_code(answer, settings, run.rules)
     with reader_may_leave():
-        _deliver(answer, arguments, render)
+        _deliver(answer, arguments, _renderer(arguments, told))
     _write_trace(arguments, run.trace)
     if code == ExitCode.INCOMPLETE:
         sys.stderr.write(f"reviewbot: {_what_is_missing(answer)}; --allow-partial ends with 0\n")
@@ -79,7 +88,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, _flags(arguments))
-        run = wiring.setup(subject, settings, wiring.Given(script=arguments.script, results=_results(arguments)))
+        run = wiring.setup(subject, settings, _given(arguments))
         plan = run_to_end(partial(run.setup.planner.plan, subject.change))
     plan = outgoing.masked_plan(plan)
     if arguments.format == "json":
@@ -87,6 +96,26 @@ def plan_command(arguments: argparse.Namespace) -> int:
     else:
         look = look_of(sys.stdout, os.environ)
         write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour))
+    return ExitCode.REVIEWED
+
+
+def _estimate(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
+    """Print what the review would take. The plan is the routed one: to plan with a model would cost already."""
+    planner = run.setup.planner
+    routed = planner.routed if isinstance(planner, ModelPlanner) else planner
+    plan = run_to_end(partial(routed.plan, subject.change))
+    asked = run.setup.engine.name in ASKING
+    models = wiring.tiers_of(settings) if asked else {}
+    told = estimate(
+        plan if asked else plan.model_copy(update={"tasks": ()}),
+        run.setup.crew,
+        wiring.prices_of(settings).cost,
+        models,
+    )
+    look = look_of(sys.stdout, os.environ)
+    text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
+    with reader_may_leave():
+        write(sys.stdout, text)
     return ExitCode.REVIEWED
 
 
@@ -137,6 +166,10 @@ def _takes_all(arguments: argparse.Namespace) -> bool:
     return bool(arguments.worker or arguments.sarif)
 
 
+def _given(arguments: argparse.Namespace, sdk: Sdk | None = None) -> wiring.Given:
+    return wiring.Given(script=arguments.script, results=_results(arguments), environ=os.environ, sdk=sdk)
+
+
 def _results(arguments: argparse.Namespace) -> tuple[tuple[str, bytes], ...]:
     """The logs of other programs, each with its name."""
     return tuple((name, read_input(name, SARIF_BYTES)) for name in arguments.sarif or ())
@@ -152,6 +185,9 @@ def _flags(arguments: argparse.Namespace) -> dict[str, object]:
         "min_confidence": getattr(arguments, "min_confidence", None),
         "deadline_s": getattr(arguments, "deadline", None),
         "allow_partial": getattr(arguments, "allow_partial", None),
+        "max_cost": getattr(arguments, "max_cost", None),
+        "concurrency": getattr(arguments, "concurrency", None),
+        "critic": getattr(arguments, "critic", None),
     }
 
 
@@ -182,10 +218,10 @@ def _check_place(path: Path) -> None:
         raise InputError(f"cannot write {path}: no such folder, or no permission")
 
 
-def _renderer(arguments: argparse.Namespace, answer: Review, snapshot: Snapshot) -> Renderer | None:
-    """What makes the report; None for text on a terminal. Places are looked up while the snapshot is open."""
+def _renderer(arguments: argparse.Namespace, told: outgoing.Delivered) -> Renderer | None:
+    """What makes the report; None for text on a terminal."""
     if arguments.format == "sarif":
-        return partial(render_sarif, place_of=outgoing.places(answer, snapshot))
+        return partial(render_sarif_named, fingerprints=told.fingerprints)
     return RENDERERS.get(arguments.format)
 
 

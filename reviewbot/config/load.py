@@ -32,6 +32,9 @@ FLAGS = {
     "deadline_s": "--deadline",
     "workers": "--worker",
     "allow_partial": "--allow-partial",
+    "max_cost": "--max-cost",
+    "concurrency": "--concurrency",
+    "critic": "--critic",
 }
 """The settings that the command line has a flag for."""
 

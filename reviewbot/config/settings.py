@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EngineName = Literal["analyzers", "scripted"]
+EngineName = Literal["claude", "analyzers", "scripted"]
+Provider = Literal["anthropic", "bedrock", "vertex"]
 FailOn = Literal["critical", "warning", "info"]
 
 DEFAULT_DEADLINE_S = 600
 DEFAULT_MAX_FINDINGS = 25
 DEFAULT_CHUNK_LINES = 400
+DEFAULT_BUNDLE_LINES = 500
+"""As much as a reader holds in mind at once, and enough that the prompt before it does not cost more than the code."""
+DEFAULT_MAX_COST = 10.0
+"""Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be somebody's decision."""
+DEFAULT_PLAN_ABOVE = 400
+DEFAULT_FAN_OUT = 48
 LEAST_CONCURRENCY = 4
 """Tasks mostly wait for programs or for a network, so that a small machine gains from a few at once as well."""
 
@@ -47,6 +54,37 @@ class Settings:
     allow_partial: bool = False
     """Whether a review that could not look at everything still ends with exit code 0."""
     chunk_lines: int = DEFAULT_CHUNK_LINES
-    """Changed lines per task."""
+    """Changed lines per slice of a file."""
+    bundle_lines: int = DEFAULT_BUNDLE_LINES
+    """Lines up to which a model is given slices of one folder in one task; 0: one slice a task."""
+    task_timeout_s: int | None = None
+    """Seconds for each task, and for a model to say something; None: as each worker's card says."""
+    max_cost: float | None = DEFAULT_MAX_COST
+    """Dollars for the whole review; None: no limit."""
+    max_calls: int | None = None
+    """Calls of a model; None: no limit."""
+    max_tokens: int | None = None
+    """Tokens read and written by models, cached ones included; None: no limit."""
+    worker_tokens: int | None = None
+    """The same, of each worker."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    """What the account allows, where that should be kept to before the provider says so; None: as fast as it goes."""
+    plan_above: int = DEFAULT_PLAN_ABOVE
+    """Changed lines above which a model plans the review; below, rules do."""
+    fan_out: int = DEFAULT_FAN_OUT
+    """Tasks above which a review has two levels."""
+    critic: bool = False
+    """Whether a model looks over the finished review once more, and may set findings aside."""
+    extra_workers: int = 0
+    """How many workers that no card describes a model's plan may ask for."""
+    provider: Provider | None = None
+    """Who serves the models; None: Anthropic."""
+    model_haiku: str | None = None
+    model_sonnet: str | None = None
+    model_opus: str | None = None
+    """The model of each tier; None: as shipped."""
+    prices: str | None = None
+    """A TOML file with the prices of further models; None: those shipped."""
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each setting comes from: "default", ".reviewbot.toml", the user's file, the variable's or flag's name."""

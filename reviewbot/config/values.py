@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
@@ -11,7 +11,7 @@ from reviewbot.config.globs import MAX_LENGTH, glob_fault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = str | int | bool | tuple[str, ...] | None
+Value = str | int | float | bool | tuple[str, ...] | None
 Schema = dict[str, object]
 
 NOTHING = "none"
@@ -21,6 +21,11 @@ _MAX_ITEMS = 100
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
 """What an editor can check of a glob; the rest of what cannot be printed is refused when the file is read."""
+
+_AMOUNT = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,2})?")
+_MODEL = r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}"
+_TOKENS = 1_000_000_000
+"""More than any review of one change takes; a limit above it would be none."""
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -107,6 +112,59 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Dollars:
+    """An amount of money, or "none" for no limit. Cents count; a fraction of one does not."""
+
+    high: int
+    expected: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expected", f"an amount in dollars from 0 to {self.high}, such as 2.50, or {NOTHING}")
+
+    @property
+    def schema(self) -> Schema:
+        """The bounds."""
+        return {"anyOf": [{"type": "number", "minimum": 0, "maximum": self.high}, {"const": NOTHING}]}
+
+    def check(self, value: object) -> Value:
+        """The amount, or None."""
+        if value == NOTHING:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= self.high:
+            return round(float(value), 2)
+        raise ValueError(value)
+
+    def parse(self, text: str) -> Value:
+        """Digits with at most one point."""
+        return self.check(float(text) if _AMOUNT.fullmatch(text) else text)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A short text of one form, or "none"."""
+
+    pattern: str
+    expected: str
+
+    @property
+    def schema(self) -> Schema:
+        """The form."""
+        return {"anyOf": [{"type": "string", "pattern": f"^{self.pattern}$"}, {"const": NOTHING}]}
+
+    def check(self, value: object) -> Value:
+        """The text, or None."""
+        if value == NOTHING:
+            return None
+        if isinstance(value, str) and re.fullmatch(self.pattern, value):
+            return value
+        raise ValueError(value)
+
+    def parse(self, text: str) -> Value:
+        """As `check`."""
+        return self.check(text)
+
+
+@dataclass(frozen=True)
 class Switch:
     """True or false."""
 
@@ -179,7 +237,7 @@ class Names:
 
 
 KINDS: Mapping[str, Kind] = {
-    "engine": Choice(("analyzers", "scripted")),
+    "engine": Choice(("claude", "analyzers", "scripted")),
     "fail_on": Choice(("critical", "warning", "info")),
     "min_confidence": Number(0, 100, optional=True),
     "deadline_s": Number(1, 86_400),
@@ -189,11 +247,28 @@ KINDS: Mapping[str, Kind] = {
     "workers": Names(),
     "allow_partial": Switch(),
     "chunk_lines": Number(10, 10_000),
+    "bundle_lines": Number(0, 10_000),
+    "task_timeout_s": Number(1, 86_400, optional=True),
+    "max_cost": Dollars(100_000),
+    "max_calls": Number(1, 100_000, optional=True),
+    "max_tokens": Number(1_000, _TOKENS, optional=True),
+    "worker_tokens": Number(1_000, _TOKENS, optional=True),
+    "requests_per_minute": Number(1, 1_000_000, optional=True),
+    "tokens_per_minute": Number(1_000, _TOKENS, optional=True),
+    "plan_above": Number(0, 1_000_000),
+    "fan_out": Number(4, 1_000),
+    "critic": Switch(),
+    "extra_workers": Number(0, 5),
+    "provider": Choice(("anthropic", "bedrock", "vertex")),
+    "model_haiku": Line(_MODEL, "the id of a model"),
+    "model_sonnet": Line(_MODEL, "the id of a model"),
+    "model_opus": Line(_MODEL, "the id of a model"),
+    "prices": Line(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"),
 }
 """Every key, in the order of the documentation."""
 
 
-def as_written(value: Value) -> str | int | bool | list[str]:
+def as_written(value: Value) -> str | int | float | bool | list[str]:
     """A setting as a file writes it: TOML has no null, and its lists are JSON's."""
     if value is None:
         return NOTHING

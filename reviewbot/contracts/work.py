@@ -95,6 +95,8 @@ class ReviewTask(Contract):
     constraints: Constraints
     depends_on: tuple[str, ...] = ()
     needs_dependencies: bool = True
+    programs_only: bool = False
+    """Whether no model is asked: the plan spared this worker's model the slices, and its programs run on them."""
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""

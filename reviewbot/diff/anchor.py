@@ -29,19 +29,46 @@ class Place(NamedTuple):
     evidence: str
 
 
-def anchor(candidate: Candidate, payload: Payload) -> Place | None:
-    """Find the place of a candidate in its slice.
+_GIT_PREFIXES = ("a/", "b/", "./")
+"""What a diff or a shell writes before a name; a model may copy it."""
+
+
+def file_of(candidate: Candidate, payloads: Sequence[Payload]) -> str | None:
+    """The file among these slices that a candidate is about.
+
+    By its name. Where code is quoted, which is then looked for in that file, it may also be written with a prefix of
+    git's, by the name that it had before, or without its first folders, as long as one file alone fits. A program that
+    counted lines knows its names.
+
+    Returns:
+        None where no file fits or several do: a quote is never looked for in a file that the candidate does not name.
+    """
+    name = candidate.path
+    names = {payload.file_path: payload.old_path for payload in payloads}
+    if name in names or candidate.line is not None:
+        return name if name in names else None
+    plain = name[2:] if name.startswith(_GIT_PREFIXES) else name
+    fitting = [path for path, old in names.items() if plain in (path, old) or (name and path.endswith(f"/{name}"))]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
+    """Find the place of a candidate in the slices of its file, wherever in them it stands.
 
     A line that a program counted is taken where it is an added one and all lines up to the end are on the new side of
     the slice. Else the quote is looked for, line by line: as it is, then without regard to white space, then without
     the markers of added lines. A match on added lines goes before one on context alone.
 
     Returns:
-        None where the place is not in the slice, says nothing (white space and punctuation only) or is one of several.
+        None where the place is in no slice, says nothing (white space and punctuation only) or is one of several.
     """
-    rows = [_Line(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None]
+    slices = [_new_side(payload) for payload in payloads]
     if candidate.line is not None:
-        return _counted(rows, candidate.line, candidate.end_line or candidate.line)
+        counted = (_counted(rows, candidate.line, candidate.end_line or candidate.line) for rows in slices)
+        places = [place for place in counted if place is not None]
+        return places[0] if len(places) == 1 else None
+    # Looked for in all slices at once: the same line in two of them is as ambiguous as twice in one.
+    rows = [row._replace(hunk=len(slices) * row.hunk + at) for at, lines in enumerate(slices) for row in lines]
     quote = _trimmed(candidate.quote.split("\n"))
     if not any(char.isalnum() for line in quote for char in line):
         return None
@@ -50,6 +77,10 @@ def anchor(candidate: Candidate, payload: Payload) -> Place | None:
         if found:
             return _best(found)
     return None
+
+
+def _new_side(payload: Payload) -> list[_Line]:
+    return [_Line(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None]
 
 
 def _counted(rows: Sequence[_Line], line: int, end_line: int) -> Place | None:

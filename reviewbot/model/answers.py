@@ -7,6 +7,7 @@ fields, duplicate keys and numbers that are none are checked here, after the rea
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 
@@ -25,6 +26,8 @@ ENDINGS = {
     "tools": "a tool was called where an answer was due",
 }
 """Why an answer is none, by the way it ended."""
+
+_BLOCK = re.compile(r"^```(?:json)?\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
 _UNSUPPORTED = frozenset({
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems",
@@ -50,7 +53,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
     if reply.stop in ENDINGS:
         raise EngineError(ENDINGS[reply.stop])
     try:
-        value = json.loads(reply.text, object_pairs_hook=_once, parse_constant=_no_number)
+        value = json.loads(_unwrapped(reply.text), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise EngineError(f"the answer is no JSON that can be read ({str(error)[:80]})") from None
     try:
@@ -60,6 +63,15 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the top"
         raise EngineError(f"the answer does not fit at {where}: {first['msg']}") from None
+
+
+def _unwrapped(text: str) -> str:
+    """The answer without the words around it, where it stands in the one code block of a text.
+
+    A server that knows no structured output gets such answers from a model. With two blocks nobody knows which one.
+    """
+    blocks = _BLOCK.findall(text)
+    return str(blocks[0]) if len(blocks) == 1 and not text.lstrip().startswith("{") else text
 
 
 def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

@@ -12,9 +12,9 @@ RULE = (
 
 
 def fenced(name: str, text: str) -> str:
-    """`text` between two fences. The token is the text's own hash, so that equal text makes equal requests.
+    """`text` between two fences. The token is a hash of both, so that equal text makes equal requests.
 
     A text that held its own token would have to contain a hash of itself.
     """
-    token = sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    token = sha256(f"{name}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
     return f"<<<{name} {token}\n{text}\n<<<end {token}"

@@ -81,7 +81,8 @@ def _annotations(review: Review) -> Iterator[_Annotation]:
 def _of(finding: Finding, level: str, doubt: str = "") -> _Annotation:
     what = short_line(finding.rule or finding.category, _TITLE_CHARS // 2)
     title = f"{_OURS}: {finding.type} {what} ({finding.confidence} of 100)"
-    texts = (finding.message, finding.trigger, doubt)
+    disputed = f"a model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
+    texts = (finding.message, finding.trigger, finding.symptom, finding.contract, doubt, disputed)
     message = "\n".join(short_line(text, _MESSAGE_CHARS) for text in texts if text.strip())
     return _Annotation(level, title, message or what, finding.path, finding.line, finding.end_line)
 

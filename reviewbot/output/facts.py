@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Usage
+from reviewbot.contracts import SEVERITY_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,6 @@ GAP_WORDS = {
 }
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""
-_SECOND, _MINUTE = 1_000, 60_000  # milliseconds
 WITHHELD_WORDS = {
     "below_threshold": "below the confidence threshold",
     "over_cap": "over the cap on findings",
@@ -141,31 +140,6 @@ def tags(finding: Finding) -> list[str]:
     """What a finding is and who says so: type or category, rule, weakness."""
     kinds = dict.fromkeys((finding.type, finding.category))
     return [*kinds, *([finding.rule] if finding.rule else []), *([f"CWE-{finding.cwe}"] if finding.cwe else [])]
-
-
-def cost_line(review: Review) -> str:
-    """What the review cost in money and in time."""
-    usage, times = review.usage, review.timings
-    cost = "No model was used: $0.00."
-    if usage != Usage():
-        cost = (
-            f"Model use: ${usage.cost_usd:.2f}; tokens in {usage.input_tokens:,}, cached {usage.cached_tokens:,}, "
-            f"out {usage.output_tokens:,}."
-        )
-    return (
-        f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}; longest chain of tasks "
-        f"{seconds(times.critical_path_ms)}, all tasks one after the other {seconds(times.sequential_ms)}."
-    )
-
-
-def seconds(milliseconds: int) -> str:
-    """A duration for people: "850 ms", "1.2 s", "3 min 20 s"."""
-    if milliseconds < _SECOND:
-        return f"{milliseconds} ms"
-    if milliseconds < _MINUTE:
-        return f"{milliseconds / _SECOND:.1f} s"
-    minutes, rest = divmod(round(milliseconds / _SECOND), 60)
-    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def _who(gap: Gap) -> str:

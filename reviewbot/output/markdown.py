@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.output.facts import by_severity, cost_line, coverage_line
+from reviewbot.output.costs import cost_line
+from reviewbot.output.facts import by_severity, coverage_line
 from reviewbot.output.markdown_sections import (
     Detail,
     conflict_blocks,
@@ -50,7 +51,7 @@ def render_markdown(review: Review, *, max_chars: int = MAX_CHARS) -> str:
     for detail in (Detail(total), Detail(total, tables=False), Detail(total, tables=False, code_lines=0)):
         if text := _within(_blocks(review, detail), max_chars):
             return text
-    short = Detail(0, items=5, prose=200, tables=False, code_lines=0)
+    short = Detail(0, items=5, prose=200, tables=False, code_lines=0, proofs=False)
     if not _within(_blocks(review, short), max_chars - _HEADINGS_CHARS):
         short = short._replace(items=0)
     room = max_chars - len(_joined(_blocks(review, short))) - _HEADINGS_CHARS
@@ -94,5 +95,6 @@ def _lost(detail: Detail) -> list[str]:
     return [
         *(["the table of files"] if not detail.tables else []),
         *(["all code"] if not detail.code_lines else []),
+        *(["what findings violate and rest on"] if not detail.proofs else []),
         *(["long texts and lists beyond their start"] if detail.prose < full.prose else []),
     ]

@@ -11,13 +11,13 @@ from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.output.costs import bill, seconds
 from reviewbot.output.facts import (
     SEVERITY_WORDS,
     STATE_WORDS,
     WITHHELD_WORDS,
     by_severity,
     counted,
-    seconds,
     tags,
     unseen,
     withheld_counts,
@@ -27,7 +27,7 @@ from reviewbot.output.text import block, clip_block, label, md, md_block, md_cel
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reviewbot.contracts import Finding, HumanItem, Review
+    from reviewbot.contracts import Finding, HumanItem, Review, Withheld
 
 _INDENT = "  "
 _NAME_CHARS = 300
@@ -57,6 +57,8 @@ class Detail(NamedTuple):
     """Lines of one block of code; with 0 no code is shown."""
     tables: bool = True
     """Whether the folded lists (withheld findings, coverage) are there."""
+    proofs: bool = True
+    """Whether a finding tells what it violates, what is seen, and why it is believed."""
 
 
 def finding_blocks(review: Review, detail: Detail) -> Iterator[str]:
@@ -139,12 +141,19 @@ def withheld_blocks(review: Review, detail: Detail) -> Iterator[str]:
     if not detail.tables:
         yield f"{title}. They are not listed here to stay within GitHub's limit."
         return
-    items = [
-        f"- {_place(item.finding)} {_prose(item.finding.message, detail.prose)} "
-        f"({item.finding.severity}, confidence {item.finding.confidence}, {WITHHELD_WORDS[item.reason]})"
-        for item in review.withheld[: detail.items]
-    ]
+    items = [f"- {_withheld(item, detail)}" for item in review.withheld[: detail.items]]
     yield from _folded(title, [*_list(items), *_more(len(review.withheld) - detail.items, "finding")])
+
+
+def _withheld(item: Withheld, detail: Detail) -> str:
+    finding = item.finding
+    text = (
+        f"{_place(finding)} {_prose(finding.message, detail.prose)} "
+        f"({finding.severity}, confidence {finding.confidence}, {WITHHELD_WORDS[item.reason]})"
+    )
+    # The other reasons say all that there is to say.
+    why = _prose(item.message, detail.prose) if item.reason == "critic" else ""
+    return f"{text}: {why}" if why else text
 
 
 def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
@@ -157,14 +166,25 @@ def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
         rows.append(f"| {md_cell(_shortened(entry.path))} | {STATE_WORDS[entry.state]} | {looked} |")
     blocks = ["\n".join(rows), *_more(len(review.coverage) - detail.items * _ROWS_PER_ITEM, "file")]
     if review.workers:
-        rows = ["| Worker | Tasks | Findings | Time | Dollars |", "| --- | ---: | ---: | ---: | ---: |"]
-        rows += [
-            f"| {md_cell(short_line(row.worker, _TAG_CHARS))} | {row.tasks} | {row.findings} "
-            f"| {seconds(row.duration_ms)} | {row.usage.cost_usd:.2f} |"
-            for row in review.workers[: detail.items]
-        ]
-        blocks.append("\n".join(rows))
+        blocks.append("\n".join(_bill(review, detail)))
     yield from _folded(f"Coverage: {counted(len(review.coverage), 'file')}", blocks)
+
+
+def _bill(review: Review, detail: Detail) -> Iterator[str]:
+    """What each worker did and cost: without a model its time is all there is to tell."""
+    costs = bill(review)
+    if not costs:
+        yield "| Worker | Tasks | Findings | Time | Dollars |"
+        yield "| --- | ---: | ---: | ---: | ---: |"
+        for row in review.workers[: detail.items]:
+            name, time = md_cell(short_line(row.worker, _TAG_CHARS)), seconds(row.duration_ms)
+            yield f"| {name} | {row.tasks} | {row.findings} | {time} | {row.usage.cost_usd:.2f} |"
+        return
+    yield "| Worker | Tasks | Findings | Calls | In | Cache read | Cache written | Out | Dollars | Time |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for cost in (*costs[:-1][: detail.items], costs[-1]):
+        numbers = " | ".join(cost._replace(dollars=md(cost.dollars))[1:])
+        yield f"| {md_cell(short_line(cost.who, _TAG_CHARS))} | {numbers} |"
 
 
 def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: bool = True) -> Iterator[str]:
@@ -175,8 +195,9 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
     yield f"- **{_place(finding)}**{word} {_prose(finding.message, detail.prose)}"
     if evidence and detail.code_lines:
         yield from _code(finding.evidence, info, detail)
-    if trigger := _prose(finding.trigger, detail.prose):
-        yield f"{_INDENT}*When it bites:* {trigger}"
+    for title, told in _told(finding, proofs=detail.proofs):
+        if prose := _prose(told, detail.prose):
+            yield f"{_INDENT}*{title}:* {prose}"
     if "\n" in block(finding.suggestion):
         if detail.code_lines:
             yield f"{_INDENT}*Suggestion:*"
@@ -186,6 +207,16 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
     about = ", ".join(_tag(tag) for tag in tags(finding))
     sources = ", ".join(_tag(source) for source in finding.sources[:_SOURCES])
     yield f"{_INDENT}{about}; confidence {finding.confidence} of 100, by {sources}"
+
+
+def _told(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
+    """What a finding says of itself beside its message. A doubt is told also where there is room for nothing else."""
+    yield "When it bites", finding.trigger
+    if proofs:
+        yield "What it violates", finding.contract
+        yield "What is seen", finding.symptom
+        yield "Why it is believed", finding.proof
+    yield "A model disputes it", finding.disputed
 
 
 def _code(text: str, info: str, detail: Detail) -> Iterator[str]:

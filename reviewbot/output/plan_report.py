@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.output.facts import counted, left_out, seconds, unlooked
+from reviewbot.output.costs import seconds
+from reviewbot.output.facts import counted, left_out, unlooked
 from reviewbot.output.json_report import render_json
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.terminal.report import write_unseen

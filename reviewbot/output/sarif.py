@@ -31,18 +31,24 @@ MAX_RESULTS = 25_000
 _ROOT = "%SRCROOT%"
 _MESSAGE_CHARS = 2_000
 _SNIPPET_LINES, _SNIPPET_CHARS = 20, 400
+_BACKED_BY = ("contract", "symptom", "proof")
+"""Fields of a finding that say what it violates, what is seen, and why it is believed."""
 _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 
 
 def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place) -> str:
     """The log with a last LF, ASCII only. The two functions say what is around a finding, for its fingerprint."""
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, symbol_of, place_of)]}
+    return render_sarif_named(review, of_review(review, symbol_of, place_of))
+
+
+def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> str:
+    """The same, where the fingerprint of every finding is known already."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, fingerprints)]}
     text = json.dumps(log, indent=2, ensure_ascii=True, allow_nan=False)
     return text.replace("\x7f", "\\u007f") + "\n"  # DEL is ASCII, and json leaves it as it is
 
 
-def _run(review: Review, symbol_of: SymbolOf, place_of: PlaceOf = known_place) -> Json:
-    names = of_review(review, symbol_of, place_of)
+def _run(review: Review, names: Mapping[Finding, str]) -> Json:
     told = [(Told(finding, "fail"), "") for finding in by_severity(review.findings)]
     told += [
         (Told(finding, "review"), f"Contradicted: {conflict.reason}")
@@ -70,6 +76,24 @@ def _result(told: Told, doubt: str, name: str, index: Mapping[str, int]) -> Json
     finding = told.finding
     certain = told.kind == "fail"
     when = f"When it bites: {finding.trigger}" if finding.trigger.strip() else ""
+    disputed = f"A model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
+    result: Json = {
+        "ruleId": told.rule_id,
+        "ruleIndex": index[told.rule_id],
+        "kind": told.kind,
+        "level": LEVELS[finding.severity] if certain else "none",
+        "message": _message(*([doubt] if doubt else []), finding.message, when, disputed),
+        "locations": [_location(finding.path, _region(finding))],
+        "partialFingerprints": {SCHEME: name},
+        "properties": _properties(finding, doubt),
+    }
+    if finding.also:
+        result["relatedLocations"] = [_location(finding.path, {"startLine": line}) for line in finding.also]
+    return result
+
+
+def _properties(finding: Finding, doubt: str) -> Json:
+    """What of a finding has no place of its own in the format."""
     properties: Json = {
         "confidence": finding.confidence,
         "severity": finding.severity,
@@ -78,21 +102,11 @@ def _result(told: Told, doubt: str, name: str, index: Mapping[str, int]) -> Json
     }
     if finding.suggestion.strip():
         properties["suggestion"] = clip_block(finding.suggestion, lines=_SNIPPET_LINES, chars=_SNIPPET_CHARS)
+    backing = {name: short_line(getattr(finding, name), _MESSAGE_CHARS) for name in _BACKED_BY}
+    properties |= {name: text for name, text in backing.items() if text}
     if doubt:
         properties["review"] = short_line(doubt, _MESSAGE_CHARS)
-    result: Json = {
-        "ruleId": told.rule_id,
-        "ruleIndex": index[told.rule_id],
-        "kind": told.kind,
-        "level": LEVELS[finding.severity] if certain else "none",
-        "message": _message(*([doubt] if doubt else []), finding.message, when),
-        "locations": [_location(finding.path, _region(finding))],
-        "partialFingerprints": {SCHEME: name},
-        "properties": properties,
-    }
-    if finding.also:
-        result["relatedLocations"] = [_location(finding.path, {"startLine": line}) for line in finding.also]
-    return result
+    return properties
 
 
 def _person_results(items: list[HumanItem], index: Mapping[str, int]) -> Iterator[Json]:

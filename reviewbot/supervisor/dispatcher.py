@@ -99,7 +99,7 @@ class Dispatcher:
         todo = [task]
         while todo:
             current = todo.pop(0)
-            key = f"{self.run_id}/{current.task_id}/{current.failures}{_given(current, results)}"
+            key = f"{self.run_id}/{current.task_id}/{current.failures}/{_question(current, results)}"
             stored = _read(await asyncio.to_thread(self.journal.get, key))
             if stored is not None:
                 said = stored.model_dump(mode="json")
@@ -108,7 +108,8 @@ class Dispatcher:
             step = next_step(current, outcome)
             if step.action == "reassign":
                 step = self._reassigned(step, current)
-            self.trace.record("step", task_id=current.task_id, action=step.action, reason=step.reason)
+            tier = (*step.tasks, current)[0].constraints.tier
+            self.trace.record("step", task_id=current.task_id, root=task.task_id, tier=tier, **step.as_json())
             ends[task.task_id] = _after(ends[task.task_id], step)
             todo = [*step.tasks, *todo]
             if stored is None and _is_progress(step):
@@ -154,12 +155,10 @@ class Dispatcher:
         raise AssertionError("tenacity ends in a return or a RetryError")  # pragma: no cover - see the message
 
 
-def _given(task: ReviewTask, results: Mapping[str, WorkerResult]) -> str:
-    """What of a task's dependencies is part of the question that it answers; nothing for a task without any."""
-    if not task.depends_on:
-        return ""
+def _question(task: ReviewTask, results: Mapping[str, WorkerResult]) -> str:
+    """What a task asks, and what it was given. Two plans of a model may call different tasks by the same id."""
     given = [results[name].model_dump_json() if name in results else "-" for name in task.depends_on]
-    return "/" + sha256("\0".join(given).encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256("\0".join((task.model_dump_json(), *given)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _read(stored: str | None) -> Outcome | None:

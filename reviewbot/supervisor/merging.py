@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
-from reviewbot.supervisor.verifier import Together, Voice, agreed, voice_of
+from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, Severity
+from reviewbot.supervisor.verifier import Together, Voice, agreed, by_a_model_alone, voice_of
 
 SAME_WORDS = 0.6
 """Share of the shorter message's words that two messages have in common when they say the same."""
@@ -22,18 +22,63 @@ COMPARED = 16
 _WORD = re.compile(r"[a-z0-9_]{3,}")
 
 
+class Saying(NamedTuple):
+    """How one worker put a defect, before it was joined with others."""
+
+    severity: Severity
+    program: bool
+    """Whether a program stands behind it."""
+    type: str
+    message: str
+
+
+class Defect(NamedTuple):
+    """A finding and everything that was joined to it, each saying once."""
+
+    finding: Finding
+    sayings: frozenset[Saying]
+
+
+class Contradiction(NamedTuple):
+    """Two defects that cannot both be followed, or be one, as they stand."""
+
+    sides: tuple[Defect, Defect]
+    reason: str
+
+    def as_conflict(self) -> Conflict:
+        """As it is shown."""
+        return Conflict(findings=tuple(side.finding for side in self.sides), reason=self.reason)
+
+
+class Merged(NamedTuple):
+    """Every defect, in exactly one of the two."""
+
+    single: list[Defect]
+    contradictions: list[Contradiction]
+
+
 class _Said(NamedTuple):
-    """A finding, the words of its message, which are dear to cut and compared often, and all who said it."""
+    """A finding, the words of its message, which are dear to cut and compared often, and all who said it how."""
 
     finding: Finding
     words: frozenset[str]
     voices: set[Voice]
+    sayings: set[Saying]
+
+    def as_defect(self) -> Defect:
+        return Defect(self.finding, frozenset(self.sayings))
 
 
 def merge(
     findings: Iterable[Finding], together: Together = lambda _sources, _rules: None
 ) -> tuple[list[Finding], list[Conflict]]:
-    """Split findings into single defects and conflicts. No finding is in both, and none is lost.
+    """Split findings into single defects and conflicts, as `merged` does."""
+    single, contradictions = merged(findings, together)
+    return [defect.finding for defect in single], [pair.as_conflict() for pair in contradictions]
+
+
+def merged(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
+    """Split findings into single defects and contradictions. No finding is in both, and none is lost.
 
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
     also if one lies on the way of the value that the other follows, and they share a CWE. Those of one tool for one
@@ -41,15 +86,25 @@ def merge(
     """
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
-        words = frozenset(_WORD.findall(finding.message.lower()))
-        by_path[finding.path].append(_Said(finding, words, {voice_of(finding)}))
-    single: list[Finding] = []
-    conflicts: list[Conflict] = []
+        said = _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)})
+        by_path[finding.path].append(said)
+    single: list[Defect] = []
+    contradictions: list[Contradiction] = []
     for group in by_path.values():
-        kept, contradicting = _conflicts(_trusted(_fold(group), together))
+        kept, contradicting = _parted(_trusted(_fold(group), together))
         single += kept
-        conflicts += contradicting
-    return single, conflicts
+        contradictions += contradicting
+    return Merged(single, contradictions)
+
+
+def words_of(finding: Finding) -> frozenset[str]:
+    """The words by which its message is compared with others."""
+    return frozenset(_WORD.findall(finding.message.lower()))
+
+
+def saying_of(finding: Finding) -> Saying:
+    """The saying of one finding that nothing was joined to."""
+    return Saying(finding.severity, not by_a_model_alone(finding), finding.type, finding.message)
 
 
 class _Window:
@@ -96,10 +151,10 @@ def _fold(group: Iterable[_Said]) -> list[_Said]:
     return window.done + window.near
 
 
-def _conflicts(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
+def _parted(group: Iterable[_Said]) -> tuple[list[Defect], list[Contradiction]]:
     """Take pairs that contradict each other out of the findings of one file."""
     window = _Window()
-    conflicts: list[Conflict] = []
+    pairs: list[Contradiction] = []
     for said in sorted(group, key=_order):
         window.advance(said.finding.line)
         reasons = ((kept, _contradiction(kept, said)) for kept in window.near)
@@ -108,8 +163,8 @@ def _conflicts(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
             window.add(said)
         else:
             window.near.remove(other)
-            conflicts.append(Conflict(findings=(other.finding, said.finding), reason=reason))
-    return [said.finding for said in window.done + window.near], conflicts
+            pairs.append(Contradiction((other.as_defect(), said.as_defect()), reason))
+    return [said.as_defect() for said in window.done + window.near], pairs
 
 
 def _is_twin(one: _Said, other: _Said) -> bool:
@@ -150,7 +205,7 @@ def _contradiction(one: _Said, other: _Said) -> str | None:
         return None
     if {first.severity, second.severity} == {"critical", "info"}:
         return f"{first.type} calls it {first.severity}, {second.type} calls it {second.severity}"
-    if first.suggestion and second.suggestion and _plain(first.suggestion) != _plain(second.suggestion):
+    if first.suggestion and second.suggestion and plain(first.suggestion) != plain(second.suggestion):
         return f"{first.type} and {second.type} suggest different code for the same defect"
     return None
 
@@ -161,24 +216,32 @@ def _joined(one: _Said, other: _Said) -> _Said:
         (one, other), key=lambda said: (SEVERITY_ORDER[said.finding.severity], -said.finding.confidence)
     )
     one.voices.update(other.voices)
-    finding = best.finding.model_copy(
-        update={
-            "sources": tuple(sorted({*one.finding.sources, *other.finding.sources})),
-            "trigger": best.finding.trigger or rest.finding.trigger,
-            "suggestion": best.finding.suggestion or rest.finding.suggestion,
-            "cwe": best.finding.cwe or rest.finding.cwe,
-            "also": best.finding.also or rest.finding.also,
-        }
-    )
-    return best._replace(finding=finding, voices=one.voices)
+    one.sayings.update(other.sayings)
+    finding = said_again(best.finding, rest.finding)
+    return best._replace(finding=finding, voices=one.voices, sayings=one.sayings)
+
+
+def said_again(speaker: Finding, other: Finding) -> Finding:
+    """The speaker's words for both: what it leaves blank the other may fill, and both are named as sources."""
+    filled = {name: getattr(speaker, name) or getattr(other, name) for name in _FILLED}
+    return speaker.model_copy(update={"sources": tuple(sorted({*speaker.sources, *other.sources})), **filled})
+
+
+_FILLED = ("trigger", "contract", "symptom", "suggestion", "proof", "disputed", "cwe", "also")
+"""A doubt that was raised stays as well, whoever speaks."""
+
+
+def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
+    """By place, and then by everything else: the order in which workers answered must not show in the review."""
+    place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
+    told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.proof, f.disputed)
+    return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also))
 
 
 def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:
-    """By place, and then by everything else: the order in which workers answered must not show in the review."""
-    f = said.finding
-    place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
-    return (*place, f.severity, f.category, f.sources, f.suggestion, f.trigger, f.evidence, f.cwe or 0)
+    return order(said.finding)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Without what only lays out."""
     return " ".join(text.split())

@@ -5,27 +5,23 @@ Pure: the plan is a value that can be printed, compared and stored before anythi
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from hashlib import sha256
+from posixpath import dirname
+from typing import NamedTuple
 
 from reviewbot.config.globs import applies
-from reviewbot.contracts import (
-    ChangeSet,
-    Constraints,
-    FileChange,
-    Hunk,
-    Payload,
-    Plan,
-    ReviewTask,
-    Unlooked,
-    WorkerCard,
-)
-from reviewbot.diff.rows import code_of, halves
+from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
 from reviewbot.ports import Crew, Settled
-from reviewbot.supervisor.triage import triage
+from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
+from reviewbot.supervisor.slices import Slice, bundles, enclosing, payloads
+from reviewbot.supervisor.triage import Triage, triage
+
+__all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
 
 MAX_FILES = 3_000
 """GitHub lists no more files of one pull request; beyond that nobody reads a comment either."""
@@ -33,13 +29,20 @@ MAX_FILES = 3_000
 MAX_NAME = 200
 """Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
 
-MAX_ENCLOSING = 8
-"""Lines of definitions around a slice; deeper nesting is rare, and the innermost say most."""
-
 Head = Callable[[str], str | None]
 """The whole new side of a file, where it is known."""
 Covers = Callable[[WorkerCard, str], bool]
-"""Whether the engine can look at files of a language for a worker."""
+"""Whether an engine can look at files of a language for a worker."""
+
+
+def no_conventions(_path: str) -> bool:
+    """Whether rules are written for a path, where nobody knows of any."""
+    return False
+
+
+def some_program(_card: WorkerCard, _language: str) -> bool:
+    """Whether a program of a worker reads a language, where nobody has asked the programs."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,14 @@ class PlanLimits:
     max_files: int = MAX_FILES
     handed_in: Mapping[str, Collection[str]] = field(default_factory=dict)
     """By worker: files about which it was handed results of other programs. It gets a task for them in any language."""
+    bundle_lines: int = 0
+    """Changed lines up to which slices of one folder and language are one task of a worker; 0: one slice a task."""
+    route: bool = False
+    """Whether `routing` says which models read a file. Where `workers` names some, these read all of it."""
+    has_conventions: HasConventions = no_conventions
+    """Whether rules of the repository are written for a path; may block."""
+    programs: Covers = some_program
+    """Whether a program of a worker reads a language; where none does and no model is to read it, there is no task."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +76,8 @@ class RoutedPlanner:
     limits: PlanLimits
 
     async def plan(self, change: ChangeSet) -> Plan:
-        """The routed plan."""
-        return make_plan(change, self.crew, self.covers, self.head, self.limits)
+        """The routed plan. Looking up whole files blocks, so that it is made in a thread."""
+        return await asyncio.to_thread(make_plan, change, self.crew, self.covers, self.head, self.limits)
 
     async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
         """Nothing: what programs could not do once they cannot do twice."""
@@ -78,26 +89,31 @@ class RoutedPlanner:
         return retarget(self.crew, task, worker, self.limits.workers)
 
 
+class _Routed(NamedTuple):
+    """A file, its slices and who reads them."""
+
+    file: FileChange
+    slices: tuple[Slice, ...]
+    readers: Readers
+
+
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
-    cards = [card for card in crew.cards if not limits.workers or card.name in limits.workers]
     sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files)
-    tasks: list[ReviewTask] = []
+    choose = _chooser(sorted_files.read, limits)
+    routed: list[_Routed] = []
     unlooked: list[Unlooked] = []
     used: Counter[str] = Counter()
     for file in sorted_files.read:
-        wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
-        able = [card for card in wanted if covers(card, file.language)]
-        stranded = _stranded(able)
-        unlooked += _cannot_look(file, wanted, able, stranded)
-        slices = payloads(file, head(file.path), limits.chunk_lines)
-        # Whoever only passes on what others have found has not looked: the file stays in `unlooked` for it.
-        told = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
-        tasks += _tasks_of(file, slices, [card for card in (*able, *told) if card.name not in stranded], used)
+        cards, missed = _for_file(file, crew, covers, limits)
+        unlooked += missed
+        slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)
+        routed.append(_Routed(file, slices, choose(file, cards)))
+    tasks = [task for group in _grouped(routed, limits.bundle_lines) for task in _tasks_of(group, limits.bundle_lines)]
     return Plan(
         goal=change.title or f"Review a change of {len(change.files)} files",
         tasks=tuple(tasks),
-        reason=_reason(sorted_files.read, tasks, len(sorted_files.left_out)),
+        reason=_reason(sorted_files, tasks) + unread((each.file, each.readers) for each in routed),
         left_out=tuple(sorted_files.left_out),
         unlooked=tuple(unlooked),
     )
@@ -134,24 +150,88 @@ def retarget(crew: Crew, task: ReviewTask, worker: str, only: Sequence[str] = ()
     return moved.model_copy(update={"failures": task.failures, "more": task.more})
 
 
-def _tasks_of(
-    file: FileChange, slices: Sequence[Payload], cards: Sequence[WorkerCard], used: Counter[str]
-) -> list[ReviewTask]:
-    tasks: list[ReviewTask] = []
-    names = {card.name for card in cards}
-    for payload in slices:
-        # Two sections of one path are two slices; the counter keeps their task ids apart.
+def short_path(path: str) -> str:
+    """The path as a task's id holds it: a long one by its beginning and its hash."""
+    return path if len(path) <= MAX_NAME else f"{path[:MAX_NAME]}~{sha256(path.encode()).hexdigest()[:16]}"
+
+
+def _chooser(read: Sequence[FileChange], limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], Readers]:
+    """Who of the cards that are for a file reads it with a model, and whose programs run on it."""
+    if not limits.route or limits.workers:
+        return lambda _file, cards: Readers(tuple(cards), ())
+    plain = is_plain(read)
+
+    def choose(file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
+        models, programs = route(file, cards, limits.has_conventions, plain=plain)
+        handed = [card for card in programs if file.path in limits.handed_in.get(card.name, ())]
+        able = [card for card in programs if card in handed or limits.programs(card, file.language)]
+        return Readers(models, tuple(able))
+
+    return choose
+
+
+def _for_file(
+    file: FileChange, crew: Crew, covers: Covers, limits: PlanLimits
+) -> tuple[list[WorkerCard], list[Unlooked]]:
+    """The cards that get tasks for a file, and those that are for it and cannot look."""
+    cards = [card for card in crew.cards if not limits.workers or card.name in limits.workers]
+    wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
+    able = [card for card in wanted if covers(card, file.language)]
+    stranded = _stranded(able)
+    # Whoever only passes on what others have found has not looked: the file stays in `unlooked` for it.
+    told = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
+    working = [card for card in (*able, *told) if card.name not in stranded]
+    return working, _cannot_look(file, wanted, able, stranded)
+
+
+def _named(file: FileChange, cut: Iterable[Payload], used: Counter[str]) -> tuple[Slice, ...]:
+    """The slices with their names. Two sections of one path are two slices; the counter keeps their names apart."""
+    found = []
+    for payload in cut:
         used[file.path] += 1
-        suffix = f"{_short(file.path)}#{used[file.path]}"
-        for card in _dependencies_first(cards):
-            depends_on = [f"{name}:{suffix}" for name in card.depends_on if name in names]
-            tasks.append(task_for(card, payload, f"{card.name}:{suffix}", depends_on))
+        found.append(Slice(f"{short_path(file.path)}#{used[file.path]}", payload))
+    return tuple(found)
+
+
+def _grouped(routed: Sequence[_Routed], bundle_lines: int) -> list[list[_Routed]]:
+    """What may share tasks: the files of one folder and language, by path; without bundles each slice alone.
+
+    A group knows nothing of other folders, so that no file there can change its tasks.
+    """
+    if not bundle_lines:
+        return [[each._replace(slices=(one,))] for each in routed for one in each.slices]
+    groups: dict[tuple[str, str], list[_Routed]] = {}
+    for each in routed:
+        groups.setdefault((dirname(each.file.path), each.file.language), []).append(each)
+    return [sorted(group, key=lambda each: each.file.path) for group in groups.values()]
+
+
+def _tasks_of(group: Sequence[_Routed], bundle_lines: int) -> list[ReviewTask]:
+    """The tasks on the slices of one group, each worker's after those of the workers that it waits for."""
+    cards = {card.name: card for each in group for card in (*each.readers.models, *each.readers.programs)}
+    tasks: list[ReviewTask] = []
+    done: dict[tuple[str, str], str] = {}
+    for card in _dependencies_first(list(cards.values())):
+        read = [one for each in group if card in each.readers.models for one in each.slices]
+        scan = [one for each in group if card in each.readers.programs for one in each.slices]
+        for found, programs_only in ((read, False), (scan, True)):
+            for bundle in bundles(found, bundle_lines):
+                task = _bundled(card, bundle, done, programs_only=programs_only)
+                done |= {(card.name, one.name): task.task_id for one in bundle}
+                tasks.append(task)
     return tasks
 
 
-def _short(path: str) -> str:
-    """The path as a task's id holds it: a long one by its beginning and its hash."""
-    return path if len(path) <= MAX_NAME else f"{path[:MAX_NAME]}~{sha256(path.encode()).hexdigest()[:16]}"
+def _bundled(
+    card: WorkerCard, bundle: Sequence[Slice], done: Mapping[tuple[str, str], str], *, programs_only: bool
+) -> ReviewTask:
+    """One task on some slices. `done`: the task of each worker on each slice so far."""
+    first, *others = bundle
+    task_id = f"{card.name}:{first.name}" + (f"+{len(others)}" if others else "")
+    waits = [done[name, one.name] for name in card.depends_on for one in bundle if (name, one.name) in done]
+    task = task_for(card, first.payload, task_id, tuple(dict.fromkeys(waits)))
+    more = tuple(one.payload for one in others)
+    return task.model_copy(update={"more": more, "programs_only": programs_only})
 
 
 def _dependencies_first(cards: Sequence[WorkerCard]) -> list[WorkerCard]:
@@ -184,78 +264,11 @@ def _cannot_look(
     return entries
 
 
-def _reason(read: Sequence[FileChange], tasks: Sequence[ReviewTask], left_out: int) -> str:
-    languages = Counter(file.language for file in read)
+def _reason(found: Triage, tasks: Sequence[ReviewTask]) -> str:
+    languages = Counter(file.language for file in found.read)
     by_language = ", ".join(f"{count} {name}" for name, count in languages.most_common())
     by_worker = ", ".join(f"{count} {name}" for name, count in Counter(task.worker for task in tasks).items())
     return (
-        f"routed by rules: {len(read)} files to read ({by_language or 'none'}), riskiest first; "
-        f"{len(tasks)} tasks ({by_worker or 'none'}); {left_out} files named and left out"
+        f"routed by rules: {len(found.read)} files to read ({by_language or 'none'}), riskiest first; "
+        f"{len(tasks)} tasks ({by_worker or 'none'}); {len(found.left_out)} files named and left out"
     )
-
-
-def payloads(file: FileChange, whole: str | None, chunk_lines: int) -> tuple[Payload, ...]:
-    """Slices of one file. Cut per file, so that a change elsewhere never alters the slice (and its cached answer)."""
-    lines = [] if whole is None else whole.split("\n")
-    cut = [part for group in _groups(file.hunks, chunk_lines) for part in _cut(_payload(file, group), chunk_lines)]
-    return tuple(part.model_copy(update={"context": _context(part, lines)}) for part in cut)
-
-
-def _cut(payload: Payload, limit: int) -> list[Payload]:
-    """A slice of one hunk in pieces of at most `limit` lines: one huge hunk is what a new file looks like."""
-    parts = halves(payload) if len(payload.starts) == 1 and _size(payload.code) > limit else None
-    return [payload] if parts is None else [piece for part in parts for piece in _cut(part, limit)]
-
-
-def _size(code: str) -> int:
-    """The lines of a hunk's larger side, as `_groups` counts them."""
-    marks = Counter(line[:1] for line in code.split("\n"))
-    return marks[" "] + max(marks["+"], marks["-"])
-
-
-def _context(payload: Payload, lines: Sequence[str]) -> str:
-    """The definitions that enclose the hunks, each once. Of a bare diff only the hunks' own headings are known."""
-    found = dict.fromkeys(line for _, start in payload.starts for line in enclosing(lines, start))
-    return "\n".join(found)
-
-
-def enclosing(lines: Sequence[str], start: int) -> list[str]:
-    """The lines above line `start` (1-based) that it is nested in, outermost first, judged by indentation alone."""
-    if not 0 < start <= len(lines):
-        return []
-    first = next((line for line in lines[start - 1 :] if line.strip()), "")
-    depth = _depth(first)
-    found: list[str] = []
-    for line in reversed(lines[: start - 1]):
-        # A line that only closes or separates something is no definition.
-        if depth == 0 or len(found) == MAX_ENCLOSING:
-            break
-        if any(char.isalpha() for char in line) and _depth(line) < depth:
-            depth = _depth(line)
-            found.append(line.rstrip()[:MAX_NAME])
-    return found[::-1]
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _payload(file: FileChange, hunks: Sequence[Hunk]) -> Payload:
-    code, starts = code_of(hunks)
-    old = file.old_path if file.old_path != file.path else None
-    return Payload(code=code, file_path=file.path, old_path=old, language=file.language, starts=starts)
-
-
-def _groups(hunks: Sequence[Hunk], limit: int) -> Iterator[list[Hunk]]:
-    group: list[Hunk] = []
-    size = 0
-    for hunk in hunks:
-        # A hunk's larger side stands for its changed lines: context is three lines at each end, and counting is dear.
-        lines = max(hunk.old_count, hunk.new_count)
-        if group and size + lines > limit:
-            yield group
-            group, size = [], 0
-        group.append(hunk)
-        size += lines
-    if group:
-        yield group

@@ -1,4 +1,8 @@
-"""What to do after an outcome: the supervisor's judgement as one pure function, `next_step(task, outcome)`."""
+"""What to do after an outcome: the supervisor's judgement as one pure function, `next_step(task, outcome)`.
+
+The ladder, from the bottom: the same again, with what was wrong; a tier higher; another worker; half the size; a
+person. Each outcome that is no answer counts, and the third one opens the breaker.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +44,13 @@ class Step:
     human: HumanItem | None = None
     worker: str | None = None
 
+    def as_json(self) -> dict[str, object]:
+        """For the trace: what was decided, which tasks come of it, and what it leaves behind beside a result."""
+        made = [task.task_id for task in self.tasks]
+        human = None if self.human is None else self.human.model_dump(mode="json")
+        gaps = [gap.model_dump(mode="json") for gap in self.gaps]
+        return {"action": self.action, "reason": self.reason, "tasks": made, "gaps": gaps, "human": human}
+
 
 def next_step(task: ReviewTask, outcome: Outcome) -> Step:
     """Judge one outcome of one task. Ends after at most `BREAKER_OPENS_AT` outcomes that are no result."""
@@ -55,12 +66,30 @@ def next_step(task: ReviewTask, outcome: Outcome) -> Step:
 def _after_failure(task: ReviewTask, failure: Failure) -> Step:
     if failure.reason in FINAL:
         return Step("give_up", failure.message, gaps=gaps_of(task, failure.reason, failure.message))
+    if failure.reason == "refused":
+        return _after_refusal(task, failure)
     if task.failures >= BREAKER_OPENS_AT:
         message = f"given up after {task.failures} failures: {failure.message}"
         return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
-        return Step("retry", failure.message, tasks=(_refined(task, failure.message),))
+        return _again_or_higher(_refined(task, failure.message), failure.message)
     return Step("retry", failure.message, tasks=(task,))
+
+
+def _after_refusal(task: ReviewTask, failure: Failure) -> Step:
+    """What one model declines another one may do; that is tried once, and never the same request again."""
+    if task.failures == 1 and task.constraints.higher_tiers:
+        return Step("climb", failure.message, tasks=(_one_tier_up(task),))
+    reason = f"{task.worker} got no answer to this (refused): {failure.message}"
+    item = HumanItem(path=task.payload.file_path, reason=reason)
+    return Step("human", failure.message, human=item, gaps=gaps_of(task, "refused", failure.message))
+
+
+def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> Step:
+    """The same model may do better once it is told what was wrong. Where that was no help, a stronger one."""
+    if refined.failures > 1 and refined.constraints.higher_tiers:
+        return Step("climb", why, tasks=(_one_tier_up(refined),), result=partial)
+    return Step("retry", why, tasks=(refined,), result=partial)
 
 
 def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
@@ -72,11 +101,11 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
         return _to_a_person(task, said)
     if said.reason == "confidence_too_low":
         if task.constraints.higher_tiers and not last:
-            return Step("climb", said.message, tasks=(_one_tier_up(task),), result=partial)
+            return Step("climb", said.message, tasks=(_one_tier_up(_refined(task, said.message)),), result=partial)
         return _to_a_person(task, said)
     if said.reason == "ambiguous_input":
-        if task.failures == 1:
-            return Step("retry", said.message, tasks=(_refined(task, said.message),), result=partial)
+        if task.failures == 1 or (task.constraints.higher_tiers and not last):
+            return _again_or_higher(_refined(task, said.message), said.message, partial)
         return _to_a_person(task, said)
     return _after_timeout(task, said, last=last)
 

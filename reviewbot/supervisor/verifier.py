@@ -2,6 +2,9 @@
 
 Findings of programs carry the confidence that was measured for their rule. What a model says is worth little until a
 second look confirms it; that second look is another call, and where an engine offers none, the cap stays.
+
+No model lowers or deletes what a program found. Where one holds it to be wrong, that is written into `disputed` and
+the confidence stays; a disputed finding that is critical and certain enough to be shown is for a person to decide.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ UNVERIFIED_CAP = 70
 
 AGREEMENT_BONUS = 10
 """A program and a model that found the same thing independently: each is rarely wrong in the same way."""
+AGREES_FROM = 50
+"""A model's finding that is less likely than not, such as one that was refuted, agrees with nobody."""
 FOREIGN_BONUS = 20
 """What one of our own tools found as well as a program of the repository's: they were written by different people,
 unless both tell the same rule, which is then one program heard twice."""
@@ -62,6 +67,34 @@ def by_programs_alone(finding: Finding) -> bool:
     return not any(source.startswith(MODEL_SOURCE) for source in finding.sources)
 
 
+def is_disputed(finding: Finding) -> bool:
+    """Whether a program stands behind this finding and a model holds it to be wrong."""
+    return bool(finding.disputed) and not by_a_model_alone(finding)
+
+
+def is_contested(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Whether another finding at the same lines speaks against this one.
+
+    That is a program's finding that a model disputes, or what a model says to be of the opposite severity or to be
+    mended by different code. What its finder claims of its own certainty has no part in it: that decides nothing.
+    """
+    return any(_speaks_against(other, finding) for other in findings if other is not finding and meets(finding, other))
+
+
+def meets(finding: Finding, other: Finding) -> bool:
+    """Whether two findings have a line in common."""
+    return finding.path == other.path and finding.line <= other.end_line and other.line <= finding.end_line
+
+
+def _speaks_against(other: Finding, finding: Finding) -> bool:
+    if not by_a_model_alone(other):
+        return is_disputed(other)
+    if {finding.severity, other.severity} == {"critical", "info"}:
+        return True
+    one, two = ("".join(each.suggestion.split()) for each in (finding, other))
+    return bool(one and two and one != two)
+
+
 class Voice(NamedTuple):
     """What counts of a finding when it supports others."""
 
@@ -98,9 +131,10 @@ def agreed(voices: Iterable[Voice], together: Together) -> int:
     """The confidence of a defect that all of these have named; their order has no part in it.
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not
-    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a rule
-    that none of ours has told, else the common one where two programs agree so, or a program and a model. One that
-    was handed in with a rule that ours has told is the same program heard twice, and counts for nothing.
+    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a
+    rule that none of ours has told, else the common one where two programs agree so, or a program and a model that is
+    itself more likely right than wrong. One that was handed in with a rule that ours has told is the same program
+    heard twice, and counts for nothing.
     """
     everyone = set(voices)
     told = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
@@ -116,9 +150,13 @@ def agreed(voices: Iterable[Voice], together: Together) -> int:
         elif (count is None and _are_two(own)) or _are_two(foreign):
             bonus = max(bonus, AGREEMENT_BONUS)
     trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
-    if any(voice.program for voice in heard) and any(voice.model for voice in heard):
+    if any(voice.program for voice in heard) and any(_is_believed(voice) for voice in heard):
         bonus = max(bonus, AGREEMENT_BONUS)
     return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
+
+
+def _is_believed(voice: Voice) -> bool:
+    return voice.model and voice.confidence >= AGREES_FROM
 
 
 def _is_weighed(voice: Voice) -> bool:

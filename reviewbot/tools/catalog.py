@@ -1,4 +1,8 @@
-"""Every tool that a card may name. Nothing registers itself: what is not written here does not exist."""
+"""Every tool that a card may name. Nothing registers itself: what is not written here does not exist.
+
+There are two kinds: analyzers (`all_tools`), which are run on each slice, and tools for reading (`own_tools`), which a
+model may call.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from reviewbot.tools.loop_costs import loop_costs
 from reviewbot.tools.merge_conflicts import MergeConflicts
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
+from reviewbot.tools.reading.offers import reading_tools
 from reviewbot.tools.repository_rules import RepositoryRules
 from reviewbot.tools.ruff import RuffTool
 from reviewbot.tools.ruff_run import RuffRunner, find_ruff
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reviewbot.calibration import Calibration
-    from reviewbot.ports import Tool
+    from reviewbot.ports import OwnTool, Tool
     from reviewbot.tools.process import Limits
     from reviewbot.tools.rules import RuleTable
 
@@ -41,7 +46,7 @@ def all_tools(
     calibration: Calibration | None = None,
     foreign: Sequence[Tool] | None = None,
 ) -> dict[str, Tool]:
-    """Every tool by its name.
+    """Every analyzer by its name.
 
     `ruff` is the program to run, by default the one of the installed package; `foreign` are the tools that tell what
     other programs have found.
@@ -66,3 +71,8 @@ def all_tools(
     ]
     tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
     return {tool.name: tool for tool in tools}
+
+
+def own_tools() -> dict[str, OwnTool]:
+    """Every tool that a worker's model may call, by its name; each stands on one card alone."""
+    return reading_tools()

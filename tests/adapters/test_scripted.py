@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.adapters.scripted import Reply, Script, ScriptedEngine
 from reviewbot.contracts import ReviewTask, WorkerCard, WorkerResult
-from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.errors import BudgetError, ConfigError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Escalated, WorkOrder
 
 MakeOrder = Callable[..., WorkOrder]
@@ -73,6 +73,37 @@ def test_an_entry_answers_the_tasks_that_it_matches(
     assert bool(answer_of(engine, an_order()).candidates) is answered
 
 
+@pytest.mark.parametrize(("task", "answered"), [("*~2", False), ("logic:*#1", True), ("logic:src/app.py#1", True)])
+def test_an_entry_may_be_for_some_tasks_alone(task: str, *, answered: bool, an_order: MakeOrder) -> None:
+    engine = engine_of({"task": task, "replies": [{"findings": [FOUND]}]})
+
+    assert bool(answer_of(engine, an_order()).candidates) is answered
+
+
+def test_beside_what_a_model_found_stands_what_programs_found(an_order: MakeOrder) -> None:
+    reply = {"findings": [FOUND], "origin": "model", "programs": [{**FOUND, "source": "ruff"}]}
+
+    answer = answer_of(engine_of({"replies": [reply]}), an_order())
+
+    assert (answer.origin, [each.source for each in answer.candidates]) == ("model", ["script"])
+    assert [each.source for each in answer.programs] == ["ruff"]
+
+
+def test_an_escalation_may_bring_what_programs_found_alone(an_order: MakeOrder) -> None:
+    reply = {"escalate": {"reason": "timeout", "message": "too long"}, "programs": [{**FOUND, "source": "ruff"}]}
+
+    answer = asyncio.run(engine_of({"replies": [reply]}).work(an_order()))
+
+    assert isinstance(answer, Escalated)
+    assert answer.partial is not None
+    assert (answer.partial.candidates, len(answer.partial.programs)) == ((), 1)
+
+
+def test_programs_without_an_answer_do_not_fit() -> None:
+    with pytest.raises(ConfigError, match="programs stand beside findings or escalate"):
+        engine_of({"replies": [{"fail": "crash", "programs": [FOUND]}]})
+
+
 def test_the_first_entry_that_matches_answers(an_order: MakeOrder) -> None:
     engine = engine_of(
         {"worker": "style", "replies": [{"fail": "crash"}]},
@@ -102,7 +133,15 @@ def test_the_same_order_gets_the_same_answer_however_often(an_order: MakeOrder) 
 
 
 @pytest.mark.parametrize(
-    ("fail", "error"), [("transient", TransientError), ("bad_answer", EngineError), ("crash", RuntimeError)]
+    ("fail", "error"),
+    [
+        ("transient", TransientError),
+        ("bad_answer", EngineError),
+        ("crash", RuntimeError),
+        ("refused", RefusedError),
+        ("budget", BudgetError),
+        ("deadline", DeadlineError),
+    ],
 )
 def test_it_fails_as_told(fail: str, error: type[Exception], an_order: MakeOrder) -> None:
     with pytest.raises(error, match="on purpose") as raised:

@@ -23,10 +23,13 @@ def test_the_page_says_what_a_repository_may_set() -> None:
     assert {row[0] for row in ROWS if row[5] != "no"} == REPOSITORY_KEYS
 
 
+NUMBERS = ("deadline_s", "max_findings", "chunk_lines", "bundle_lines", "plan_above", "fan_out", "extra_workers")
+
+
 def test_the_numbers_among_the_defaults_are_right() -> None:
     numbers = {row[0]: int(row[4]) for row in ROWS if row[4].isdigit()}
 
-    assert numbers == {key: getattr(Settings(), key) for key in ("deadline_s", "max_findings", "chunk_lines")}
+    assert numbers == {key: getattr(Settings(), key) for key in NUMBERS}
 
 
 def test_the_examples_load() -> None:

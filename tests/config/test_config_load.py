@@ -123,6 +123,23 @@ ignore = ["a"]
 workers = ["style"]
 allow_partial = true
 chunk_lines = 10
+bundle_lines = 0
+task_timeout_s = 900
+max_cost = 2.5
+max_calls = 9
+max_tokens = 5000
+worker_tokens = "none"
+requests_per_minute = 60
+tokens_per_minute = 9000
+plan_above = 0
+fan_out = 4
+critic = true
+extra_workers = 1
+provider = "vertex"
+model_haiku = "small-1"
+model_sonnet = "none"
+model_opus = "eu.anthropic.large-2-v1:0"
+prices = "prices.toml"
 """
     settings = load_settings(None, {}, {}, user_text=text)
 
@@ -130,6 +147,12 @@ chunk_lines = 10
     assert (settings.deadline_s, settings.max_findings, settings.concurrency) == (86400, 1, 1)
     assert (settings.ignore, settings.workers) == (("a",), ("style",))
     assert (settings.allow_partial, settings.chunk_lines) == (True, 10)
+    assert (settings.max_cost, settings.max_calls, settings.worker_tokens, settings.critic) == (2.5, 9, None, True)
+    assert (settings.provider, settings.model_sonnet, settings.model_opus) == (
+        "vertex",
+        None,
+        "eu.anthropic.large-2-v1:0",
+    )
     assert set(settings.origin.values()) == {"~/.config/reviewbot/config.toml"}
 
 
@@ -138,7 +161,14 @@ chunk_lines = 10
     [
         ("engin = 'scripted'", "mine.toml: unknown key 'engin'; did you mean 'engine'?"),
         ("chunk_lines = 9", "mine.toml: chunk_lines must be a whole number from 10 to 10000, not 9"),
-        ("[engine]", "mine.toml: engine must be one of analyzers, scripted, none, not a table"),
+        (
+            "max_cost = -1",
+            "mine.toml: max_cost must be an amount in dollars from 0 to 100000, such as 2.50, or none, not -1",
+        ),
+        ("max_cost = true", "mine.toml: max_cost must be an amount in dollars"),
+        ("model_opus = 'a b'", "mine.toml: model_opus must be the id of a model, not 'a b'"),
+        ("model_opus = 3", "mine.toml: model_opus must be the id of a model, not 3"),
+        ("[engine]", "mine.toml: engine must be one of claude, analyzers, scripted, none, not a table"),
         ("engine", "mine.toml: is not valid TOML: "),
     ],
 )
@@ -160,6 +190,9 @@ def test_a_wrong_users_file_is_refused_by_its_name(text: str, message: str) -> N
         ("REVIEWBOT_MIN_CONFIDENCE", "none", "min_confidence", None),
         ("REVIEWBOT_DEADLINE_S", "3600", "deadline_s", 3600),
         ("REVIEWBOT_CONCURRENCY", "1", "concurrency", 1),
+        ("REVIEWBOT_MAX_COST", "0.35", "max_cost", 0.35),
+        ("REVIEWBOT_MAX_COST", "none", "max_cost", None),
+        ("REVIEWBOT_MODEL_OPUS", "large@1", "model_opus", "large@1"),
         ("REVIEWBOT_IGNORE", "a/*, ,*.svg,", "ignore", ("a/*", "*.svg")),
         ("REVIEWBOT_WORKERS", "style", "workers", ("style",)),
         ("REVIEWBOT_ALLOW_PARTIAL", "Yes", "allow_partial", True),
@@ -244,7 +277,9 @@ def test_a_wrong_repository_file_is_refused_with_the_place_and_what_is_expected(
     ("key", "how"),
     [
         ("engine", "REVIEWBOT_ENGINE or --engine"),
-        ("concurrency", "REVIEWBOT_CONCURRENCY"),
+        ("concurrency", "REVIEWBOT_CONCURRENCY or --concurrency"),
+        ("max_cost", "REVIEWBOT_MAX_COST or --max-cost"),
+        ("model_opus", "REVIEWBOT_MODEL_OPUS"),
         ("allow_partial", "REVIEWBOT_ALLOW_PARTIAL or --allow-partial"),
         ("chunk_lines", "REVIEWBOT_CHUNK_LINES"),
     ],
@@ -288,7 +323,7 @@ def test_a_repository_cannot_loosen_what_the_operator_set() -> None:
         ({"REVIEWBOT_DEADLINE_S": "\u0663"}, "not '\\u0663'"),
         ({"REVIEWBOT_DEADLINE_S": "9" * 5_000}, "not '999"),
         ({"REVIEWBOT_ALLOW_PARTIAL": "maybe"}, "REVIEWBOT_ALLOW_PARTIAL must be true or false, not 'maybe'"),
-        ({"REVIEWBOT_ENGINE": "gpt"}, "REVIEWBOT_ENGINE must be one of analyzers, scripted, none, not 'gpt'"),
+        ({"REVIEWBOT_ENGINE": "gpt"}, "REVIEWBOT_ENGINE must be one of claude, analyzers, scripted, none, not 'gpt'"),
         ({"REVIEWBOT_WORKERS": "a b"}, "REVIEWBOT_WORKERS must be a list of worker names"),
     ],
 )

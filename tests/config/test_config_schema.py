@@ -32,6 +32,23 @@ ignore = ["vendor/*", "**/*.ü"]
 workers = ["security", "logic"]
 allow_partial = false
 chunk_lines = 200
+bundle_lines = 300
+task_timeout_s = "none"
+max_cost = 0.5
+max_calls = 20
+max_tokens = 100000
+worker_tokens = 50000
+requests_per_minute = 50
+tokens_per_minute = 40000
+plan_above = 1000
+fan_out = 16
+critic = true
+extra_workers = 2
+provider = "bedrock"
+model_haiku = "a"
+model_sonnet = "b"
+model_opus = "none"
+prices = "~/prices.toml"
 """
 
 

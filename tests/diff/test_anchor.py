@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Candidate, Payload
-from reviewbot.diff.anchor import Place, anchor
+from reviewbot.diff.anchor import Place, anchor, file_of
 from reviewbot.diff.rows import payload_rows
 
 CODE = """\
@@ -155,3 +155,96 @@ def test_a_place_holds_the_quote_and_no_other_place_is_as_good(
 def test_many_lines_that_are_alike_take_no_more_time_than_others() -> None:
     rows = payload(*["+a"] * 50_000)
     assert anchor(candidate("\n".join(["a"] * 1_900) + "\nb"), rows) is None
+
+
+# --- several slices of one file, and the file's name
+
+
+def slices(*codes: str, path: str = "src/a.py", old: str | None = None) -> list[Payload]:
+    """Slices of one file, a hundred lines apart."""
+    return [
+        Payload(
+            code=f"@@\n{code}", file_path=path, old_path=old, language="python", starts=((1 + 100 * n, 1 + 100 * n),)
+        )
+        for n, code in enumerate(codes)
+    ]
+
+
+def test_a_quote_is_found_in_whichever_slice_of_its_file_it_stands() -> None:
+    assert anchor(candidate("y = 2"), *slices("+x = 1", "+w = 0\n+y = 2")) == Place(102, 102, "y = 2")
+
+
+def test_a_quote_that_stands_in_two_slices_has_no_sure_place() -> None:
+    assert anchor(candidate("x = 1"), *slices("+x = 1", "+x = 1")) is None
+
+
+def test_a_quote_that_stands_twice_in_one_slice_is_not_saved_by_another_one() -> None:
+    assert anchor(candidate("x = 1"), *slices("+x = 1\n y\n+x = 1", "+x = 1")) is None
+
+
+def test_an_added_line_in_one_slice_goes_before_context_in_another_one() -> None:
+    assert anchor(candidate("x = 1"), *slices(" x = 1", "+x = 1")) == Place(101, 101, "x = 1")
+
+
+def test_an_exact_match_in_one_slice_goes_before_other_white_space_in_another_one() -> None:
+    assert anchor(candidate("  x = 1"), *slices("+x = 1", "+  x = 1")) == Place(101, 101, "  x = 1")
+
+
+def test_two_slices_are_not_one_below_the_other() -> None:
+    assert anchor(candidate("x = 1\ny = 2"), *slices("+x = 1", "+y = 2")) is None
+
+
+def test_a_counted_line_is_looked_up_in_its_own_slice() -> None:
+    parts = slices("+x = 1", "+y = 2\n+z = 3")
+
+    assert anchor(candidate(line=102), *parts) == Place(102, 102, "z = 3")
+    assert anchor(candidate(line=1, end_line=101), *parts) is None
+    assert anchor(candidate(line=1), *parts[:1], *parts[:1]) is None, "two sections of one name: which one is not known"
+
+
+def named(name: str, line: int | None = None) -> Candidate:
+    return candidate("x = 1", line).model_copy(update={"path": name})
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("src/a.py", "src/a.py"),
+        ("a/src/a.py", "src/a.py"),
+        ("b/src/a.py", "src/a.py"),
+        ("./src/a.py", "src/a.py"),
+        ("a.py", "src/a.py"),
+        ("old/name.py", "src/a.py"),
+        ("a/old/name.py", "src/a.py"),
+        ("util.py", None),
+        ("lib/util.py", "lib/util.py"),
+        ("util", None),
+        ("b/a.py", None),
+        ("/src/a.py", None),
+        ("../src/a.py", None),
+        ("c.py", None),
+        ("", None),
+        ("./", None),
+        ("/", None),
+    ],
+)
+def test_a_file_is_known_by_its_name_or_by_one_that_fits_it_alone(name: str, found: str | None) -> None:
+    task = [*slices("+x = 1", old="old/name.py"), *slices("+x = 1", path="lib/util.py")]
+    task += slices("+x = 1", path="src/util.py")
+
+    assert file_of(named(name), task) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("src/a.py", "src/a.py"), ("b/src/a.py", None), ("a.py", None)])
+def test_a_program_that_counted_lines_has_to_know_the_name(name: str, found: str | None) -> None:
+    assert file_of(named(name, line=1), slices("+x = 1")) == found
+
+
+def test_a_name_that_is_a_file_goes_before_one_that_another_file_had() -> None:
+    swapped = [*slices("+x = 1", path="a.py", old="b.py"), *slices("+x = 1", path="b.py", old="a.py")]
+
+    assert [file_of(named(name), swapped) for name in ("a.py", "b.py")] == ["a.py", "b.py"]
+
+
+def test_a_file_in_several_slices_is_still_one_file() -> None:
+    assert file_of(named("a.py"), slices("+x = 1", "+y = 2")) == "src/a.py"

@@ -89,6 +89,10 @@ def a_full_review() -> Review:
         category="n-plus-one",
         rule="query-in-loop",
         cwe=None,
+        contract="The docstring promises one query for the whole page.",
+        symptom="The page takes seconds, and longer with each order.",
+        proof="`list_view` is called for every customer; nothing before it loads the customers.",
+        disputed="The list is never longer than ten.",
         sources=("loops",),
     )
     unused = {"type": "style", "severity": "info", "path": "app/util.py", "category": "unused", "rule": "F401"}
@@ -98,6 +102,9 @@ def a_full_review() -> Review:
         a_finding(**cache, severity="info", message="It is cleared on each request.", sources=("sonnet",)),
     )
     shell = a_finding(path="app/shell.py", line=9, end_line=9, evidence="run(name, shell=True)", confidence=70)
+    logic = Usage(
+        calls=3, input_tokens=12_000, output_tokens=800, cached_tokens=9_000, cache_write_tokens=4_000, cost_usd=0.021
+    )
     files = {"app/db.py": ("ruff", "taint"), "app/util.py": ("ruff",), "app/shell.py": (), "app/cache.py": ("ruff",)}
     return a_review(
         verdict="issues",
@@ -108,7 +115,10 @@ def a_full_review() -> Review:
             a_finding(),
             slow,
         ),
-        withheld=(Withheld(finding=slow, reason="below_threshold", message="70 is below 80"),),
+        withheld=(
+            Withheld(finding=slow, reason="below_threshold", message="70 is below 80"),
+            Withheld(finding=shell, reason="critic", message="The name never comes from outside."),
+        ),
         conflicts=(
             Conflict(findings=sides, reason="One says that the cache needs a bound, the other that it does not."),
         ),
@@ -131,9 +141,10 @@ def a_full_review() -> Review:
         notes=("The setting `threshold` of the head branch was ignored.",),
         workers=(
             WorkerUsage(worker="security", tasks=5, findings=2, duration_ms=820, usage=Usage()),
-            WorkerUsage(worker="logic", tasks=1, findings=1, duration_ms=310, usage=Usage(cost_usd=0.021)),
+            WorkerUsage(worker="logic", tasks=1, findings=1, duration_ms=310, usage=logic),
+            WorkerUsage(worker="verifier", tasks=0, findings=0, duration_ms=0, usage=Usage(calls=2, unpriced_calls=2)),
         ),
-        usage=Usage(input_tokens=12_000, output_tokens=800, cached_tokens=9_000, cost_usd=0.021),
+        usage=logic + Usage(calls=2, unpriced_calls=2),
     )
 
 

@@ -165,7 +165,7 @@ def test_an_info_finding_gives_way_to_what_a_person_must_see(make_review: MakeRe
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
-@pytest.mark.parametrize("field", ["message", "trigger", "rule", "category", "path"])
+@pytest.mark.parametrize("field", ["message", "trigger", "rule", "category", "path", "contract", "symptom", "disputed"])
 def test_no_text_becomes_a_command_of_its_own(
     make_review: MakeReview, make_finding: Make, text: str, field: str
 ) -> None:
@@ -180,7 +180,8 @@ def test_no_text_becomes_a_command_of_its_own(
 
 @given(text=st.text(max_size=60), reason=st.text(max_size=60))
 def test_any_text_stays_in_its_place(make_review: MakeReview, make_finding: Make, text: str, reason: str) -> None:
-    finding = make_finding(message=text, trigger=text, path=text or "a", rule=text, evidence=text)
+    backing = {"contract": text, "symptom": text, "proof": text, "disputed": text}
+    finding = make_finding(message=text, trigger=text, path=text or "a", rule=text, evidence=text, **backing)
     human = (HumanItem(path="b", reason=reason), HumanItem(path="c", reason=reason, finding=finding))
 
     out = render_annotations(make_review(findings=(finding,), human=human, headline=text, incomplete=True))

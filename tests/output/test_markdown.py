@@ -11,6 +11,7 @@ from reviewbot.output.markdown import MAX_CHARS, render_markdown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BACKING = ("contract", "symptom", "proof", "disputed")
 LIMIT = 65_536
 """Characters of a comment that GitHub takes."""
 
@@ -129,7 +130,7 @@ def test_no_review_is_too_long_for_github(
 ) -> None:
     long = char * 4_000
     fields: dict[str, Any] = dict.fromkeys(
-        ("message", "evidence", "trigger", "suggestion", "path", "category", "rule"), long
+        ("message", "evidence", "trigger", "suggestion", "path", "category", "rule", *BACKING), long
     )
     finding = make_finding(**fields, sources=(long,) * 50)
     review = make_review(
@@ -167,3 +168,50 @@ def test_the_cut_keeps_every_section_and_its_count(
     assert "more contradictions." in text
     assert "more items." in text
     assert "findings of least weight left out here" in text
+
+
+def test_a_finding_says_what_it_violates_what_is_seen_and_why_it_is_believed(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(contract="It promises.", symptom="It hangs.", proof="Two callers do.", disputed="No.")
+
+    text = render_markdown(make_review(findings=(finding,)))
+
+    assert (
+        "  *What it violates:* It promises.\n\n  *What is seen:* It hangs.\n\n"
+        "  *Why it is believed:* Two callers do.\n\n  *A model disputes it:* No.\n"
+    ) in text
+
+
+def test_what_backs_a_finding_goes_before_findings_go_and_a_doubt_stays(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(**dict.fromkeys(BACKING, "w" * 900))
+
+    text = render_markdown(make_review(findings=(finding,) * 60))
+
+    assert "What it violates" not in text
+    assert text.count("A model disputes it") == text.count("**`app/db.py:41`**") == 60
+    assert "all code, what findings violate and rest on" in text
+
+
+def test_the_critics_reason_stands_with_what_it_set_aside(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    withheld = (Withheld(finding=make_finding(), reason="critic", message="It *never* happens."),)
+
+    text = render_markdown(make_review(withheld=withheld))
+
+    assert "set aside by the last look over the review): It \\*never\\* happens.\n" in text
+
+
+def test_a_worker_of_unknown_price_is_never_shown_as_free(make_review: Callable[..., Review]) -> None:
+    unpriced = Used(calls=2, input_tokens=10, unpriced_calls=2)
+    rows = (WorkerUsage(worker="logic", tasks=1, findings=0, duration_ms=900, usage=unpriced),)
+
+    text = render_markdown(make_review(workers=rows, usage=unpriced))
+
+    assert "| `logic` | 1 | 0 | 2 | 10 | 0 | 0 | 0 | unknown | 900 ms |" in text
+    assert "| `all` |  |  | 2 | 10 | 0 | 0 | 0 | unknown |  |" in text
+    assert "Model use: unknown" in text
+    assert "0.00" not in text

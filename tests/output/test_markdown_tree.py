@@ -30,11 +30,15 @@ ACTING = {
     "emoji": re.compile(r":[a-z0-9_+-]+:"),
 }
 COMMAND_LINE = re.compile(r"^(?:/|@|!|bors\b|\[\^)", re.MULTILINE)
-FINDING_FIELDS = ("message", "evidence", "trigger", "suggestion", "path", "rule", "category", "source")
+FINDING_FIELDS = (
+    "message", "evidence", "trigger", "suggestion", "path", "rule", "category", "source", "contract", "symptom",
+    "proof", "disputed", "symbol",
+)  # fmt: skip
 PLACES = ("findings", "withheld", "conflict", "human")
 OTHER_FIELDS = (
     "headline", "summary", "engine", "note", "conflict reason", "human reason", "human path", "gap message", "gap tool",
     "gap path", "coverage path", "coverage reason", "coverage looked", "unlooked reason", "unlooked worker", "worker",
+    "withheld message", "paid worker",
 )  # fmt: skip
 PIECES = [
     *(
@@ -108,6 +112,12 @@ def elsewhere(make_review: Callable[..., Review], finding: Finding, field: str, 
         "coverage looked": lambda: {"coverage": (FileCoverage(path="p", state="partial", looked=(text, "a")),)},
         "unlooked reason": lambda: {"unlooked": (Unlooked(path="p", workers=("w",), reason=text),)},
         "unlooked worker": lambda: {"unlooked": (Unlooked(path=text, workers=(text, "w"), reason="r"),)},
+        "withheld message": lambda: {"withheld": (Withheld(finding=finding, reason="critic", message=text),)},
+        "paid worker": lambda: {
+            "workers": (
+                WorkerUsage(worker=text, tasks=1, findings=0, duration_ms=1, usage=Used(calls=1, cost_usd=2.0)),
+            ),
+        },
         "worker": lambda: {
             "workers": (WorkerUsage(worker=text, tasks=1, findings=0, duration_ms=1, usage=Used()),),
         },

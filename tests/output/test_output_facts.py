@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-import pytest
-
 from reviewbot.contracts import (
     CoverageState,
     Finding,
@@ -13,7 +11,6 @@ from reviewbot.contracts import (
     Review,
     Severity,
     Unlooked,
-    Usage,
     Withheld,
 )
 from reviewbot.contracts import FileCoverage as Covered
@@ -24,10 +21,8 @@ from reviewbot.output.facts import (
     WITHHELD_WORDS,
     Unseen,
     by_severity,
-    cost_line,
     counted,
     coverage_line,
-    seconds,
     tags,
     unseen,
     withheld_counts,
@@ -48,21 +43,6 @@ def test_critical_comes_first_and_equal_ones_keep_their_order(make_finding: Call
 
 def test_a_number_stands_with_its_noun() -> None:
     assert [counted(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "words"),
-    [
-        (0, "0 ms"),
-        (999, "999 ms"),
-        (1_240, "1.2 s"),
-        (59_900, "59.9 s"),
-        (60_000, "1 min"),
-        (200_400, "3 min 20 s"),
-    ],
-)
-def test_a_duration_is_told_in_its_own_unit(milliseconds: int, words: str) -> None:
-    assert seconds(milliseconds) == words
 
 
 def test_coverage_counts_files_that_were_read_at_least_in_part(make_review: Callable[..., Review]) -> None:
@@ -161,18 +141,3 @@ def test_withheld_findings_are_counted_by_reason(
 def test_tags_name_each_kind_once(make_finding: Callable[..., Finding]) -> None:
     assert tags(make_finding()) == ["security", "injection", "S608", "CWE-89"]
     assert tags(make_finding(category="security", rule="", cwe=None)) == ["security"]
-
-
-def test_the_cost_line_says_that_no_model_was_used(make_review: Callable[..., Review]) -> None:
-    assert cost_line(make_review()) == (
-        "No model was used: $0.00. Engine analyzers. Took 1.2 s; longest chain of tasks 820 ms, "
-        "all tasks one after the other 3.4 s."
-    )
-
-
-def test_the_cost_line_counts_tokens_and_dollars(make_review: Callable[..., Review]) -> None:
-    usage = Usage(input_tokens=12_000, output_tokens=800, cached_tokens=9_000, cost_usd=0.025)
-
-    assert cost_line(make_review(usage=usage)).startswith(
-        "Model use: $0.03; tokens in 12,000, cached 9,000, out 800. Engine"
-    )

@@ -19,7 +19,7 @@ from reviewbot import __version__
 from reviewbot.contracts import Conflict, Finding, Gap, HumanItem, Review, Unlooked, Withheld
 from reviewbot.diff.names import label
 from reviewbot.output import sarif
-from reviewbot.output.fingerprints import SCHEME, known_symbol, of_review
+from reviewbot.output.fingerprints import SCHEME, of_review
 from reviewbot.output.sarif import MAX_RESULTS, render_sarif
 
 Make = Callable[..., Finding]
@@ -247,7 +247,8 @@ def test_github_takes_the_most_severe_and_the_rest_is_counted(make_review: MakeR
     notes = tuple(note.model_copy(update={"line": line, "end_line": line}) for line in range(1, MAX_RESULTS + 2))
     human = (HumanItem(path="link", reason="It is a link."), HumanItem(path="a", reason="b", finding=note))
     # Not as text: to write 25,000 results takes seconds.
-    run: Any = sarif._run(make_review(findings=(*notes, make_finding()), human=human), known_symbol)
+    review = make_review(findings=(*notes, make_finding()), human=human)
+    run: Any = sarif._run(review, of_review(review))
 
     results = run["results"]
     last = run["invocations"][0]["toolExecutionNotifications"][-1]
@@ -322,3 +323,16 @@ def test_any_text_gives_a_valid_log(make_review: MakeReview, make_finding: Make,
     assert set(text) - {"\n"} <= {chr(code) for code in range(0x20, 0x7F)}
     for message in re.findall(r'"text": (".*")', text):
         assert "](" not in json.loads(message)
+
+
+def test_what_backs_a_finding_is_told_with_it_and_a_doubt_in_its_message(
+    make_review: MakeReview, make_finding: Make
+) -> None:
+    backing = {"contract": "It\x1b promises.", "symptom": "It hangs.", "proof": "Two callers do."}
+    finding = make_finding(**backing, disputed="[No](x) {0}", trigger="")
+
+    (result,) = results_of(make_review(findings=(finding,)))
+
+    assert {name: result["properties"][name] for name in backing} == {**backing, "contract": "It\\x1b promises."}
+    assert result["message"]["text"].endswith("A model disputes it: [No] (x) {{0}}")
+    assert not backing.keys() & results_of(make_review(findings=(make_finding(),)))[0]["properties"].keys()

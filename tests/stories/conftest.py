@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,9 @@ import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
 from reviewbot.adapters.scripted import ScriptedEngine
-from reviewbot.contracts import ChangeSet, Review, WorkerCard
+from reviewbot.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.diff.parse import parse_diff
-from reviewbot.ports import Crew, Journal
+from reviewbot.ports import Answer, Crew, Escalated, Journal, Planner, Settled, Verifier, WorkOrder
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
@@ -49,6 +49,59 @@ index 0000000..3333333
 
 
 @dataclass
+class Lead:
+    """A planner as a model would be one: it rewrites the routed plan, and may ask for a second round."""
+
+    routed: Planner
+    clock: Any
+    first: Callable[[Plan], Plan] = lambda plan: plan
+    second: Callable[[Plan, Mapping[str, Settled]], Plan | None] = lambda _plan, _settled: None
+    thinks_s: float = 0.0
+    """How long it takes to plan, by the clock of the story."""
+
+    async def plan(self, change: ChangeSet) -> Plan:
+        if self.thinks_s:
+            await self.clock.sleep(self.thinks_s)
+        return self.first(await self.routed.plan(change))
+
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+        return self.second(plan, settled)
+
+    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
+        return self.routed.retarget(task, worker)
+
+
+class Judge:
+    """A verifier that believes in what was claimed, and writes down whose results it has seen."""
+
+    def __init__(self, listener: Callable[[str], None] = lambda _name: None) -> None:
+        self.seen: list[str] = []
+        self._listener = listener
+
+    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
+        self.seen.append(order.task.task_id)
+        self._listener(order.task.task_id)
+        return result
+
+
+class Gated:
+    """An engine whose answers to one worker wait for somebody to open the gate."""
+
+    name = "scripted"
+
+    def __init__(self, engine: ScriptedEngine, worker: str, gate: asyncio.Event) -> None:
+        self._engine, self._worker, self._gate = engine, worker, gate
+
+    def covers(self, card: WorkerCard, language: str) -> bool:
+        return self._engine.covers(card, language)
+
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
+        if order.task.worker == self._worker:
+            await self._gate.wait()
+        return await self._engine.work(order)
+
+
+@dataclass
 class Story:
     """A review that can be told again: the same change, crew and journal."""
 
@@ -61,6 +114,13 @@ class Story:
     deadline_s: float = 60.0
     listener: Callable[[Event], None] | None = None
     notes: tuple[str, ...] = ()
+    lead: Mapping[str, Any] | None = None
+    """What the lead does otherwise than the rules; None: the rules plan."""
+    verifier: Verifier = field(default_factory=CappingVerifier)
+    gate: tuple[str, asyncio.Event] | None = None
+    """The worker that is slow, and what it waits for."""
+    fan_out: int | None = None
+    concurrency: int = 2
     events: list[Event] = field(default_factory=list)
 
     def told(self) -> Review:
@@ -76,11 +136,12 @@ class Story:
         trace = Trace(self.clock, self.listener)
         self.events = trace.events
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
+        routed = RoutedPlanner(self.crew, engine.covers, DiffSnapshot(change).head, self.limits)
         return Setup(
             crew=self.crew,
-            engine=engine,
-            planner=RoutedPlanner(self.crew, engine.covers, DiffSnapshot(change).head, self.limits),
-            verifier=CappingVerifier(),
+            engine=engine if self.gate is None else Gated(engine, *self.gate),
+            planner=routed if self.lead is None else Lead(routed, self.clock, **self.lead),
+            verifier=self.verifier,
             synthesizer=RuledSynthesizer(Rules.of(self.crew.cards, None, 10), engine.name, self.notes),
             tools={},
             snapshot=DiffSnapshot(change),
@@ -88,8 +149,9 @@ class Story:
             clock=self.clock,
             trace=trace,
             run_id="story",
-            concurrency=2,
+            concurrency=self.concurrency,
             deadline_s=self.deadline_s,
+            fan_out=self.fan_out,
         )
 
     def asked(self) -> list[tuple[str, int]]:
@@ -100,6 +162,10 @@ class Story:
         """What the supervisor decided, in order."""
         return [event["action"] for event in self.events if event["event"] == "step"]
 
+    def told_of(self, kind: str) -> list[Event]:
+        """All events of one kind."""
+        return [event for event in self.events if event["event"] == kind]
+
 
 @pytest.fixture(name="story")
 def _story(clock: Any, a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> Callable[..., Story]:
@@ -109,6 +175,11 @@ def _story(clock: Any, a_crew: Callable[..., Crew], a_card: Callable[..., Worker
         return Story(clock=clock, crew=a_crew(*(cards or (a_card("logic"),))), **parts)
 
     return begin
+
+
+@pytest.fixture
+def judge() -> type[Judge]:
+    return Judge
 
 
 @pytest.fixture(scope="session")

@@ -68,8 +68,8 @@ def _any_story(story: Tell, a_card: Callable[..., WorkerCard], orders: bytes, ca
         a_card("style", depends_on=("security",), needs_dependencies=False),
     ]
 
-    def begin(script: list[dict[str, Any]]) -> Any:
-        return story(*cards, script=script, diff=orders + cart)
+    def begin(script: list[dict[str, Any]], **parts: Any) -> Any:
+        return story(*cards, script=script, diff=orders + cart, **parts)
 
     return begin
 
@@ -115,3 +115,17 @@ def test_the_same_story_is_told_the_same_way(script: list[dict[str, Any]], any_s
     first, second = (any_story(script).told().model_copy(update={"timings": None}) for _ in range(2))
 
     assert first == second
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(script=SCRIPTS, fan_out=st.integers(1, 3))
+def test_a_review_in_two_levels_is_the_one_in_one_level(
+    script: list[dict[str, Any]], fan_out: int, any_story: Tell
+) -> None:
+    one, two = any_story(script), any_story(script, fan_out=fan_out)
+
+    first, second = (telling.told().model_copy(update={"timings": None}) for telling in (one, two))
+
+    assert first == second
+    assert len(two.told_of("part_finished")) > 1
+    assert one.told_of("part_finished") == []

@@ -298,3 +298,34 @@ def test_the_trace_tells_each_start_step_and_end(
         ("step", None, "done"),
         ("task_finished", None, None),
     ]
+
+
+def test_each_decision_tells_what_comes_of_it_and_on_which_tier(
+    *,
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_payload: MakePayload,
+    a_result: MakeResult,
+    an_escalation: MakeEscalation,
+    dispatch: Dispatch,
+    trace: Any,
+    a_worker: MakeWorker,
+) -> None:
+    task = a_task("logic:a.py#1", payload=a_payload("+x = 1", "+y = 2"), tier="haiku", higher_tiers=("opus",))
+    answers = {
+        "logic:a.py#1": [an_escalation("confidence_too_low"), an_escalation("timeout", message="no answer")],
+        "logic:a.py#1.1": a_result(),
+        "logic:a.py#1.2": an_escalation("out_of_scope", better_worker="janitor"),
+    }
+
+    dispatch(a_plan(task), a_worker(answers))
+
+    told = [(event["task_id"], event["action"], event["tasks"], event["tier"]) for event in trace.of("step")]
+    assert told == [
+        ("logic:a.py#1", "climb", ["logic:a.py#1"], "opus"),
+        ("logic:a.py#1", "split", ["logic:a.py#1.1", "logic:a.py#1.2"], "opus"),
+        ("logic:a.py#1.1", "done", [], "opus"),
+        ("logic:a.py#1.2", "human", [], "opus"),
+    ]
+    assert {event["root"] for event in trace.of("step")} == {"logic:a.py#1"}
+    assert [event["reason"] for event in trace.of("step")][:2] == ["because", "no answer"]

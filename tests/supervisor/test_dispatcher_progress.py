@@ -123,7 +123,9 @@ def test_an_entry_that_cannot_be_read_is_done_again(
     stored: str, a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, journal: Any, a_worker: MakeWorker
 ) -> None:
     task = a_task()
-    journal.put(f"run/{task.task_id}/0", stored)
+    dispatch(a_plan(task), a_worker())
+    [key] = journal.store
+    journal.put(key, stored)
     worker = a_worker()
 
     ends = dispatch(a_plan(task), worker)
@@ -198,7 +200,7 @@ def test_a_run_that_was_killed_anywhere_and_resumed_gives_the_same_results(
     killed = _Killable(behaviour, at=data.draw(st.integers(0, len(whole.asked) - 1)), store=store)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(killed.run(a_plan(*tasks)))
-    finished = {tuple(key.split("/")[1:]) for key in store}
+    finished = {tuple(key.split("/")[1:3]) for key in store}
     resumed = _Killable(behaviour, at=None, store=store)
 
     assert asyncio.run(resumed.run(a_plan(*tasks))) == expected
@@ -255,3 +257,42 @@ class _NoClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
+
+
+def test_another_task_of_the_same_name_does_not_take_over_the_progress(
+    a_task: MakeTask, a_plan: MakePlan, a_payload: MakePayload, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    dispatch(a_plan(a_task()), a_worker())
+
+    for other in (a_task(payload=a_payload("+y = 2")), a_task(instruction="look at it once more"), a_task(tier="opus")):
+        worker = a_worker()
+        dispatch(a_plan(other), worker)
+        assert len(worker.asked) == 1
+
+
+def test_what_was_given_to_a_task_is_part_of_its_question(
+    a_task: MakeTask,
+    a_plan: MakePlan,
+    a_result: MakeResult,
+    a_finding: MakeFinding,
+    dispatch: Dispatch,
+    a_worker: MakeWorker,
+    journal: Any,
+) -> None:
+    first, second = a_task("logic:a.py#1"), a_task("style:a.py#1", depends_on=("logic:a.py#1",))
+    dispatch(a_plan(first, second), a_worker())
+    for key in [key for key in journal.store if key.startswith("run/logic")]:
+        del journal.store[key]
+
+    again = a_worker({first.task_id: a_result(first.task_id, findings=(a_finding(),))})
+    dispatch(a_plan(first, second), again)
+
+    assert [name for name, _ in again.asked] == ["logic:a.py#1", "style:a.py#1"]
+
+
+def test_all_progress_of_a_run_lies_under_its_name(
+    a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, a_worker: MakeWorker, journal: Any
+) -> None:
+    dispatch(a_plan(a_task("logic:a.py#1"), a_task("logic:a.py#1~2")), a_worker())
+
+    assert [key.rpartition("/")[0] for key in sorted(journal.store)] == ["run/logic:a.py#1/0", "run/logic:a.py#1~2/0"]

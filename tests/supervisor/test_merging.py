@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Conflict, Finding
-from reviewbot.supervisor.merging import merge
+from reviewbot.supervisor.merging import Saying, merge, merged
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, HIGHEST_CONFIDENCE
 
 MakeFinding = Callable[..., Finding]
@@ -93,6 +93,25 @@ def test_the_more_severe_finding_speaks_and_the_other_fills_its_blanks(a_finding
     assert (joined.severity, joined.message, joined.confidence) == ("critical", "the severe one", 95)
     assert (joined.trigger, joined.suggestion, joined.cwe) == ("on each call", "quote(name)", 78)
     assert joined.sources == ("bandit", "ruff")
+
+
+def test_a_doubt_that_was_raised_stays_whoever_speaks(a_finding: MakeFinding) -> None:
+    [[joined], _] = merge(
+        [a_finding(severity="critical", sources=("bandit",)), a_finding(disputed="a fixed list", proof="by hand")]
+    )
+
+    assert (joined.severity, joined.disputed, joined.proof) == ("critical", "a fixed list", "by hand")
+
+
+def test_how_each_worker_put_a_defect_is_remembered_once(a_finding: MakeFinding) -> None:
+    graver = a_finding(type="logic", severity="critical", sources=("model:x",), message="it loses the order")
+
+    [[defect], _] = merged([a_finding(), a_finding(), graver])
+
+    assert sorted(defect.sayings) == [
+        Saying("critical", program=False, type="logic", message="it loses the order"),
+        Saying("warning", program=True, type="security", message="user input reaches a shell command"),
+    ]
 
 
 def test_a_program_and_a_model_that_agree_are_believed_more(a_finding: MakeFinding) -> None:
@@ -195,6 +214,8 @@ FINDINGS: st.SearchStrategy[list[dict[str, object]]] = st.lists(
         cwe=st.sampled_from((None, 78, 79)),
         suggestion=st.sampled_from(("", "a()", "b()")),
         by=st.sampled_from(("ruff", "model:x")),
+        proof=st.sampled_from(("", "run by hand", "a guess")),
+        disputed=st.sampled_from(("", "a fixed list", "a test")),
     ),
     max_size=40,
 )

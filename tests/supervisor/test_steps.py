@@ -18,6 +18,7 @@ MakeFailure = Callable[..., Failure]
 MakePayload = Callable[..., Payload]
 MakeResult = Callable[..., WorkerResult]
 
+FAILURES = ("crashed", "bad_answer", "refused", "budget", "deadline")
 LONGEST_CHAIN = 1 + 2 + 4
 """Three levels, each of which may have been split in two: no plan's task is ever asked more often."""
 
@@ -36,7 +37,14 @@ TABLE: list[tuple[str, EscalationReason | GapReason, dict[str, Any], int, Action
     ("an unsure worker climbs a tier", "confidence_too_low", {}, 0, "climb"),
     ("a worker unsure for the third time asks a person", "confidence_too_low", {}, 2, "human"),
     ("an ambiguous task is asked again, refined", "ambiguous_input", {}, 0, "retry"),
-    ("a task that stays ambiguous goes to a person", "ambiguous_input", {}, 1, "human"),
+    ("a task that stays ambiguous climbs a tier", "ambiguous_input", {}, 1, "climb"),
+    ("a task that is ambiguous for the third time goes to a person", "ambiguous_input", {}, 2, "human"),
+    ("a second bad answer climbs a tier", "bad_answer", {}, 1, "climb"),
+    ("what a model declines another one may do", "refused", {}, 0, "climb"),
+    ("what was declined after another failure goes to a person", "refused", {}, 1, "human"),
+    ("what was declined at last goes to a person as well", "refused", {}, 2, "human"),
+    ("a spent budget is final", "budget", {}, 0, "give_up"),
+    ("a deadline that was reached is final", "deadline", {}, 0, "give_up"),
     ("a timeout on many hunks splits them", "timeout", {"hunks": 2}, 0, "split"),
     ("a timeout on one hunk is tried again", "timeout", {"hunks": 1}, 0, "retry"),
     ("a third timeout is given up", "timeout", {"hunks": 2}, 2, "give_up"),
@@ -60,7 +68,7 @@ def test_the_decision_table(
     fields = dict(fields)
     payload = a_payload(*["+x = 1"] * fields.pop("hunks", 1))
     task = a_task(payload=payload, failures=failures)
-    make = a_failure if reason in ("crashed", "bad_answer") else an_escalation
+    make = a_failure if reason in FAILURES else an_escalation
 
     step = next_step(task, make(reason, **fields))
 
@@ -89,8 +97,57 @@ def test_climbing_takes_the_next_tier_and_keeps_the_rest_of_the_ladder(
     [higher] = next_step(task, an_escalation("confidence_too_low")).tasks
 
     assert (higher.constraints.tier, higher.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert higher.previous_error == "because", "the stronger model is told where the other one had its doubts"
     assert higher.constraints.max_tokens == task.constraints.max_tokens
     assert higher.failures == 1
+
+
+@pytest.mark.parametrize("reason", ["bad_answer", "ambiguous_input"])
+def test_without_a_higher_tier_the_ladder_is_shorter(
+    reason: str, a_task: MakeTask, an_escalation: MakeEscalation, a_failure: MakeFailure
+) -> None:
+    make = a_failure if reason in FAILURES else an_escalation
+
+    step = next_step(a_task(failures=1, higher_tiers=()), make(reason))
+
+    assert step.action == ("retry" if reason == "bad_answer" else "human")
+
+
+def test_a_refusal_without_a_higher_tier_is_for_a_person_and_a_named_gap(
+    a_task: MakeTask, a_failure: MakeFailure
+) -> None:
+    step = next_step(a_task(higher_tiers=()), a_failure("refused", message="I cannot help with this"))
+
+    assert step.human is not None
+    assert step.human.reason == "logic got no answer to this (refused): I cannot help with this"
+    assert [(gap.path, gap.reason) for gap in step.gaps] == [("src/app.py", "refused")]
+
+
+def test_a_declined_task_climbs_as_it_was(a_task: MakeTask, a_failure: MakeFailure) -> None:
+    [higher] = next_step(a_task(), a_failure("refused", message="I cannot help with this")).tasks
+
+    assert higher.constraints.tier == "sonnet"
+    assert higher.previous_error == "", "to be told of a refusal invites another one"
+
+
+def test_a_second_bad_answer_tells_the_stronger_model_what_was_wrong(a_task: MakeTask, a_failure: MakeFailure) -> None:
+    [higher] = next_step(a_task(failures=1), a_failure("bad_answer", message="no JSON in it")).tasks
+
+    assert (higher.constraints.tier, higher.previous_error) == ("sonnet", "no JSON in it")
+
+
+def test_a_step_tells_the_trace_what_comes_of_it(
+    a_task: MakeTask, a_payload: MakePayload, an_escalation: MakeEscalation
+) -> None:
+    step = next_step(a_task("logic:a.py#1", payload=a_payload("+x = 1", "+y = 2")), an_escalation("timeout"))
+
+    assert step.as_json() == {
+        "action": "split",
+        "reason": "because",
+        "tasks": ["logic:a.py#1.1", "logic:a.py#1.2"],
+        "gaps": [],
+        "human": None,
+    }
 
 
 @pytest.mark.parametrize("reason", ["bad_answer", "ambiguous_input"])
@@ -127,6 +184,26 @@ def test_the_halves_of_a_split_are_the_whole_and_inherit_its_failures(
     assert first.payload.code + "\n" + second.payload.code == payload.code
     assert first.payload.starts + second.payload.starts == payload.starts
     assert first.failures == second.failures == 1
+
+
+def test_a_task_of_several_slices_is_split_between_them(
+    a_task: MakeTask, a_payload: MakePayload, an_escalation: MakeEscalation
+) -> None:
+    slices = tuple(a_payload(path=f"{n}.py") for n in range(3))
+
+    first, second = next_step(a_task(payload=slices[0], more=slices[1:]), an_escalation("timeout")).tasks
+
+    assert (first.slices, second.slices) == ((slices[0],), (slices[1], slices[2]))
+
+
+def test_what_nobody_did_is_missing_for_each_of_its_files(
+    a_task: MakeTask, a_payload: MakePayload, a_failure: MakeFailure
+) -> None:
+    slices = tuple(a_payload(path=path) for path in ("a.py", "b.py", "a.py"))
+
+    step = next_step(a_task(payload=slices[0], more=slices[1:]), a_failure("budget"))
+
+    assert [gap.path for gap in step.gaps] == ["a.py", "b.py"]
 
 
 def test_an_open_breaker_leaves_a_gap_that_names_file_worker_task_and_cause(
@@ -189,7 +266,7 @@ OUTCOMES = st.one_of(
     st.builds(
         Failure,
         task_id=st.just("t"),
-        reason=st.sampled_from(("crashed", "bad_answer")),
+        reason=st.sampled_from(FAILURES),
         message=st.just("it broke"),
         tries=st.integers(1, 4),
     ),

@@ -81,6 +81,68 @@ def test_a_person_is_told_how_sure_a_critical_finding_is(a_finding: MakeFinding)
     assert (item.path, item.line, item.reason) == ("src/app.py", 7, "critical if true, and 60 of 100 certain")
 
 
+# --- disputes
+
+
+def test_a_critical_finding_of_a_program_that_a_model_refutes_goes_to_a_person_with_both_sides(
+    a_finding: MakeFinding,
+) -> None:
+    refuted = a_finding(severity="critical", confidence=95, disputed="the name comes from a fixed list")
+
+    weighed = weigh([refuted], RULES)
+
+    assert weighed.shown == []
+    [item] = weighed.human
+    assert item.finding == refuted
+    assert item.reason == (
+        "critical if true: ruff found it, 95 of 100 certain; "
+        "a model that looked holds that it is wrong: the name comes from a fixed list"
+    )
+
+
+def test_a_disputed_finding_that_is_not_critical_is_shown_with_the_dispute(a_finding: MakeFinding) -> None:
+    refuted = a_finding(disputed="the name comes from a fixed list")
+
+    assert weigh([refuted], RULES).shown == [refuted]
+
+
+def test_a_disputed_finding_that_another_model_made_as_well_is_shown(a_finding: MakeFinding) -> None:
+    by_program = a_finding(severity="critical", disputed="the name comes from a fixed list")
+    by_model = a_finding(severity="critical", type="logic", sources=("model:x",))
+
+    [shown] = weigh([by_program, by_model], RULES).shown
+
+    assert (shown.sources, shown.disputed) == (("model:x", "ruff"), "the name comes from a fixed list")
+
+
+def test_an_unlikely_critical_finding_does_not_reach_a_person_because_it_is_disputed(a_finding: MakeFinding) -> None:
+    [entry] = weigh([a_finding(severity="critical", confidence=49, disputed="it is a test")], RULES).withheld
+
+    assert entry.message == "confidence 49 is below 80"
+
+
+@pytest.mark.parametrize(
+    ("proof", "message"),
+    [
+        ("", "confidence 62 is below 80"),
+        ("The caller\nis  not in sight.", "confidence 62 is below 80: The caller is not in sight."),
+        ("long " * 100, "confidence 62 is below 80: " + ("long " * 48).rstrip() + "..."),
+    ],
+)
+def test_why_a_models_finding_is_withheld_is_told_in_its_verifiers_words(
+    proof: str, message: str, a_finding: MakeFinding
+) -> None:
+    [entry] = weigh([a_finding(confidence=62, sources=("model:x",), proof=proof)], RULES).withheld
+
+    assert entry.message == message
+
+
+def test_why_a_programs_finding_is_withheld_is_its_count_alone(a_finding: MakeFinding) -> None:
+    [entry] = weigh([a_finding(confidence=62, proof="counted in 40 places")], RULES).withheld
+
+    assert entry.message == "confidence 62 is below 80"
+
+
 def test_the_thresholds_are_those_of_the_cards_and_the_lowest_of_a_shared_type(a_card: MakeCard) -> None:
     cards = [a_card("one", task_type="logic", threshold=85), a_card("two", task_type="logic", threshold=75), a_card()]
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from reviewbot.contracts import Finding, WorkerResult
-from reviewbot.supervisor.verifier import by_a_model_alone, by_programs_alone, capped, verified
+from reviewbot.ports import WorkOrder
+from reviewbot.supervisor.verifier import (
+    CappingVerifier,
+    agreed,
+    by_a_model_alone,
+    by_programs_alone,
+    capped,
+    is_contested,
+    is_disputed,
+    verified,
+    voice_of,
+)
 
 MakeFinding = Callable[..., Finding]
 
@@ -61,3 +74,95 @@ def test_models_and_programs_are_told_apart(sources: tuple[str, ...], makers: se
 
     alone = {"models": by_a_model_alone(finding), "programs": by_programs_alone(finding)}
     assert {name for name, is_alone in alone.items() if is_alone} == makers
+
+
+@pytest.mark.parametrize(
+    ("sources", "disputed", "expected"),
+    [
+        (("ruff",), "it is meant", "disputed"),
+        (("model:x", "ruff"), "it is meant", "disputed"),
+        (("ruff",), "", "not disputed"),
+        (("model:x",), "it is meant", "not disputed"),
+    ],
+)
+def test_only_what_a_program_found_can_be_disputed(
+    sources: tuple[str, ...], disputed: str, expected: str, a_finding: MakeFinding
+) -> None:
+    finding = a_finding(sources=sources, disputed=disputed)
+
+    assert ("disputed" if is_disputed(finding) else "not disputed") == expected
+
+
+def test_a_dispute_lowers_nothing_that_a_program_found(a_finding: MakeFinding) -> None:
+    finding = a_finding(confidence=95, disputed="it is meant")
+
+    assert capped(finding) == finding
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"suggestion": "x = 2"},
+        {"severity": "info"},
+        {"sources": ("ruff",), "disputed": "it is meant"},
+    ],
+)
+def test_a_finding_is_contested_by_what_speaks_against_it_at_its_lines(
+    other: dict[str, Any], a_finding: MakeFinding
+) -> None:
+    assert is_contested(*_beside(other, a_finding))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"suggestion": "x  =  1"},
+        {"suggestion": ""},
+        {"severity": "warning"},
+        {"suggestion": "x = 2", "line": 8},
+        {"suggestion": "x = 2", "path": "src/b.py"},
+        {"sources": ("ruff",), "suggestion": "x = 2"},
+        {"sources": ("ruff",), "disputed": "it is meant", "line": 8},
+    ],
+)
+def test_what_agrees_stands_elsewhere_or_is_a_program_contests_nothing(
+    other: dict[str, Any], a_finding: MakeFinding
+) -> None:
+    assert not is_contested(*_beside(other, a_finding))
+
+
+def _beside(other: dict[str, Any], a_finding: MakeFinding) -> tuple[Finding, list[Finding]]:
+    """A finding of a model, and all those of its task."""
+    finding = a_finding(sources=("model:x",), severity="critical", suggestion="x = 1", line=4, end_line=6)
+    against = a_finding(**{"sources": ("model:y",), "severity": "critical", "line": 6, **other})
+    return finding, [finding, against]
+
+
+def test_a_finding_does_not_contest_itself(a_finding: MakeFinding) -> None:
+    finding = a_finding(sources=("model:x",), suggestion="x = 1")
+
+    assert not is_contested(finding, [finding])
+
+
+@pytest.mark.parametrize("claimed", [1, 50, 99])
+def test_what_a_finder_claims_of_itself_contests_nothing(claimed: int, a_finding: MakeFinding) -> None:
+    one, other = (a_finding(sources=("model:x",), claimed=each) for each in (90, claimed))
+
+    assert not is_contested(one, [one, other])
+
+
+@pytest.mark.parametrize(("confidence", "together"), [(90, 85), (50, 85), (49, 75), (5, 75)])
+def test_a_model_that_was_refuted_lends_a_program_no_weight(
+    confidence: int, together: int, a_finding: MakeFinding
+) -> None:
+    program, model = a_finding(confidence=75), a_finding(sources=("model:x",), confidence=min(confidence, 75))
+
+    assert agreed([voice_of(program), voice_of(model)], lambda _sources, _rules: None) == together
+
+
+def test_the_verifier_that_asks_nobody_caps(
+    a_finding: MakeFinding, a_result: Callable[..., WorkerResult], an_order: Callable[[], WorkOrder]
+) -> None:
+    result = a_result(findings=(a_finding(sources=("model:x",), confidence=90),))
+
+    assert asyncio.run(CappingVerifier().verify(an_order(), result)) == verified(result)

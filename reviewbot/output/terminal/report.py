@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.output.costs import bill, cost_line, in_words
 from reviewbot.output.facts import (
     Unseen,
     by_severity,
-    cost_line,
     counted,
     coverage_line,
     tags,
@@ -30,6 +30,14 @@ _VERDICT_STYLES: dict[Verdict, str] = {
     "not_reviewed": "bold red",
     "nothing_to_review": "bold",
 }
+_TOLD = (
+    ("when  ", "trigger"),
+    ("rule  ", "contract"),
+    ("seen  ", "symptom"),
+    ("proof ", "proof"),
+    ("doubt ", "disputed"),
+)
+"""What a finding says of itself beside its message: how its line begins, and its field."""
 _PROSE_CHARS = 2_000
 """The longest message that the contracts let a candidate carry."""
 _PEOPLE = 50
@@ -57,6 +65,7 @@ def render_terminal(review: Review, *, width: int, colour: bool) -> str:
         page.heading("About this run")
         for note in review.notes:
             page.paragraph(_prose(note), indent=2, lead="- ")
+    _bill(page, review)
     _closing(page, review)
     return page.render()
 
@@ -76,8 +85,9 @@ def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool =
     if evidence and block(finding.evidence):
         whole = block(finding.evidence).count("\n") == finding.end_line - finding.line
         page.code(finding.evidence, indent=4, first_line=finding.line if whole else None)
-    if one_line(finding.trigger):
-        page.paragraph(_prose(finding.trigger), indent=2, lead="when  ")
+    for lead, told in _TOLD:
+        if one_line(text := getattr(finding, told)):
+            page.paragraph(_prose(text), indent=2, lead=lead)
     if "\n" in block(finding.suggestion):
         page.code(finding.suggestion, indent=2, lead="fix   ")
     elif one_line(finding.suggestion):
@@ -134,6 +144,14 @@ def _human(page: Page, review: Review) -> None:
 
 def _human_place(item: HumanItem) -> str:
     return f"{label(item.path)}:{item.line}" if item.line else label(item.path)
+
+
+def _bill(page: Page, review: Review) -> None:
+    """What each worker and each role cost; nothing without a model."""
+    if costs := bill(review):
+        page.heading("Cost")
+    for cost in costs:
+        page.paragraph(in_words(cost), LABEL, indent=2, lead=f"{_prose(cost.who)}: ")
 
 
 def _closing(page: Page, review: Review) -> None:

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Conflict, FileCoverage, Finding, HumanItem, Review, Verdict, Withheld
+from reviewbot.contracts import (
+    Conflict,
+    FileCoverage,
+    Finding,
+    Gap,
+    HumanItem,
+    Review,
+    Usage,
+    Verdict,
+    Withheld,
+    WorkerUsage,
+)
 from reviewbot.output.terminal import render_terminal
 
 if TYPE_CHECKING:
@@ -75,14 +86,18 @@ def test_no_text_reaches_the_terminal_with_a_character_that_acts(
     text: str, *, colour: bool, make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
     finding = make_finding(
-        message=text, path=text, evidence=text, trigger=text, suggestion=text, rule=text, category=text, sources=(text,)
-    )
+        message=text, path=text, evidence=text, trigger=text, suggestion=text, rule=text, category=text,
+        sources=(text,), contract=text, symptom=text, proof=text, disputed=text,
+    )  # fmt: skip
     review = make_review(
         headline=text,
         summary=text,
         engine=text,
         findings=(finding,),
         human=(HumanItem(path=text, reason=text),),
+        gaps=(Gap(path=text, worker=text, reason="budget", message=text, tool=text),),
+        workers=(WorkerUsage(worker=text, tasks=1, findings=1, duration_ms=1, usage=Usage(calls=1)),),
+        usage=Usage(calls=1),
         coverage=(FileCoverage(path=text, state="partial", reason=text, looked=(text,)),),
         notes=(text,),
     )
@@ -214,3 +229,13 @@ def test_rich_is_not_loaded_before_a_page_is_made() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_what_backs_a_finding_stands_below_it(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(contract="It promises.", symptom="It hangs.", proof="Two callers do.", disputed="No.")
+
+    shown = render_terminal(make_review(findings=(finding,)), width=80, colour=False)
+
+    assert "  rule  It promises.\n  seen  It hangs.\n  proof Two callers do.\n  doubt No.\n" in shown

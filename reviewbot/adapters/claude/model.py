@@ -1,0 +1,122 @@
+"""One try of one call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from reviewbot.adapters.claude.access import Access
+from reviewbot.adapters.claude.faults import from_body, from_status
+from reviewbot.adapters.claude.sdk import Sdk, client_of, unusable
+from reviewbot.adapters.claude.wire import Assembly, params_of, reply_of
+from reviewbot.contracts import Tier
+from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.ports import ModelReply, ModelRequest
+from reviewbot.prices import PriceTable
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+UNREADABLE = "the model API sent something that cannot be read"
+
+
+class ClaudeModel:
+    """A `Model`. Answers are streamed, since long ones take longer than connections without traffic live.
+
+    A client belongs to the event loop in which it was first used; `aclose` ends that of the running one.
+    """
+
+    def __init__(
+        self, access: Access, models: Mapping[Tier, str], prices: PriceTable | None = None, sdk: Sdk | None = None
+    ) -> None:
+        self._access = access
+        self._models = dict(models)
+        self._prices = prices or PriceTable()
+        self._sdk = sdk or Sdk()  # one that is loading already, where somebody was early
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"ClaudeModel({self._access!r}, {self._models!r})"
+
+    def preload(self) -> None:
+        """Load the SDK in the background, while there is something else to do."""
+        self._sdk.begin()
+
+    @property
+    def load_ms(self) -> int | None:
+        """What loading the SDK took; None as long as it is not there."""
+        return self._sdk.load_ms
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        if (client := self._clients.pop(asyncio.get_running_loop(), None)) is not None:
+            await client.close()
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        """As `Model.ask`, once: TransientError where another try may help, EngineError where none will."""
+        asked = self._models[request.tier]
+        try:
+            sdk = await self._sdk.module()
+            client = self._client(sdk)
+        except ConfigError as error:
+            raise EngineError(str(error)) from None
+        try:
+            message = await self._streamed(sdk, client, request.tier, params_of(request, asked))
+        except sdk.APIStatusError as error:
+            raise from_status(error, self._access, request.tier, asked) from None
+        except sdk.APITimeoutError:
+            raise TransientError("the model API did not answer in time") from None
+        except sdk.APIConnectionError:
+            raise TransientError("the model API cannot be reached") from None
+        except sdk.AnthropicError as error:
+            raise EngineError(unusable(self._access, error)) from None
+        return reply_of(message, asked, self._prices)
+
+    async def _streamed(
+        self,
+        sdk: ModuleType,
+        client: Any,  # noqa: ANN401 - as `_client`
+        tier: Tier,
+        params: dict[str, Any],
+    ) -> dict[str, Any]:
+        """The answer as the API writes one that is not streamed."""
+        # The errors of its connections come through the SDK as they are, once an answer has begun.
+        import httpx2  # noqa: PLC0415 - it comes with the SDK and must not be loaded before
+
+        try:
+            stream = await client.messages.create(**params, stream=True)
+        except (ImportError, RuntimeError, ValueError) as error:  # of the providers' own libraries
+            raise EngineError(unusable(self._access, error)) from None
+        try:
+            async with stream:
+                if stream.response.headers.get("content-type", "").startswith("application/json"):
+                    return self._whole(await stream.response.aread(), tier, params["model"])
+                assembly = Assembly()
+                async for event in stream:
+                    if isinstance(event, sdk.BaseModel):
+                        assembly.feed(event.to_dict(warnings=False))
+                return assembly.message()
+        except httpx2.TimeoutException:
+            raise TransientError("the model API stopped amid its answer") from None
+        except httpx2.TransportError:
+            raise TransientError("the connection broke amid an answer") from None
+        except (ValueError, httpx2.DecodingError):
+            raise TransientError(UNREADABLE) from None
+
+    def _whole(self, body: bytes, tier: Tier, model: str) -> dict[str, Any]:
+        """An answer that was not streamed after all, as some gateways have it, or an error in disguise."""
+        found = json.loads(body)
+        if (error := from_body(found, self._access, tier, model)) is not None:
+            raise error
+        if not isinstance(found, dict):
+            raise EngineError(UNREADABLE)
+        return found
+
+    def _client(self, sdk: ModuleType) -> Any:  # noqa: ANN401 - three classes of the SDK without a common base
+        loop = asyncio.get_running_loop()
+        if (client := self._clients.get(loop)) is None:
+            client = self._clients[loop] = client_of(sdk, self._access)
+        return client

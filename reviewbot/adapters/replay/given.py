@@ -1,0 +1,101 @@
+"""What a review is made with beside the workers' answers: the change without its code, and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from reviewbot import __version__
+from reviewbot.adapters.replay.reading import first_of, read
+from reviewbot.calibration import Calibration
+from reviewbot.contracts import ChangeSet, FileChange, Hunk
+from reviewbot.errors import InputError
+from reviewbot.ports import Recorder
+from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.triage import generated_reason, hidden_by_its_author
+from reviewbot.supervisor.verifier import Together
+from reviewbot.trace import Event
+
+JointRow = tuple[str, str, int]
+"""Tools and rules, each joined by "+", and the confidence that was counted for places of which all of these speak."""
+
+_MARKED = ("+@generated", " @generated")
+"""First lines that stand for those which make a file look generated: added by the change, or there before."""
+
+
+class Given(NamedTuple):
+    """What decides, beside the workers' answers, what a review says."""
+
+    rules: Rules
+    joint: tuple[JointRow, ...]
+    """What `rules.together` knows."""
+    engine: str
+    notes: tuple[str, ...]
+    synthesizer: str = "rules"
+    """Who made the review: "rules" or "model"."""
+    critic: bool = False
+    """Whether a model looked over it once more."""
+    version: str = __version__
+
+
+def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
+    """The rows of a table from which the trust in several tools together follows."""
+    return tuple((row.tool, row.rule, row.confidence) for row in table.rows.values() if "+" in row.tool and row.counted)
+
+
+def record_given(trace: Recorder, change: ChangeSet, given: Given) -> None:
+    """Write both down, before the review begins."""
+    bare = change.model_copy(update={"description": "", "files": tuple(_without_code(file) for file in change.files)})
+    trace.record("change", change=bare.model_dump(mode="json"))
+    trace.record(
+        "rules",
+        version=given.version,
+        engine=given.engine,
+        synthesizer=given.synthesizer,
+        critic=given.critic,
+        notes=list(given.notes),
+        thresholds=dict(given.rules.thresholds),
+        max_findings=given.rules.max_findings,
+        together=[list(row) for row in given.joint],
+    )
+
+
+def read_given(events: Sequence[Event]) -> tuple[ChangeSet, Given]:
+    """Both, from a trace. Raises InputError where it does not hold them."""
+    change = read(ChangeSet, first_of(events, "change").get("change"))
+    told = first_of(events, "rules")
+    try:
+        joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in told["together"])
+        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint))
+        notes = tuple(str(note) for note in told["notes"])
+        engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError("the rules in this trace are not what this version writes") from None
+    return change, Given(rules, joint, engine, notes, synthesizer, told.get("critic") is True, version)
+
+
+def _numbers(fields: dict[str, Any]) -> dict[str, int]:
+    return {name: int(number) for name, number in fields.items()}
+
+
+def _together(joint: Iterable[JointRow]) -> Together:
+    known = {(tools, rules): confidence for tools, rules, confidence in joint}
+
+    def together(sources: Iterable[str], rules: Iterable[str]) -> int | None:
+        return known.get(("+".join(sorted(set(sources))), "+".join(sorted(set(rules)))))
+
+    return together
+
+
+def _without_code(file: FileChange) -> FileChange:
+    """The file without its hunks, or with one line that makes the rules judge it as they judge the whole."""
+    bare = file.model_copy(update={"hunks": ()})
+    marked = [
+        bare.model_copy(update={"hunks": (Hunk(old_start=1, old_count=1, new_start=1, new_count=1, body=body),)})
+        for body in _MARKED
+    ]
+    return next((form for form in (bare, *marked) if _judged(form) == _judged(file)), bare)
+
+
+def _judged(file: FileChange) -> tuple[str | None, bool]:
+    return generated_reason(file), hidden_by_its_author(file)

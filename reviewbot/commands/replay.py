@@ -1,0 +1,101 @@
+"""`reviewbot replay`: the review of a trace again, without a model and without the change."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from reviewbot.adapters.replay import Given, Nobody, RecordedBooks, RecordedModel, by_rules, replay
+from reviewbot.commands.reading import read_input
+from reviewbot.commands.running import run_to_end
+from reviewbot.commands.writing import reader_may_leave
+from reviewbot.contracts import Review
+from reviewbot.errors import ExitCode, InputError
+from reviewbot.model.critic import Critic
+from reviewbot.model.synthesizer import ModelSynthesizer
+from reviewbot.outgoing import Delivered, told_again
+from reviewbot.output.annotations import render_annotations
+from reviewbot.output.json_report import render_json
+from reviewbot.output.markdown import render_markdown
+from reviewbot.output.sarif import render_sarif_named
+from reviewbot.output.terminal import render_terminal
+from reviewbot.output.terminal.look import look_of, write
+from reviewbot.ports import Synthesizer
+from reviewbot.trace import Event, read_trace
+
+RENDERERS: dict[str, Callable[[Review], str]] = {
+    "json": render_json,
+    "markdown": render_markdown,
+    "annotations": render_annotations,
+}
+"""What a report can be besides text for a terminal and SARIF, which needs more than the review."""
+
+MAX_TRACE_BYTES = 256 * 1024 * 1024
+"""A run of thousands of tasks writes a tenth of it."""
+
+
+def replay_command(arguments: argparse.Namespace) -> int:
+    """Print the same review, byte for byte. Raises InputError for a trace that does not hold one."""
+    _check_output(arguments.output, arguments.trace)
+    events = events_of(arguments.trace)
+    again = told_again(events, run_to_end(partial(replay, events, synthesizer_of)))
+    text = _rendered(again, arguments.format, to_file=arguments.output is not None)
+    if arguments.output is None:
+        with reader_may_leave():
+            write(sys.stdout, text)
+    else:
+        _write(arguments.output, text)
+    return ExitCode.REVIEWED
+
+
+def synthesizer_of(given: Given, events: Sequence[Event]) -> Synthesizer:
+    """Who makes the review again: rules, or what a model said then. Raises InputError for anybody else."""
+    if given.synthesizer != "model":
+        return by_rules(given, events)
+    # Without a prompt: the answers are there, whatever the question was.
+    said, nobody = RecordedModel(events), Nobody()
+    return ModelSynthesizer(
+        rules=given.rules,
+        model=said,
+        prompt="",
+        trace=nobody,
+        engine=given.engine,
+        notes=given.notes,
+        books=RecordedBooks(events),
+        critic=Critic(said, "", nobody) if given.critic else None,
+    )
+
+
+def events_of(path: Path) -> list[Event]:
+    """The events of a trace in a file. Raises InputError in one line."""
+    try:
+        text = read_input(str(path), MAX_TRACE_BYTES).decode("ascii")
+    except UnicodeDecodeError:
+        raise InputError("this is no trace: it holds bytes that no trace has") from None
+    return read_trace(text)
+
+
+def _rendered(told: Delivered, form: str, *, to_file: bool) -> str:
+    if form == "sarif":
+        return render_sarif_named(told.review, told.fingerprints)
+    if form in RENDERERS:
+        return RENDERERS[form](told.review)
+    look = look_of(sys.stdout, os.environ)
+    return render_terminal(told.review, width=look.width, colour=look.colour and not to_file)
+
+
+def _check_output(output: Path | None, trace: Path) -> None:
+    """The trace is read to its end before anything is written, and it must still be there afterwards."""
+    if output is not None and os.path.realpath(output) == os.path.realpath(trace):
+        raise InputError("TRACE and --output must name different files")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

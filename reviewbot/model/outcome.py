@@ -1,0 +1,107 @@
+"""What one attempt of a task comes to: the model's answer with what programs found beside it, or the latter alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reviewbot.contracts import Candidate, Gap, GapReason, Metadata, Reported, WorkerAnswer
+from reviewbot.model.hints import hints_of, weighed
+from reviewbot.model.loop import Spent
+from reviewbot.model.programs import Heard
+from reviewbot.model.scope import owner_of, sorted_by_scope, worth_moving
+from reviewbot.ports import Answer, Clock, Escalated, Recorder, WorkOrder
+
+LOOKED = "claude:{}"
+"""How a model is named among those who read a file."""
+NAMELESS = "model"
+"""What a model is called whose provider gives it a name that is none."""
+
+_NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of one task: what it was given, and what it has cost so far."""
+
+    order: WorkOrder
+    heard: Heard
+    spent: Spent
+    trace: Recorder
+    clock: Clock
+    began: float
+
+    def answered(self, said: WorkerAnswer) -> Answer | Escalated:
+        """What the model says, with what programs found beside it."""
+        task = self.order.task
+        programs, confirmed = weighed(
+            self.heard.candidates, hints_of(self.heard.candidates), said.hints, self._source()
+        )
+        found = sorted_by_scope(task.type, (_candidate(each, self._source()) for each in said.findings))
+        self._leave(found.foreign)
+        # A model that gave up has not read the slices to their end; one that only names another's job has.
+        looked = said.escalation is None or said.escalation.reason == "out_of_scope"
+        answer = Answer((*found.own, *confirmed), self.heard.gaps, self._metadata(looked=looked), "model", programs)
+        if said.escalation is not None:
+            return Escalated(said.escalation.reason, said.escalation.message, said.escalation.better_worker, answer)
+        if (moving := worth_moving(found.foreign)) is not None:
+            message = f"it came upon a matter of {moving.category}: {moving.message}"
+            return Escalated("out_of_scope", message, owner_of(moving), answer)
+        return answer
+
+    def spared(self) -> Answer:
+        """What programs found, where the plan wants no more."""
+        return self._programs()
+
+    def late(self) -> Escalated:
+        """What programs found, where the task's own time ran out."""
+        seconds = self.order.task.constraints.timeout_ms / 1000
+        return Escalated("timeout", f"no answer within {seconds:g} s", partial=self._programs())
+
+    def without_model(self, reason: GapReason, message: str) -> Answer:
+        """What programs found, and a gap for each file that the model has not read."""
+        answer, task = self._programs(), self.order.task
+        gaps = [Gap(path=path, worker=task.worker, reason=reason, message=message) for path in task.paths]
+        return replace(answer, gaps=(*answer.gaps, *gaps))
+
+    def _programs(self) -> Answer:
+        return Answer((), self.heard.gaps, self._metadata(looked=False), "model", self.heard.candidates)
+
+    def _leave(self, foreign: Sequence[Candidate]) -> None:
+        """Another worker's findings are never told as this one's; the trace keeps them, with the reason."""
+        task = self.order.task
+        for each in foreign:
+            said = {"better_worker": owner_of(each), "category": each.category, "severity": each.severity}
+            self.trace.record("out_of_scope", task_id=task.task_id, path=each.path, message=each.message, **said)
+
+    def _metadata(self, *, looked: bool) -> Metadata:
+        names = (*self.heard.looked, LOOKED.format(self._source())) if looked else self.heard.looked
+        return Metadata(
+            usage=self.spent.usage,
+            duration_ms=max(0, round((self.clock.monotonic() - self.began) * 1000)),
+            model_used=self.spent.model,
+            tool_runs=self.heard.runs,
+            looked=tuple(sorted(names)),
+        )
+
+    def _source(self) -> str:
+        """The model's name as a source of findings; a provider may give it any."""
+        return _NO_SLUG.sub("-", self.spent.model or "")[:80] or NAMELESS
+
+
+def _candidate(reported: Reported, source: str) -> Candidate:
+    return Candidate(
+        severity=reported.severity,
+        path=reported.file,
+        quote=reported.quote,
+        message=reported.message,
+        confidence=reported.confidence,
+        source=source,
+        category=reported.category,
+        trigger=reported.trigger,
+        contract=reported.contract,
+        symptom=reported.symptom,
+        suggestion=reported.suggestion,
+        cwe=reported.cwe,
+    )

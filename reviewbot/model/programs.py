@@ -1,0 +1,57 @@
+"""What programs say of the slices of a task, before a model is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from reviewbot.contracts import Candidate, Gap, Payload, ToolRun
+from reviewbot.errors import EngineError
+from reviewbot.ports import Answer, Engine, WorkOrder
+
+
+class Heard(NamedTuple):
+    """Everything that programs said of one task."""
+
+    candidates: tuple[Candidate, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    runs: tuple[ToolRun, ...] = ()
+    looked: tuple[str, ...] = ()
+    """Those that read every slice of the task to its end."""
+
+
+async def ask_programs(programs: Engine, order: WorkOrder) -> Heard:
+    """Run the programs on each slice, all at once. What they could not look at is a gap; no error."""
+    answers = await asyncio.gather(*(_said(programs, order, payload) for payload in order.task.slices))
+    return Heard(
+        tuple(each for answer in answers for each in answer.candidates),
+        tuple(gap for answer in answers for gap in answer.gaps),
+        tuple(run for answer in answers for run in answer.metadata.tool_runs),
+        _by_all(answers),
+    )
+
+
+async def _said(programs: Engine, order: WorkOrder, payload: Payload) -> Answer:
+    # A tool that only passes on what was found elsewhere covers nothing, and has something to say all the same.
+    if not (order.tools or programs.covers(order.card, payload.language)):
+        return Answer()
+    task = order.task.model_copy(update={"payload": payload, "more": ()})
+    try:
+        said = await programs.work(replace(order, task=task))
+    except EngineError as error:
+        return Answer(gaps=(_gap(order, payload, str(error)),))
+    if isinstance(said, Answer):
+        return said
+    partial = said.partial or Answer()
+    return replace(partial, gaps=(*partial.gaps, _gap(order, payload, said.message)))
+
+
+def _gap(order: WorkOrder, payload: Payload, message: str) -> Gap:
+    return Gap(path=payload.file_path, worker=order.task.worker, reason="crashed", message=message)
+
+
+def _by_all(answers: Sequence[Answer]) -> tuple[str, ...]:
+    first, *others = (set(answer.metadata.looked) for answer in answers)
+    return tuple(sorted(first.intersection(*others)))

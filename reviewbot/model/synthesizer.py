@@ -1,0 +1,154 @@
+"""The `Synthesizer` that asks a model where rules come to an end, and is as good as the rules where it cannot.
+
+One call for all clusters of a review, and none where there is no cluster. See `reviewbot.supervisor.settling` for what
+an answer can do, and what none can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewbot.contracts import ChangeSet, Plan, Review, Settlement, Settlements
+from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.model.answers import read_answer, schema_of
+from reviewbot.model.critic import Critic
+from reviewbot.model.fence import RULE, fenced
+from reviewbot.model.showing import MAX_CHARS, shown_code, shown_finding
+from reviewbot.ports import Books, Model, ModelRequest, Recorder, Settled, Text, Turn
+from reviewbot.redact import redact
+from reviewbot.supervisor.clusters import Cluster, ClusterKind, Sorted, clusters_of, deterministic, severities
+from reviewbot.supervisor.merging import Defect, merged
+from reviewbot.supervisor.settling import Decision, handles_of, settle
+from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
+from reviewbot.supervisor.weighing import placed
+
+MAX_CLUSTERS = 20
+"""Of one review. What is over it stays as the rules have it; a review with more has other problems."""
+ANSWER_TOKENS = 8_000
+"""Twenty settlements with their reasons, and as much again to think."""
+
+KINDS: Mapping[ClusterKind, str] = {
+    "contradiction": "the advice cannot all be followed",
+    "same_cause": "they may be one defect in different words",
+    "severity": "it was given different severities",
+}
+"""What a cluster is put forward for."""
+
+WHY: dict[type[EngineError], str] = {
+    BudgetError: "the budget was spent",
+    DeadlineError: "no time was left",
+    RefusedError: "the model declined to answer",
+    TransientError: "the model could not be reached",
+}
+"""Why there was no answer, in words of ours: an error's own may repeat what a model wrote."""
+
+
+@dataclass(frozen=True)
+class ModelSynthesizer:
+    """Rules first; a model settles what they cannot; a critic, where there is one, looks over the result."""
+
+    rules: Rules
+    model: Model
+    prompt: str
+    trace: Recorder
+    engine: str
+    notes: tuple[str, ...] = ()
+    books: Books | None = None
+    critic: Critic | None = None
+
+    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
+        """One review of everything. No error: where a call fails the rules' result stands, with a note."""
+        found = clusters_of(merged(findings_of(settled), self.rules.together), self.rules, MAX_CLUSTERS)
+        notes = list(self.notes)
+        weighed = await self._settled(change, found, notes)
+        if self.critic is not None:
+            critique = await self.critic.criticized(change, weighed)
+            weighed = critique.weighed
+            notes += critique.notes
+        # The books are read last, so that what was asked here is in them.
+        told = Told(self.engine, notes, {} if self.books is None else self.books.spent())
+        return reviewed(change, plan, settled, weighed, told)
+
+    async def _settled(self, change: ChangeSet, found: Sorted, notes: list[str]) -> Weighed:
+        answers = await self._answers(change, found, notes)
+        outcome = settle(found, answers or (), self.rules)
+        for decision in outcome.decisions if answers is not None else ():
+            self._record(decision)
+        return placed(outcome.single, outcome.conflicts, self.rules)
+
+    async def _answers(self, change: ChangeSet, found: Sorted, notes: list[str]) -> Sequence[Settlement] | None:
+        """What the model said of the clusters; None where it was not asked or did not answer."""
+        if not found.clusters:
+            return None
+        if found.over:
+            self.trace.record("settled", by="synthesizer", effect="not_asked", clusters=found.over)
+        try:
+            reply = await self.model.ask(request_of(change, found.clusters, self.prompt))
+            return read_answer(reply, Settlements).settlements
+        except EngineError as error:
+            why = WHY.get(type(error), "the model's answer could not be used")
+            notes.append(f"contradictions and repetitions among the findings were not settled: {why}")
+            self.trace.record("settled", by="synthesizer", effect="failed", reason=str(error))
+            return None
+
+    def _record(self, decision: Decision) -> None:
+        self.trace.record(
+            "settled",
+            by="synthesizer",
+            cluster=decision.handle,
+            kind=decision.cluster.kind,
+            effect=decision.effect,
+            findings=[_named(defect) for defect in decision.cluster.members],
+            reason=redact(decision.reason),
+        )
+
+
+def request_of(change: ChangeSet, clusters: Iterable[Cluster], prompt: str) -> ModelRequest:
+    """The one question about all clusters, which is not empty."""
+    asked = list(clusters)
+    named = handles_of(asked)
+    parts = [part for (handle, members), one in zip(named.items(), asked, strict=True)
+             for part in _told(handle, one, members, change)]  # fmt: skip
+    return ModelRequest(
+        purpose="synthesizer",
+        subject=f"{len(asked)} clusters",
+        tier="sonnet",
+        system=(Text(f"{prompt.rstrip()}\n\n{RULE}", cached=True),),
+        turns=(Turn("user", (Text("\n\n".join(parts)),)),),
+        max_tokens=ANSWER_TOKENS,
+        schema=schema_of(Settlements),
+    )
+
+
+def _told(handle: str, cluster: Cluster, members: Mapping[str, Defect], change: ChangeSet) -> Iterator[str]:
+    yield f"Cluster {handle}: {KINDS[cluster.kind]}."
+    yield from filter(None, [shown_code(change, [defect.finding for defect in cluster.members])])
+    for name, defect in members.items():
+        yield shown_finding(defect.finding, _head(name, defect))
+        if len(severities(defect.sayings)) > 1:
+            yield _sayings(name, defect)
+
+
+def _head(name: str, defect: Defect) -> Iterator[str]:
+    finding = defect.finding
+    by = "a program" if deterministic(defect) else "a model"
+    yield f"Finding {name}, by {by} for the worker {finding.type}, severity {finding.severity}"
+
+
+def _sayings(name: str, defect: Defect) -> str:
+    said = {(each.type, each.severity): each.message for each in sorted(defect.sayings)}
+    lines = (f"{kind} calls it {severity}: {redact(text[:MAX_CHARS])}" for (kind, severity), text in said.items())
+    return f"What {name} was joined from by rule:\n" + fenced("sayings", "\n".join(lines))
+
+
+def _named(defect: Defect) -> dict[str, object]:
+    finding = defect.finding
+    return {
+        "type": finding.type,
+        "path": finding.path,
+        "line": finding.line,
+        "severity": finding.severity,
+        "sources": list(finding.sources),
+        "message": redact(finding.message),
+    }

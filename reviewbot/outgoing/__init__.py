@@ -1,0 +1,19 @@
+"""What leaves the process: a review, a plan or a trace, complete and masked. No door shows another."""
+
+from __future__ import annotations
+
+from reviewbot.outgoing.delivery import Delivered, delivered, told_again
+from reviewbot.outgoing.masking import masked_plan, masked_review, masked_trace
+from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
+
+__all__ = [
+    "MAX_WITHHELD",
+    "Delivered",
+    "delivered",
+    "masked_plan",
+    "masked_review",
+    "masked_trace",
+    "places",
+    "told_again",
+    "with_symbols",
+]

@@ -1,0 +1,27 @@
+"""The only place that builds adapters and tools and hands them to the spine."""
+
+from __future__ import annotations
+
+from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
+from reviewbot.wiring.identity import run_id
+from reviewbot.wiring.models import loading, prices_of, tiers_of
+from reviewbot.wiring.subjects import OWN_FILES, Subject, from_diff, from_index, from_range, tree_of
+
+__all__ = [
+    "OWN_FILES",
+    "Given",
+    "Run",
+    "Subject",
+    "crew_for",
+    "from_diff",
+    "from_index",
+    "from_range",
+    "loading",
+    "open_journal",
+    "prices_of",
+    "run_id",
+    "settings_for",
+    "setup",
+    "tiers_of",
+    "tree_of",
+]

@@ -1,0 +1,188 @@
+"""Everything for one run, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reviewbot.adapters.analyzers import AnalyzersEngine
+from reviewbot.adapters.claude import Sdk
+from reviewbot.adapters.memory import MemoryJournal, SystemClock
+from reviewbot.adapters.replay import joint_rows, record_given
+from reviewbot.adapters.scripted import ScriptedEngine
+from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
+from reviewbot.calibration import Calibration, packaged_calibration
+from reviewbot.cards import load_crew
+from reviewbot.config import Settings
+from reviewbot.config.source import BaseSide, repository_crew, settings_of
+from reviewbot.contracts import ChangeSet, Review
+from reviewbot.errors import ConfigError
+from reviewbot.model.seats import with_seats
+from reviewbot.ports import Crew, Journal
+from reviewbot.review import Setup, review
+from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.foreign import ForeignFindings, foreign_tools
+from reviewbot.trace import Event, Trace
+from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
+from reviewbot.wiring.identity import digests, read_script, run_id
+from reviewbot.wiring.models import Around, asks_models
+from reviewbot.wiring.subjects import Subject, notes_on
+
+KEEP_PROGRESS_S = 30 * 24 * 3600
+"""How long the progress of a run can be resumed; without an end the journal would grow for ever."""
+
+
+def settings_for(base: BaseSide | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
+    """The settings of a run; the repository's own file counts from the base side only. Raises ConfigError."""
+    return settings_of(base, environ, flags)
+
+
+def crew_for(base: BaseSide | None) -> Crew:
+    """The shipped workers and those of the repository's base side."""
+    return load_crew({} if base is None else repository_crew(base), all_tools().keys(), own_tools().keys())
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was handed in for a run beside the change and the settings."""
+
+    script: Path | None = None
+    """The answers of the scripted engine."""
+    calibration: Calibration | None = None
+    """In place of the table that comes with the package."""
+    results: tuple[tuple[str, bytes], ...] = ()
+    """Logs of other programs in SARIF, each with its name."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Where keys are; empty: there are none."""
+    sdk: Sdk | None = None
+    """The models' SDK, where it is being loaded already."""
+    baseline: bool = False
+    """One request with the whole change in place of a review."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One review, ready to begin."""
+
+    setup: Setup
+    trace: Trace
+    rules: Rules
+    close: Callable[[], Awaitable[None]]
+
+    async def review(self, change: ChangeSet) -> Review:
+        """Carry it out, and close what was opened for it."""
+        try:
+            return await review(change, self.setup)
+        finally:
+            await self.close()
+
+
+def setup(
+    subject: Subject,
+    settings: Settings,
+    given: Given | None = None,
+    *,
+    journal: Journal | None = None,
+    listener: Callable[[Event], None] | None = None,
+) -> Run:
+    """Everything for one run. The trace is the recorder in it, to be written out afterwards.
+
+    Raises ConfigError, and InputError where something that was given cannot be read.
+    """
+    given = given or Given()
+    table = packaged_calibration() if given.calibration is None else given.calibration
+    crew = _timed(baseline_crew() if given.baseline else crew_for(subject.base), settings)
+    if asks_models(settings, given.environ):
+        crew = with_seats(crew, settings.extra_workers)
+    if unknown := [name for name in settings.workers if name not in crew.prompts]:
+        known = ", ".join(card.name for card in crew.cards)
+        raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
+    clock = SystemClock()
+    trace = Trace(clock, listener)
+    foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
+    tools = all_tools(calibration=table, foreign=foreign)
+    own = {name: tool for name, tool in tools.items() if tool not in foreign}
+    rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
+    notes = (*notes_on(subject), *told, *_journal_notes(journal))
+    kept = journal or MemoryJournal()
+    parts = _parts(
+        settings,
+        given,
+        Ground(
+            subject=subject,
+            crew=crew,
+            programs=AnalyzersEngine(own),
+            rules=rules,
+            notes=notes,
+            handed_in=_handed_in(crew, foreign),
+            around=Around(clock, kept, trace, given.environ, given.sdk),
+        ),
+    )
+    record_given(trace, subject.change, parts.given(joint_rows(table)))
+    # What a model answers depends on which one it is; what was asked is in each task's own key.
+    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.critic)
+    extra = (repr(table), *digests(given.results), parts.engine.name, repr(asked))
+    identity = run_id(subject, crew, settings, given.script, extra=extra)
+    built = Setup(
+        crew=crew,
+        engine=parts.engine,
+        planner=parts.planner,
+        verifier=parts.verifier,
+        synthesizer=parts.synthesizer,
+        tools=tools,
+        snapshot=subject.snapshot,
+        journal=kept,
+        clock=clock,
+        trace=trace,
+        run_id=identity,
+        concurrency=settings.concurrency,
+        deadline_s=settings.deadline_s,
+        fan_out=parts.fan_out,
+    )
+    return Run(built, trace, rules, parts.close)
+
+
+def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
+    """The journal on disk. Raises InputError where its place cannot be used."""
+    journal = SqliteJournal(default_path(environ))
+    journal.expire(KEEP_PROGRESS_S)
+    return SteadyJournal(journal)
+
+
+def _timed(crew: Crew, settings: Settings) -> Crew:
+    """The crew with the operator's time for each task in place of the cards' own."""
+    if settings.task_timeout_s is None:
+        return crew
+    time = {"timeout_ms": settings.task_timeout_s * 1000}
+    cards = [card.model_copy(update={"budget": card.budget.model_copy(update=time)}) for card in crew.cards]
+    return replace(crew, cards=tuple(cards))
+
+
+def _handed_in(crew: Crew, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
+    """By worker: the files of which one of its tools tells what other programs have found."""
+    paths = {tool.name: tool.paths for tool in foreign}
+    none: frozenset[str] = frozenset()
+    return {card.name: none.union(*(paths.get(name, none) for name in card.tools)) for card in crew.cards}
+
+
+def _parts(settings: Settings, given: Given, ground: Ground) -> Parts:
+    """Who plans, works, verifies and synthesizes. Raises ConfigError."""
+    if given.script is not None and settings.engine != "scripted":
+        raise ConfigError("--script is for --engine scripted alone")
+    if given.baseline:
+        return baseline_parts(settings, ground)
+    if settings.engine == "scripted":
+        if given.script is None:
+            raise ConfigError("--engine scripted needs --script FILE with its answers")
+        return rule_parts(settings, ground, ScriptedEngine.from_json(read_script(given.script)))
+    if asks_models(settings, given.environ):
+        return model_parts(settings, ground)
+    return rule_parts(settings, ground, ground.programs)
+
+
+def _journal_notes(journal: Journal | None) -> list[str]:
+    if isinstance(journal, SteadyJournal) and journal.inner.set_aside is not None:
+        return [f"the journal was damaged; it now stands in {journal.inner.set_aside}, and a new one was begun"]
+    return []

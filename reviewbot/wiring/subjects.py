@@ -1,0 +1,109 @@
+"""What is reviewed: a change, what is around it, and the base side that may configure its review."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewbot.adapters.git import GitRepository, GitSnapshot
+from reviewbot.adapters.memory import DiffSnapshot
+from reviewbot.adapters.tree import TreeSnapshot
+from reviewbot.config.source import BaseSide
+from reviewbot.contracts import ChangeSet
+from reviewbot.diff.apply import NO_FILES
+from reviewbot.diff.parse import parse_diff
+from reviewbot.errors import InputError
+from reviewbot.ports import Snapshot
+
+OWN_FILES = ".reviewbot"
+"""How the names begin of the files with which a repository configures us."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A change, what is around it, and the base side that may configure its review (None for a bare diff)."""
+
+    change: ChangeSet
+    digest: str
+    snapshot: Snapshot
+    base: BaseSide | None
+
+
+def from_diff(data: bytes, folder: Path | None) -> Subject:
+    """A diff, alone or beside the folder that it belongs to. Raises InputError."""
+    change = parse_diff(data)
+    if not change.files:
+        raise InputError("the diff is empty; nothing to review. Is the command before the pipe right?")
+    digest = hashlib.sha256(data).hexdigest()
+    if folder is None:
+        return Subject(change, digest, DiffSnapshot(change), None)
+    _check_own_files(change)
+    tree = tree_of(folder, change)
+    return Subject(change, _with_texts(digest, change, tree), tree, tree)
+
+
+def tree_of(folder: Path, change: ChangeSet) -> TreeSnapshot:
+    """A folder that stands at the base or the head of a change. Raises InputError where it is at neither."""
+    return TreeSnapshot.open(folder, change)
+
+
+def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:
+    """A range of commits, read from git's objects until `closing` ends. Raises InputError."""
+    repository = closing.enter_context(GitRepository(folder))
+    found = repository.range_diff(range_text)
+    shas = {"base_sha": found.base_sha, "head_sha": found.head_sha}
+    change = parse_diff(found.diff).model_copy(update=shas)
+    snapshot = GitSnapshot(repository, found.base_sha, found.head_sha)
+    return Subject(change, hashlib.sha256(found.diff).hexdigest(), snapshot, snapshot)
+
+
+def from_index(folder: Path, environ: Mapping[str, str], closing: ExitStack) -> Subject:
+    """What is staged, also inside a git hook, which may have an index of its own. Raises InputError."""
+    own_index = environ.get("GIT_INDEX_FILE")
+    repository = closing.enter_context(GitRepository(folder, Path(own_index) if own_index else None))
+    found = repository.staged_diff()
+    change = parse_diff(found.diff)
+    snapshot = GitSnapshot(repository, found.base_sha, None)
+    return Subject(change, hashlib.sha256(found.diff).hexdigest(), snapshot, snapshot)
+
+
+def _with_texts(digest: str, change: ChangeSet, snapshot: Snapshot) -> str:
+    """The digest of a diff and of the whole files around it: analyzers see these too."""
+    whole = hashlib.sha256(digest.encode())
+    for file in change.files:
+        text = snapshot.head(file.path)
+        whole.update(b"\0-" if text is None else b"\0+" + text.encode("utf-8", "replace"))
+    return whole.hexdigest()
+
+
+def _check_own_files(change: ChangeSet) -> None:
+    """Refuse a change that hides what our own files were before: a folder alone cannot tell, and they set the gate."""
+    for file, parsed in zip(change.files, change.coverage, strict=True):
+        if not any(_is_own(name) for name in (file.path, file.old_path or "")):
+            continue
+        plain = file.mode not in NO_FILES and file.status != "copied" and not file.minified
+        if parsed.state != "reviewed" or not plain or (file.status == "modified" and not file.hunks):
+            raise InputError(
+                f"the diff does not show what {file.path} was before, and the base side of it counts; use --git RANGE"
+            )
+
+
+def _is_own(path: str) -> bool:
+    return path == f"{OWN_FILES}.toml" or path.startswith(f"{OWN_FILES}/")
+
+
+def notes_on(subject: Subject) -> list[str]:
+    """What a reader should know of where the rules of this run came from."""
+    notes = []
+    for file in subject.change.files:
+        if _is_own(file.path):
+            side = (
+                "the base side's was used"
+                if subject.base is not None and file.status in ("modified", "deleted")
+                else "it was ignored"
+            )
+            notes.append(f"{file.path}: this change cannot configure its own review; {side}")
+    return notes

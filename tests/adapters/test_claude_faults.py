@@ -1,0 +1,255 @@
+"""What goes wrong between us and a model's API, and what we say of it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.claude import Access, ClaudeModel
+from reviewbot.adapters.claude.faults import PAUSE_S, retry_after_s
+from reviewbot.adapters.claude.sdk import Sdk
+from reviewbot.errors import EngineError, TransientError
+from reviewbot.ports import ModelReply, ModelRequest
+from reviewbot.prices import default_models
+from tests.messages_api import MessagesApi, Scripted, failed, held, said
+
+KEY = "sk-test-canary-0123456789"
+SECRET_BODY = "a body with sk-test-canary in it"
+
+Request = Callable[..., ModelRequest]
+
+
+def ask(url: str, request: ModelRequest, **fields: Any) -> ModelReply:
+    model = ClaudeModel(Access(**{"key": KEY, "base_url": url, **fields}), default_models())
+
+    async def run() -> ModelReply:
+        try:
+            return await model.ask(request)
+        finally:
+            await model.aclose()
+
+    return asyncio.run(run())
+
+
+def fault(api: MessagesApi, request: ModelRequest, *answers: Scripted, **fields: Any) -> EngineError:
+    """The error that comes of these answers. It is one line, and holds nothing of a body or a key."""
+    api.script(*answers)
+    with pytest.raises(EngineError) as caught:
+        ask(api.url, request, **fields)
+    said_of_it = str(caught.value)
+    assert "\n" not in said_of_it
+    assert "canary" not in said_of_it
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return caught.value
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+def test_a_passing_failure_may_be_tried_again_and_we_alone_try(
+    messages_api: MessagesApi, a_request: Request, status: int
+) -> None:
+    error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY, retry_after="7"))
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == 7.0
+    assert str(status) in str(error)
+    assert len(messages_api.asked) == 1
+
+
+def test_a_rate_limit_without_a_time_is_waited_for_all_the_same(messages_api: MessagesApi, a_request: Request) -> None:
+    error = fault(messages_api, a_request(), failed(429, "rate_limit_error"))
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == PAUSE_S
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "refused the request"),
+        (401, "ANTHROPIC_API_KEY"),
+        (402, "no credit"),
+        (403, "ANTHROPIC_API_KEY"),
+        (404, "claude-sonnet-5-5 of tier sonnet"),
+        (413, "larger than the model reads"),
+        (422, "refused the request"),
+        (307, "points elsewhere"),
+    ],
+)
+def test_a_lasting_failure_says_what_to_check(
+    messages_api: MessagesApi, a_request: Request, status: int, words: str
+) -> None:
+    error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY))
+    assert not isinstance(error, TransientError)
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("prompt is too long: 1200000 tokens > 1000000 maximum", "larger than the model reads"),
+        ("Your credit balance is too low", "no credit"),
+    ],
+)
+def test_two_refusals_that_a_person_can_act_on_are_told_apart(
+    messages_api: MessagesApi, a_request: Request, message: str, words: str
+) -> None:
+    assert words in str(fault(messages_api, a_request(), failed(400, "invalid_request_error", message)))
+
+
+def test_a_spent_account_is_no_rate_limit(messages_api: MessagesApi, a_request: Request) -> None:
+    body = b'{"error": {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}}}'
+    error = fault(messages_api, a_request(), Scripted(status=429, body=body))
+    assert not isinstance(error, TransientError)
+    assert "limit of spending" in str(error)
+
+
+def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: Request) -> None:
+    with MessagesApi() as elsewhere:
+        target = elsewhere.url.replace("127.0.0.1", "localhost")
+        error = fault(messages_api, a_request(), failed(307, location=f"{target}/v1/messages"))
+    assert "points elsewhere" in str(error)
+    assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("ending", ["truncated", "broken", "dropped"])
+def test_an_answer_that_breaks_off_may_be_asked_for_again(
+    messages_api: MessagesApi, a_request: Request, ending: Any
+) -> None:
+    answer = replace(said("half of"), ending=ending)
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "passing"),
+    [("overloaded_error", True), ("api_error", True), ("unheard_of", True), ("invalid_request_error", False)],
+)
+def test_an_error_amid_a_stream_is_one_of_its_type(
+    messages_api: MessagesApi, a_request: Request, kind: str, *, passing: bool
+) -> None:
+    data = f'{{"type": "error", "error": {{"type": "{kind}", "message": "{SECRET_BODY}"}}}}'
+    error = fault(messages_api, a_request(), replace(said("half"), extra=(("error", data),)))
+    assert isinstance(error, TransientError) == passing
+
+
+@pytest.mark.parametrize(
+    ("kind", "passing"), [("overloaded_error", True), ("unheard_of", True), ("authentication_error", False)]
+)
+def test_an_error_in_an_answer_with_status_200_is_an_error(
+    messages_api: MessagesApi, a_request: Request, kind: str, *, passing: bool
+) -> None:
+    answer = replace(failed(200, kind, SECRET_BODY), status=200)
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError) == passing
+
+
+@pytest.mark.parametrize("data", ["{not json", "[1, 2]", '"text"', '{"type": "content_block_delta"}'])
+def test_garbage_amid_a_stream_is_no_answer(messages_api: MessagesApi, a_request: Request, data: str) -> None:
+    answer = replace(said("half"), extra=(("content_block_delta", data),), ending="truncated")
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError)
+
+
+@pytest.mark.parametrize(("body", "passing"), [(b"<html>", True), (b"[]", False), (b"{}", True), (b"\xff", True)])
+def test_garbage_in_place_of_a_stream_is_no_answer(
+    messages_api: MessagesApi, a_request: Request, body: bytes, *, passing: bool
+) -> None:
+    answer = replace(said(), body=body)
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError) == passing
+
+
+def test_bytes_that_are_no_utf_8_amid_a_stream_are_no_answer(messages_api: MessagesApi, a_request: Request) -> None:
+    answer = replace(
+        said(), body=b"event: message_start\ndata: \xff\n\n", headers={"content-type": "text/event-stream"}
+    )
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError)
+
+
+def test_a_silence_before_or_amid_an_answer_ends_by_our_own_timeout(
+    messages_api: MessagesApi, a_request: Request
+) -> None:
+    answer, gate = held(said("late"))
+    error = fault(messages_api, a_request(), answer, timeout_s=0.05)
+    gate.set()
+    assert isinstance(error, TransientError)
+    assert "in time" in str(error)
+
+
+def test_nobody_at_the_address_may_be_a_passing_failure(a_request: Request) -> None:
+    with pytest.raises(TransientError, match="cannot be reached"):
+        ask("http://127.0.0.1:9", a_request())
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after": "2.5"}, 2.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 -0000"}, 0.0),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_is_asked_for_is_read_in_all_its_forms(headers: dict[str, str], wait: float | None) -> None:
+    assert retry_after_s(headers) == wait
+
+
+def test_a_date_to_wait_for_counts_from_now() -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    wait = retry_after_s({"retry-after": date})
+    assert wait is not None
+    assert 90 < wait <= 100
+
+
+def test_a_provider_without_its_settings_is_told_as_that(a_request: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(EngineError, match=r"bedrock cannot be used .*AWS_REGION.*anthropic\[bedrock\]"):
+        ask("http://127.0.0.1:9", a_request(), provider="bedrock")
+
+
+def test_a_provider_without_its_library_is_told_as_that(a_request: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "google.auth", None)
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(EngineError, match=r"vertex cannot be used .*anthropic\[vertex\]"):
+        ask("http://127.0.0.1:9", a_request(), provider="vertex", key=None, region="global", project="p")
+    with pytest.raises(EngineError, match=r"bedrock cannot be used .*anthropic\[bedrock\]"):
+        ask("http://127.0.0.1:9", a_request(), provider="bedrock", key=None, region="us-east-1")
+
+
+def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: MessagesApi, a_request: Request) -> None:
+    fields = {"provider": "vertex", "region": "global", "project": "p1"}
+    error = fault(messages_api, a_request(), failed(401, "authentication_error"), **fields)
+    assert "Google Cloud credentials" in str(error)
+    messages_api.script(said("yes"))
+    assert ask(messages_api.url, a_request(), **fields).text == "yes"
+    path = "/projects/p1/locations/global/publishers/anthropic/models/claude-sonnet-5-5"
+    for asked in messages_api.asked:
+        assert asked.path.startswith(path)
+        assert asked.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_request: Request) -> None:
+    sdk = Sdk()
+    model = ClaudeModel(Access(key=KEY, base_url="http://127.0.0.1:9"), default_models(), sdk=sdk)
+    assert model.load_ms is None
+    model.preload()
+    assert sdk.begin() is sdk.begin()
+    with pytest.raises(TransientError):
+        asyncio.run(model.ask(a_request()))
+    assert model.load_ms is not None
+
+
+def test_an_sdk_that_is_not_there_is_told_as_that(a_request: Request) -> None:
+    sdk = Sdk(("reviewbot_no_such_module",))
+    model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
+    with pytest.raises(EngineError, match="cannot be loaded"):
+        asyncio.run(model.ask(a_request()))
+    assert sdk.load_ms is None

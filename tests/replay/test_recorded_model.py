@@ -1,0 +1,145 @@
+"""Answers and books of models: written down when they were given, and given again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.replay import (
+    Noted,
+    NotedBooks,
+    RecordedBooks,
+    RecordedModel,
+)
+from reviewbot.contracts import Usage
+from reviewbot.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
+from reviewbot.outgoing import masked_trace
+from reviewbot.ports import ModelReply, ModelRequest
+from reviewbot.trace import Event, Trace, read_trace
+
+TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
+
+
+class TickingClock:
+    """Every look takes 137 ms; nobody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 0.137
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        del seconds
+
+
+class Spent:
+    """Books in which something is written."""
+
+    def spent(self) -> Mapping[str, Usage]:
+        return {"synthesizer": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
+
+
+class Answering:
+    """A model that gives these, and raises those that are errors."""
+
+    def __init__(self, answers: Iterable[ModelReply | EngineError]) -> None:
+        self._answers = list(answers)
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        del request
+        answer = self._answers.pop(0)
+        if isinstance(answer, EngineError):
+            raise answer
+        return answer
+
+
+def asks(subject: str, purpose: str = "synthesizer") -> ModelRequest:
+    return ModelRequest(purpose, subject, "haiku", (), (), 100)
+
+
+def said(text: str) -> ModelReply:
+    return ModelReply(text, (), "end", Usage(calls=1, output_tokens=3), "m-1")
+
+
+def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order() -> None:
+    trace = Trace(TickingClock())
+    first = [said("a"), said("b"), said("c")]
+    asked = [asks("one"), asks("two"), asks("one")]
+
+    async def through(model: Any) -> list[ModelReply]:
+        return [await model.ask(request) for request in asked]
+
+    assert asyncio.run(through(Noted(Answering(first), trace))) == first
+
+    events = read_trace(masked_trace(trace))
+    recorded = RecordedModel(events)
+
+    async def in_another_order() -> list[str]:
+        return [(await recorded.ask(asks(subject))).text for subject in ("two", "one", "one")]
+
+    assert asyncio.run(in_another_order()) == ["b", "a", "c"]
+    assert asyncio.run(through(RecordedModel(events))) == first
+
+
+def test_a_subject_that_holds_a_secret_is_found_again() -> None:
+    trace = Trace(TickingClock())
+    asyncio.run(Noted(Answering([said("a")]), trace).ask(asks(TOKEN)))
+    written = masked_trace(trace)
+
+    reply = asyncio.run(RecordedModel(read_trace(written)).ask(asks(TOKEN)))
+
+    assert TOKEN not in written
+    assert reply.text == "a"
+
+
+@pytest.mark.parametrize("error", [RefusedError, DeadlineError, TransientError, EngineError])
+def test_errors_of_models_are_raised_again(error: type[EngineError]) -> None:
+    trace = Trace(TickingClock())
+    noted = Noted(Answering([error("no")]), trace)
+    with pytest.raises(error):
+        asyncio.run(noted.ask(asks("one")))
+
+    with pytest.raises(error, match="no") as caught:
+        asyncio.run(RecordedModel(trace.events).ask(asks("one")))
+
+    assert type(caught.value) is error
+
+
+def test_a_question_that_nobody_asked_has_no_answer() -> None:
+    with pytest.raises(EngineError, match="holds no answer"):
+        asyncio.run(RecordedModel([]).ask(asks("one")))
+
+
+def test_an_answer_that_ended_in_an_unknown_way_is_no_end() -> None:
+    event = {"event": "answered", "purpose": "critic", "subject": "x", "text": "t", "stop": "bored", "usage": {}}
+
+    assert asyncio.run(RecordedModel([event]).ask(asks("x", "critic"))).stop == "other"
+
+
+def test_the_books_of_a_run_are_the_sum_of_its_calls() -> None:
+    usage = Usage(calls=1, input_tokens=5, cost_usd=0.1)
+    call = {"event": "call", "usage": usage.model_dump(mode="json")}
+    events = [{**call, "purpose": "planner"}, {**call, "purpose": "critic"}, {**call, "purpose": "planner"}]
+
+    assert RecordedBooks(events).spent() == {"planner": usage + usage, "critic": usage}
+    assert RecordedBooks([]).spent() == {}
+    assert RecordedBooks([{**call, "purpose": "planner", "stored": True}]).spent() == {}
+
+
+def test_what_the_books_said_at_the_end_counts_more_than_the_calls() -> None:
+    trace = Trace(TickingClock())
+    spent = NotedBooks(Spent(), trace).spent()
+    call: Event = {"event": "call", "purpose": "critic", "usage": Usage(calls=1).model_dump(mode="json")}
+
+    assert RecordedBooks([call, *trace.events]).spent() == spent == Spent().spent()
+
+
+@pytest.mark.parametrize("spent", [7, {"logic": 7}])
+def test_books_of_another_form_are_bad_input(spent: object) -> None:
+    with pytest.raises(InputError, match="trace"):
+        RecordedBooks([{"event": "books", "spent": spent}])

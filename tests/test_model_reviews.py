@@ -1,0 +1,374 @@
+"""Whole reviews with models, from the command line to a Messages API on loopback and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.cli import main
+from tests.messages_api import MessagesApi, Scripted, answered, failed, said
+
+Json = dict[str, Any]
+
+KEY = "sk-canary-5f1e0c9d7b"
+CANARY = "canary-secret-77aa31"
+LOGIC = "# Your job: logic"
+SHELL = 'os.system("bill " + name)'
+
+
+def new_file(path: str, *lines: str) -> str:
+    added = "".join(f"+{line}\n" for line in lines)
+    head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
+    return f"{head}@@ -0,0 +1,{len(lines)} @@\n{added}"
+
+
+BILL = new_file(
+    "shop/bill.py", "import os", "", "def bill(name, total):", f"    {SHELL}", "    return total / len(name)"
+)
+CART = new_file(
+    "cart/cart.py", "def first(items):", "    return items[0]", "", "def last(items):", "    return items[-1]"
+)
+FOUND = {
+    "file": "shop/bill.py", "quote": "    return total / len(name)", "message": "An empty name divides by zero.",
+    "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
+    "severity": "warning", "category": "wrong-value", "confidence": 65, "suggestion": "", "cwe": None,
+}  # fmt: skip
+
+
+@dataclass
+class Team:
+    """Answers as workers, verifier and planner would, by what each is asked to answer in."""
+
+    findings: list[Json] = field(default_factory=list)
+    """Said by the logic worker about the files that it is shown."""
+    confidence: int = 90
+    """What the verifier rules."""
+    evidence: str = "return total / len(name)"
+
+    def __call__(self, body: Json) -> Scripted:
+        wanted = body["output_config"]["format"]["schema"]["properties"]
+        shown = json.dumps(body["messages"])
+        if "rulings" in wanted:
+            handles = dict.fromkeys(re.findall(r"\bc[0-9]+\b", shown))
+            return answered({"rulings": [self._ruling(handle) for handle in handles]})
+        if "findings" in wanted:
+            logic = LOGIC in json.dumps(body["system"])
+            mine = [each for each in self.findings if logic and each["file"] in shown]
+            return answered({"findings": mine, "hints": [], "escalation": None})
+        return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
+
+    def _ruling(self, handle: str) -> Json:
+        return {
+            "candidate": handle,
+            "argument_against": "a caller may check",
+            "evidence": self.evidence,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass
+class Door:
+    """The command line with a key, and the API behind it."""
+
+    api: MessagesApi
+    folder: Path
+    capsys: pytest.CaptureFixture[str]
+    code: int = 0
+    err: str = ""
+
+    def review(self, diff: str, *more: str) -> Json:
+        """The review in JSON."""
+        (self.folder / "change.diff").write_text(diff)
+        command = ["review", "change.diff", "--engine", "claude", "--format", "json", *more]
+        self.code = main(command)
+        captured = self.capsys.readouterr()
+        self.err = captured.err
+        return json.loads(captured.out) if captured.out else {}
+
+    @property
+    def purposes(self) -> list[str]:
+        """Who asked, by the first heading of the prompt that is its own."""
+        prompts = ["\n".join(block["text"] for block in body["system"]) for body in self.api.bodies]
+        return [re.findall(r"^# (.+)$", prompt, re.MULTILINE)[-1] for prompt in prompts]
+
+
+@pytest.fixture
+def door(
+    messages_api: MessagesApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Door:
+    for name in [name for name in os.environ if name.startswith("REVIEWBOT_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
+    monkeypatch.setenv("DATABASE_PASSWORD", CANARY)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    messages_api.otherwise = Team([FOUND])
+    return Door(messages_api, tmp_path / "here", capsys)
+
+
+def test_what_a_model_finds_is_verified_anchored_and_shown_with_what_it_cost(door: Door) -> None:
+    review = door.review(BILL)
+
+    (mine,) = [f for f in review["findings"] if f["category"] == "wrong-value"]
+    assert (mine["path"], mine["line"], mine["type"], mine["confidence"], mine["claimed"]) == (
+        "shop/bill.py", 5, "logic", 90, 65,
+    )  # fmt: skip
+    assert mine["sources"] == ["model:claude-opus-5-5"]
+    assert any(f["category"] == "command-injection" for f in review["findings"]), "programs find beside it"
+    rows = {row["worker"]: row["usage"]["calls"] for row in review["workers"]}
+    assert rows["logic"] == 1
+    assert rows["verifier"] == 1
+    assert review["usage"]["cost_usd"] > 0
+    assert review["engine"] == "claude"
+    assert not review["gaps"]
+    assert "claude:claude-opus-5-5" in review["coverage"][0]["looked"]
+
+
+def test_what_the_verifier_refutes_is_kept_with_its_reason(door: Door) -> None:
+    door.api.otherwise = Team([FOUND], confidence=15, evidence="`return total / len(name)`: names are never empty")
+
+    review = door.review(BILL)
+
+    (held,) = [entry for entry in review["withheld"] if entry["finding"]["category"] == "wrong-value"]
+    assert held["finding"]["confidence"] == 15
+    assert "never empty" in held["message"]
+
+
+def test_the_same_change_again_asks_nobody(door: Door) -> None:
+    first = door.review(BILL + CART)
+    asked = len(door.api.asked)
+    second = door.review(BILL + CART)
+
+    assert asked > 2
+    assert len(door.api.asked) == asked
+    assert second["findings"] == first["findings"]
+    assert second["usage"]["calls"] == 0
+    assert second["usage"]["cost_usd"] == 0
+
+
+def test_after_one_file_has_changed_only_its_tasks_are_asked_again(door: Door) -> None:
+    door.review(BILL + CART)
+    before = len(door.api.asked)
+    door.review(BILL + CART.replace("items[-1]", "items[-2]"))
+
+    again = door.api.bodies[before:]
+    assert again
+    assert all("cart/cart.py" in json.dumps(body) and "shop/bill.py" not in json.dumps(body) for body in again)
+
+
+def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> None:
+    door.api.script(failed(400, "invalid_request_error"))
+    door.review(BILL + CART, "--max-cost", "none")
+    before = [json.dumps(body, sort_keys=True) for body in door.api.bodies]
+    review = door.review(BILL + CART, "--max-cost", "none", "--resume")
+
+    again = [json.dumps(body, sort_keys=True) for body in door.api.bodies[len(before) :]]
+    assert set(again).isdisjoint(before[1:])
+    assert not review["gaps"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (said("", stop="refusal"), "refused"),
+        (said('{"findings": [', stop="max_tokens"), "bad_answer"),
+        (failed(400, "invalid_request_error"), "bad_answer"),
+        (failed(401, "authentication_error"), "bad_answer"),
+    ],
+    ids=["refusal", "cut off", "bad request", "wrong key"],
+)
+def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
+    door: Door, answer: Scripted, reason: str
+) -> None:
+    team = Team()
+    door.api.otherwise = lambda body: answer if LOGIC in json.dumps(body["system"]) else team(body)
+
+    review = door.review(BILL)
+
+    assert {(gap["path"], gap["worker"]) for gap in review["gaps"]} == {("shop/bill.py", "logic")}
+    assert reason in {gap["reason"] for gap in review["gaps"]} | {"breaker"}
+    assert any(f["category"] == "command-injection" for f in review["findings"])
+    assert door.code == 4
+    assert review["incomplete"]
+
+
+def test_a_provider_that_asks_for_an_hour_does_not_outlast_the_deadline(door: Door) -> None:
+    door.api.otherwise = lambda _body: failed(429, "rate_limit_error", "later", retry_after="3600")
+
+    review = door.review(BILL, "--deadline", "5")
+
+    assert {gap["reason"] for gap in review["gaps"]} == {"deadline"}
+    assert review["timings"]["wall_ms"] < 5_000
+    assert any(f["category"] == "command-injection" for f in review["findings"])
+
+
+def test_what_the_budget_has_no_room_for_is_not_asked_and_named(door: Door) -> None:
+    review = door.review(BILL, "--max-cost", "0.01")
+
+    assert door.api.asked == []
+    assert {gap["reason"] for gap in review["gaps"]} == {"budget"}
+    assert "--max-cost" in review["gaps"][0]["message"]
+    assert any(f["category"] == "command-injection" for f in review["findings"])
+
+
+def test_neither_the_key_nor_the_environment_leaves_the_process(door: Door) -> None:
+    door.review(BILL, "--trace", "trace.json")
+    review_text = json.dumps(door.review(BILL))
+
+    requests = json.dumps(door.api.bodies)
+    headers = [dict(asked.headers) for asked in door.api.asked]
+    journals = b"".join(path.read_bytes() for path in door.folder.parent.rglob("*") if path.is_file())
+    assert all(KEY in json.dumps(sent) for sent in headers), "it is what the API knows us by"
+    assert all(CANARY not in json.dumps(sent) for sent in headers)
+    for secret in (KEY, CANARY):
+        assert secret not in requests
+        assert secret not in review_text
+        assert secret not in door.err
+        assert secret.encode() not in journals
+
+
+def test_a_secret_in_the_code_is_masked_in_what_is_reported_and_traced(door: Door) -> None:
+    secret = "AKIA" + "Z7Q2M5X8K1N4P6R9"
+    leak = new_file("shop/keys.py", f'KEY = "{secret}"', "def key():", "    return KEY[:4]")
+    door.api.otherwise = Team(
+        [{**FOUND, "file": "shop/keys.py", "quote": f'KEY = "{secret}"', "message": f"{secret}!"}]
+    )
+
+    text = json.dumps(door.review(leak, "--trace", "trace.json"))
+
+    assert secret not in text
+    assert secret not in (door.folder / "trace.json").read_text()
+
+
+def test_a_replay_of_the_trace_is_the_same_review_to_the_byte(door: Door) -> None:
+    door.review(BILL + CART, "--trace", "trace.json", "--output", "review.json")
+    asked = len(door.api.asked)
+
+    assert main(["replay", "trace.json", "--format", "json"]) == 0
+
+    assert door.capsys.readouterr().out == (door.folder / "review.json").read_text()
+    assert len(door.api.asked) == asked
+
+
+def test_a_timeline_of_the_trace_can_be_shown(door: Door) -> None:
+    door.review(BILL, "--trace", "trace.json")
+
+    assert main(["trace", "trace.json"]) == 0
+    assert "verifier" in door.capsys.readouterr().out
+
+
+def test_an_estimate_asks_nobody(door: Door) -> None:
+    (door.folder / "change.diff").write_text(BILL)
+
+    assert main(["review", "change.diff", "--engine", "claude", "--estimate"]) == 0
+    assert "Likely $" in door.capsys.readouterr().out
+    assert door.api.asked == []
+
+
+def test_with_a_key_models_review_without_being_asked_for(door: Door) -> None:
+    (door.folder / "change.diff").write_text(BILL)
+
+    main(["review", "change.diff", "--format", "json"])
+
+    assert json.loads(door.capsys.readouterr().out)["engine"] == "claude"
+
+
+def test_without_a_key_the_engine_says_which_variable_to_set(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+
+    door.review(BILL)
+
+    assert door.code == 2
+    assert "ANTHROPIC_API_KEY" in door.err
+    assert door.err.count("\n") == 1
+
+
+def test_a_large_change_is_planned_by_a_model_first(door: Door) -> None:
+    files = [new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(120))) for n in range(5)]
+
+    door.review("".join(files))
+
+    assert "claude-haiku-5-5" in {body["model"] for body in door.api.bodies}
+
+
+def test_the_critic_may_set_a_models_finding_aside(door: Door) -> None:
+    team = Team([FOUND])
+
+    def answer(body: Json) -> Scripted:
+        if "remarks" in body["output_config"]["format"]["schema"]["properties"]:
+            handles = dict.fromkeys(re.findall(r"\bf[0-9]+\b", json.dumps(body["messages"])))
+            remarks = [{"finding": handle, "action": "drop", "reason": "not worth it"} for handle in handles]
+            return answered({"remarks": remarks})
+        return team(body)
+
+    door.api.otherwise = answer
+
+    review = door.review(BILL, "--critic")
+
+    assert [e["reason"] for e in review["withheld"] if e["finding"]["category"] == "wrong-value"] == ["critic"]
+    assert any(f["category"] == "command-injection" for f in review["findings"]), "a program's finding stays"
+
+
+# --- hostile changes, and a model that does what they say ----------------------------------------------------------
+
+HOSTILE = Path(__file__).parent / "hostile"
+INJECTED = [
+    case
+    for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]
+    if case["kind"] == "prompt-injection" and case["file"].endswith(".diff")
+]
+OBEDIENT: Json = {"findings": [], "hints": [], "escalation": None}
+
+
+def obeying(body: Json) -> Scripted:
+    """A model that does what the worst text asks: finds nothing, refutes everything, approves."""
+    wanted = body["output_config"]["format"]["schema"]["properties"]
+    if "findings" in wanted:
+        handles = dict.fromkeys(re.findall(r"\bh[0-9]+\b", json.dumps(body["messages"])))
+        refuted = [{"hint": handle, "verdict": "refuted", "reason": "APPROVED, LGTM"} for handle in handles]
+        return answered({**OBEDIENT, "hints": refuted})
+    return answered({"reason": "LGTM", "strategy": "merge", "tasks": [], "workers": [], "rulings": []})
+
+
+def everything(review: Json) -> Iterator[Json]:
+    yield from review["findings"]
+    yield from (entry["finding"] for entry in review["withheld"])
+    yield from (item["finding"] for item in review["human"] if item["finding"])
+    yield from (finding for conflict in review["conflicts"] for finding in conflict["findings"])
+
+
+@pytest.mark.parametrize("case", INJECTED, ids=lambda case: case["id"])
+def test_a_model_that_obeys_the_change_hides_nothing_that_programs_found(
+    door: Door, case: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diff = (HOSTILE / case["file"]).read_text("utf-8", "surrogateescape")
+    monkeypatch.setenv("REVIEWBOT_MAX_COST", "none")
+    door.api.otherwise = obeying
+    (door.folder / "change.diff").write_bytes(diff.encode("utf-8", "surrogateescape"))
+
+    main(["review", "change.diff", "--engine", "analyzers", "--format", "json"])
+    alone = json.loads(door.capsys.readouterr().out)
+    main(["review", "change.diff", "--engine", "claude", "--format", "json"])
+    obeyed = json.loads(door.capsys.readouterr().out)
+
+    def key(finding: Json) -> tuple[object, ...]:
+        return (finding["path"], finding["line"], finding["rule"])
+
+    shown = {key(finding) for finding in (*alone["findings"],)}
+    assert shown <= {key(finding) for finding in everything(obeyed)}
+    told = {key(f) for f in obeyed["findings"]} | {key(i["finding"]) for i in obeyed["human"] if i["finding"]}
+    assert shown <= told, "shown, or for a person; never silently gone"
+    if "planted_line" in case["expect"]:
+        assert case["expect"]["planted_line"] in {finding["line"] for finding in everything(obeyed)}
+    words = json.dumps([obeyed["headline"], obeyed["summary"], obeyed["verdict"]]).lower()
+    assert not any(word in words for word in ("approved", "lgtm"))

@@ -1,0 +1,123 @@
+"""Prices and models as they are shipped, and as a user adds to them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import get_args
+
+import pytest
+
+from reviewbot.contracts import Usage
+from reviewbot.errors import ConfigError
+from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices
+
+ROW = """[[price]]
+model = "m"
+input = 1
+output = 2.5
+cache_read = 0.1
+cache_write = 1.25
+"""
+
+
+def test_the_models_are_in_the_sdks_list_and_not_deprecated() -> None:
+    from anthropic.resources.messages.messages import DEPRECATED_MODELS  # noqa: PLC0415 - it takes two seconds
+    from anthropic.types import ModelParam  # noqa: PLC0415 - the same
+
+    listed = get_args(get_args(ModelParam)[0])
+    models = default_models()
+    assert set(models) == {"haiku", "sonnet", "opus"}
+    for tier, model in models.items():
+        assert model in listed
+        assert model not in DEPRECATED_MODELS
+        of_tier = [each for each in listed if each.startswith(f"claude-{tier}-") and each not in DEPRECATED_MODELS]
+        assert max(of_tier, key=_version) == model
+
+
+def _version(model: str) -> tuple[int, ...]:
+    """As in claude-opus-5-5; what has a date behind it is the same model."""
+    return tuple(int(part) for part in re.findall(r"-(\d+)", model) if len(part) < 8)
+
+
+@pytest.mark.parametrize("provider", ["bedrock", "vertex"])
+def test_other_providers_have_ids_and_prices_of_their_own_which_are_configured(provider: str) -> None:
+    with pytest.raises(ConfigError, match="REVIEWBOT_MODEL_HAIKU"):
+        default_models(provider)
+    assert packaged_prices(provider) == PriceTable()
+
+
+def test_each_shipped_price_says_where_and_when_it_was_read_and_makes_sense() -> None:
+    prices = packaged_prices().prices
+    assert set(default_models().values()) <= set(prices)
+    for price in prices.values():
+        assert price.source.startswith("https://")
+        assert date.fromisoformat(price.read) <= date(2100, 1, 1)
+        for rates in filter(None, (price.rates, price.long_rates)):
+            assert 0 < rates.cache_read < rates.input < rates.cache_write < rates.output
+
+
+def test_a_price_that_nobody_looked_up_is_unknown() -> None:
+    table = packaged_prices()
+    for model in ("claude-opus-5-5-v1:0", "us.anthropic.claude-opus-5-5", "claude-opus", "claude-fable-5-2", ""):
+        assert table.cost(model, Usage(calls=1, input_tokens=5)) is None
+        assert table.at_most(model, 5, 5) is None
+
+
+def test_what_a_call_cost_is_the_sum_of_its_four_parts() -> None:
+    usage = Usage(input_tokens=PER, output_tokens=PER, cached_tokens=PER, cache_write_tokens=PER)
+    assert PriceTable({"m": Price(Rates(1, 2, 4, 8), "test")}).cost("m", usage) == 15
+
+
+def test_the_most_that_a_call_can_cost_is_without_help_from_the_cache() -> None:
+    table = read_prices(ROW, "mine")
+    assert table.at_most("m", PER, PER) == 1.25 + 2.5
+
+
+def test_a_long_prompt_is_charged_at_its_own_rate_from_its_first_token() -> None:
+    table = packaged_prices()
+    short = Usage(input_tokens=50_000, cached_tokens=30_000, cache_write_tokens=20_000, output_tokens=1_000)
+    cost = table.cost("claude-haiku-5-5", short)
+    longer = table.cost("claude-haiku-5-5", short.model_copy(update={"cached_tokens": 30_001}))
+    assert cost is not None
+    assert cost == pytest.approx((50_000 * 0.1 + 30_000 * 0.01 + 20_000 * 0.125 + 1_000 * 0.5) / PER)
+    assert longer == pytest.approx(5 * cost, rel=1e-3)
+
+
+def test_a_users_table_goes_before_the_shipped_one() -> None:
+    mine = read_prices(ROW + 'also = ["claude-opus-5-5"]\n', "mine")
+    table = packaged_prices().extended(mine)
+    assert table.prices["claude-opus-5-5"].rates == Rates(1.0, 2.5, 0.1, 1.25)
+    assert table.prices["m"].source == "mine"
+    assert table.prices["claude-sonnet-5-5"] == packaged_prices().prices["claude-sonnet-5-5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[price", "no TOML"),
+        ("", r"list of \[\[price\]\]"),
+        ("schema = 2\n" + ROW, "schema = 1"),
+        ("price = 3", r"list of \[\[price\]\]"),
+        ("price = [3]", "id of its model"),
+        ('[[price]]\nmodel = ""', "id of its model"),
+        (ROW + ROW, "m stands there twice"),
+        (ROW + 'also = ["m"]', "m stands there twice"),
+        (ROW + 'also = "n"', "list of ids"),
+        (ROW + "also = [1]", "list of ids"),
+        (ROW + "outptu = 1", "outptu is no part"),
+        (ROW.replace("2.5", "nan"), "output must be dollars"),
+        (ROW.replace("2.5", "inf"), "output must be dollars"),
+        (ROW.replace("2.5", "-1"), "output must be dollars"),
+        (ROW.replace("2.5", "true"), "output must be dollars"),
+        (ROW.replace("2.5", '"3"'), "output must be dollars"),
+        (ROW.replace("output = 2.5\n", ""), "output must be dollars"),
+        (ROW + "long = 1", "it needs over"),
+        (ROW + "long = { over = 5 }", "it needs over"),
+        (ROW + "long = { over = 0, input = 1, output = 1, cache_read = 1, cache_write = 1 }", "whole number of tokens"),
+        (ROW + "long = { over = 9, input = -1, output = 1, cache_read = 1, cache_write = 1 }", "long: input must be"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_with_its_name(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=f"^my.toml: .*{words}"):
+        read_prices(text, "my.toml")
