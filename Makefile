@@ -10,7 +10,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test lint types imports unit package acceptance fuzz kill bench quality clean
+.PHONY: review test lint types imports unit package acceptance fuzz kill bench quality perf clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -38,7 +38,9 @@ imports: $(VENV)/dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/dev
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term --ignore=tests/pairs
+	@# The pairs are about rules and not about lines of code; counting lines would double their time.
+	$(BIN)/python -m pytest -n $(JOBS) tests/pairs
 
 package: $(VENV)/dev
 	$(BIN)/python -m pytest tests/packaging -m packaging -n 3
@@ -49,13 +51,17 @@ acceptance: $(VENV)/dev  ## against the shared material, where it is there
 fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds each time
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
 
-kill: $(VENV)/dev  ## long: kill -9 at 20 random points, then --resume
+kill: $(VENV)/dev  ## long: kill -9 at random points, 20 without and 30 with models, then --resume
 	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)
+	$(BIN)/python -m tests.kill_and_resume_model --diff $(or $(wildcard $(SHARED)/perf/diffs/medium.diff),$(EXAMPLE))
 
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)
 	$(BIN)/python benchmarks/startup.py --diff $(SMALL)
 	$(BIN)/python benchmarks/analyzers.py $(LARGE) $(HUGE)
+
+perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model, into docs/performance.md
+	$(BIN)/python benchmarks/performance.py --measure $(SHARED)/perf/measure.py --write docs/performance.md
 
 quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
 	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md

@@ -47,7 +47,10 @@ class Deadline:
 
 @dataclass(eq=False)
 class Reservation:
-    """The most that a call under way can cost. `settle` it with what it did cost; otherwise it is given back."""
+    """The most that a call under way can cost. `settle` it with what it did cost; otherwise it is given back.
+
+    The last word counts: a call that may be stopped is settled when it goes out, and again once it was answered.
+    """
 
     purpose: str
     tokens: int
@@ -55,7 +58,7 @@ class Reservation:
     usage: Usage | None = field(default=None, init=False)
 
     def settle(self, usage: Usage) -> None:
-        """The call was answered, and used this much."""
+        """The call used this much, as far as is known."""
         self.usage = usage
 
 
@@ -90,6 +93,10 @@ class Ledger:
     def spent(self) -> Mapping[str, Usage]:
         """What was used, by purpose."""
         return dict(self._spent)
+
+    def check(self, purpose: str, tokens: int, cost_usd: float | None) -> None:
+        """Raises BudgetError where such a call would find no room, whatever those under way will have cost."""
+        self._fits(Reservation(purpose, tokens, cost_usd or 0.0))
 
     @asynccontextmanager
     async def reserved(self, purpose: str, tokens: int, cost_usd: float | None) -> AsyncIterator[Reservation]:

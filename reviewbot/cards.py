@@ -32,6 +32,9 @@ KINDS = ("code", "config", "prose")
 MAX_CARDS = 20
 """Of a crew. Every card is a task per slice of every file that it applies to."""
 
+RESERVED = frozenset({"planner", "verifier", "synthesizer", "critic", "baseline"})
+"""Who else asks models in a run: the books, the budgets and the trace tell them from workers by these names."""
+
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
@@ -156,6 +159,8 @@ def _check_pattern(where: str, pattern: str) -> None:
 def _check_names(cards: Mapping[str, WorkerCard], added: Collection[str]) -> None:
     """A card has the name of its file, so that two cards cannot share one and a shipped one cannot be taken."""
     for path, card in cards.items():
+        if card.name in RESERVED:
+            raise ConfigError(f"{_shown(path, added)}: {card.name!r} is no name for a worker; choose another one")
         if path != f"workers/{card.name}.toml":
             raise ConfigError(f"{_shown(path, added)}: its name is {card.name!r}; call the file {card.name}.toml")
 

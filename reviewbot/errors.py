@@ -8,6 +8,9 @@
     └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
         ├── TransientError    -   the same, where trying again unchanged may help
         ├── RefusedError      -   the model declined to answer; asking again unchanged would not help
+        ├── AccountError      -   nobody who asks this model is answered; becomes a named gap at once
+        ├── TooLongError      -   the request is longer than the model reads; a part of it may not be
+        ├── CutOffError       -   the answer was cut off at its limit; about a part there is less to say
         ├── BudgetError       -   a budget is spent; becomes a named gap at once
         └── DeadlineError     -   the review's deadline left no time for this; becomes a named gap at once
 
@@ -71,6 +74,25 @@ class TransientError(EngineError):
 
 class RefusedError(EngineError):
     """The model declined to answer."""
+
+
+class AccountError(EngineError):
+    """The provider serves nobody with these credentials, this account, this address or this model.
+
+    `model` is the only one that this is about; None: all of them.
+    """
+
+    def __init__(self, message: str, model: str | None = None) -> None:
+        super().__init__(message)
+        self.model = model
+
+
+class TooLongError(EngineError):
+    """The request is longer than the model reads."""
+
+
+class CutOffError(EngineError):
+    """The answer was cut off at its limit of tokens."""
 
 
 class BudgetError(EngineError):

@@ -5,7 +5,7 @@ Adapters and tools implement these; `reviewbot.wiring` is the only place that ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -169,8 +169,12 @@ class Settled:
 
     @property
     def answered(self) -> bool:
-        """Whether a dependent task may count on this one; what an escalation brought so far is no answer."""
-        return self.done and not self.gaps
+        """Whether a dependent task may count on this one; what an escalation brought so far is no answer.
+
+        Nor is what programs found without the model. The gap of a single program, by its `tool`, is no such gap.
+        """
+        missing = any(gap.tool is None for result in self.results for gap in result.gaps)
+        return self.done and not self.gaps and not missing
 
     def merged(self) -> WorkerResult:
         """All results as one, for a task that depends on this one."""
@@ -270,6 +274,9 @@ class ModelRequest:
     tools: tuple[OfferedTool, ...] = ()
     schema: Mapping[str, object] | None = None
     """JSON Schema that the final text must fit; whoever asks validates it again."""
+    accepts: Callable[[ModelReply], bool] | None = field(default=None, compare=False, repr=False)
+    """Whether whoever asks could use an answer that fits the schema: what they could not is not kept for later. None:
+    any that fits. It is not sent. It raises nothing."""
 
 
 StopReason = Literal["end", "tools", "max_tokens", "refusal", "context", "other"]
@@ -287,6 +294,8 @@ class ModelReply:
     """The id of the model that answered."""
     stored: bool = False
     """Nobody was asked: it came from the journal, and cost nothing now."""
+    written_tokens: int = 0
+    """Of a stored reply: its output tokens, which its usage leaves out."""
 
 
 class Model(Protocol):

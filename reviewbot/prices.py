@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
@@ -97,6 +97,21 @@ class PriceTable:
     def extended(self, more: PriceTable) -> PriceTable:
         """Both tables; where both know a model, `more` is right."""
         return PriceTable({**self.prices, **more.prices})
+
+
+def unpriced_note(prices: PriceTable, models: Iterable[str]) -> str | None:
+    """One line for a review that has a limit in dollars: which of its models it cannot limit; None where it limits all.
+
+    Each is named once, in the order in which they come.
+    """
+    unknown = [model for model in dict.fromkeys(models) if model not in prices.prices]
+    if not unknown:
+        return None
+    them = "it" if len(unknown) == 1 else "them"
+    return (
+        f"--max-cost does not limit calls of {', '.join(unknown)}, whose price is not known: "
+        f"set the price of {them} with REVIEWBOT_PRICES, or limit REVIEWBOT_MAX_TOKENS"
+    )
 
 
 @cache

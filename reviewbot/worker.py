@@ -22,7 +22,15 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.diff.anchor import anchor, file_of
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.ports import Answer, Engine, WorkOrder
 
 MODEL_SOURCE = "model:"
@@ -45,6 +53,8 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
         return Escalation(task_id=task.task_id, reason="timeout", message=message)
     except TransientError:
         raise
+    except (AccountError, TooLongError) as error:
+        return _anchored(task, Answer(gaps=_unread(task, error)))
     except EngineError as error:
         return Failure(task_id=task.task_id, reason=_reason(error), message=str(error))
     except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
@@ -65,6 +75,11 @@ def _reason(error: EngineError) -> GapReason:
         BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused"
     }  # fmt: skip
     return known.get(type(error), "bad_answer")
+
+
+def _unread(task: ReviewTask, error: EngineError) -> tuple[Gap, ...]:
+    """What the same request would meet again. A result with nothing but this is final; a failure is tried again."""
+    return tuple(Gap(path=path, worker=task.worker, reason="bad_answer", message=str(error)) for path in task.paths)
 
 
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:

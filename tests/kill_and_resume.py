@@ -4,7 +4,8 @@
     python tests/kill_and_resume.py [--diff FILE] [--points 20] [--seed N]
 
 After each kill the journal tells which tasks had finished; none of them may be started again by the resumed run. Prints
-one line a point and exits with 1 on the first difference. Long: `make kill`, not part of the gate.
+one line a point and exits with 1 on the first difference. Long: `make kill`, not part of the gate. The same with models
+is `kill_and_resume_model.py`, which takes its helpers from here.
 """
 
 from __future__ import annotations
@@ -13,26 +14,39 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = str(Path(sys.executable).with_name("reviewbot"))
+_COSTLY = re.compile(r" took [\d,]+ tokens, ")
+"""In a note on a worker that cost more than the others: it is about the bill of one run."""
 
 
-def start(diff: Path, cache: Path, *more: str) -> subprocess.Popen[bytes]:
-    """A review in a process group of its own, with its journal in `cache`."""
-    command = [PROGRAM, "review", str(diff), "--engine", "analyzers", "--format", "json", *more]
-    environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(cache), "HOME": str(cache)}
+def start(
+    diff: Path, cache: Path, *more: str, engine: str = "analyzers", environ: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """A review in a process group of its own, with its journal in `cache`, and with `environ` in its environment."""
+    command = [PROGRAM, "review", str(diff), "--engine", engine, "--format", "json", *more]
+    environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(cache), "HOME": str(cache), **(environ or {})}
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
     )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End the whole group at once, and take what it left in its pipes."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def finished(process: subprocess.Popen[bytes]) -> dict[str, Any]:
@@ -40,27 +54,44 @@ def finished(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     out, err = process.communicate()
     if process.returncode not in (0, 4):
         sys.exit(f"the review ended with {process.returncode}: {err.decode()}")
-    review: dict[str, Any] = json.loads(out)
-    del review["timings"]
-    for worker in review["workers"]:
-        del worker["duration_ms"]
-    return review
+    return lasting(json.loads(out))
+
+
+def lasting(review: dict[str, Any]) -> dict[str, Any]:
+    """What of a review is the same whenever it is done: no durations, and no costs, for a resumed run pays less.
+
+    Planner, verifier and the like have no tasks: they are in a review for their costs alone.
+    """
+    rows = [row for row in review["workers"] if row["tasks"]]
+    rows = [{key: row[key] for key in row if key not in ("duration_ms", "usage")} for row in rows]
+    notes = [note for note in review["notes"] if not _COSTLY.search(note)]
+    return {**{key: review[key] for key in review if key not in ("timings", "usage")}, "workers": rows, "notes": notes}
+
+
+def entries(cache: Path) -> dict[str, str]:
+    """What the journal holds."""
+    path = cache / "reviewbot" / "journal.sqlite"
+    if not path.exists():
+        return {}
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            rows = connection.execute("SELECT key, value FROM entries").fetchall()
+        except sqlite3.OperationalError:  # killed before the table was made
+            return {}
+    return {bytes(key).decode(): bytes(value).decode() for key, value in rows}
 
 
 def journaled(cache: Path) -> set[str]:
     """The tasks that had finished, as `TASK/ATTEMPT`, by what is in the journal."""
-    path = cache / "reviewbot" / "journal.sqlite"
-    if not path.exists():
-        return set()
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        rows = connection.execute("SELECT key FROM entries").fetchall()
-    except sqlite3.OperationalError:  # killed before the table was made
-        return set()
-    finally:
-        connection.close()
-    # A key is RUN/TASK/ATTEMPT/QUESTION, and a task's name may hold slashes.
-    return {bytes(key).decode().split("/", 1)[1].rsplit("/", 1)[0] for (key,) in rows}
+    # A key is RUN/TASK/ATTEMPT/QUESTION, and a task's name may hold slashes. Answers of models have keys of their own.
+    keys = [key for key in entries(cache) if not key.startswith("model/")]
+    return {key.split("/", 1)[1].rsplit("/", 1)[0] for key in keys}
+
+
+def tasks_of(trace: Path, event: str) -> set[str]:
+    """The tasks of which a trace has such an event, as `journaled` names them."""
+    events = json.loads(trace.read_text())["events"]
+    return {f"{each['task_id']}/{each['attempt'] - 1}" for each in events if each["event"] == event}
 
 
 def main() -> int:
@@ -84,13 +115,10 @@ def main() -> int:
             process = start(arguments.diff, cache)
             delay = rng.uniform(0.05, wall)
             time.sleep(delay)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            kill(process)
             done = journaled(cache)
             review = finished(start(arguments.diff, cache, "--resume", "--trace", str(trace)))
-            events = json.loads(trace.read_text())["events"]
-            started = {f"{e['task_id']}/{e['attempt'] - 1}" for e in events if e["event"] == "task_started"}
-            resumed = {f"{e['task_id']}/{e['attempt'] - 1}" for e in events if e["event"] == "resumed"}
+            started, resumed = tasks_of(trace, "task_started"), tasks_of(trace, "resumed")
             resumed_in_all += len(resumed)
             print(f"point {point:2}: killed after {delay:5.2f} s: {len(done)} finished, {len(started)} run after")
 

@@ -86,6 +86,32 @@ def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
     spend(ledger)
 
 
+def test_the_last_word_about_a_call_counts() -> None:
+    ledger = Ledger()
+
+    async def run() -> None:
+        async with ledger.reserved("logic", 10, None) as reservation:
+            reservation.settle(Usage(calls=1, input_tokens=9))
+            reservation.settle(Usage(calls=1, input_tokens=7))
+
+    asyncio.run(run())
+    assert ledger.spent() == {"logic": Usage(calls=1, input_tokens=7)}
+
+
+def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
+    ledger = Ledger(Limits(max_calls=1))
+
+    async def run() -> None:
+        async with ledger.reserved("logic", 10, None) as reservation:
+            ledger.check("logic", 10, None)  # the one under way may still fail
+            reservation.settle(Usage(calls=1))
+
+    asyncio.run(run())
+    with pytest.raises(BudgetError, match="REVIEWBOT_MAX_CALLS"):
+        ledger.check("logic", 10, None)
+    assert ledger.spent() == {"logic": Usage(calls=1)}
+
+
 def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
     ledger = Ledger(Limits(max_cost_usd=1.0))
     order: list[str] = []

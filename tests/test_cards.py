@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.cards import MAX_CARDS, build_crew, load_crew, shipped_files
+from reviewbot.budget import NOT_WORKERS
+from reviewbot.cards import MAX_CARDS, RESERVED, build_crew, load_crew, shipped_files
 from reviewbot.contracts import WorkerCard
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.ports import Crew
@@ -201,6 +202,18 @@ def test_a_shipped_worker_cannot_be_taken_over_by_another_file() -> None:
     message = refusal({"workers/other.toml": card_text("security")})
 
     assert message == ".reviewbot/workers/other.toml: its name is 'security'; call the file security.toml"
+
+
+@pytest.mark.parametrize("name", sorted(NOT_WORKERS))
+def test_a_worker_cannot_have_the_name_of_somebody_else_who_asks_models(name: str) -> None:
+    """Its calls would be theirs in the books, outside of the budget of a worker."""
+    message = refusal({f"workers/{name}.toml": card_text(name)})
+
+    assert message == f".reviewbot/workers/{name}.toml: '{name}' is no name for a worker; choose another one"
+
+
+def test_all_names_that_the_budgets_know_are_reserved() -> None:
+    assert RESERVED == NOT_WORKERS
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,10 @@ from typing import Any
 import pytest
 
 from reviewbot.cli import main
+from reviewbot.commands.review import exit_code
+from reviewbot.config import Settings
+from reviewbot.contracts import Finding, HumanItem, Review, Timings
+from reviewbot.supervisor.synthesizer import Rules, weigh
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples/orders/change.diff"
@@ -344,7 +348,7 @@ def test_a_closed_standard_input_is_one_line_and_exit_2(home: Path) -> None:
 def test_only_the_certain_side_of_a_conflict_closes_the_gate(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sides = {"logic": ("info", 95), "security": ("critical", 10)}
+    sides = {"logic": ("info", 95), "security": ("critical", 60)}
     found = {"quote": "    return number * 2", "message": "doubles the number twice", "category": "maths"}
     answers = [
         {"worker": name, "replies": [{"findings": [{**found, "severity": severity, "confidence": confidence}]}]}
@@ -359,6 +363,46 @@ def test_only_the_certain_side_of_a_conflict_closes_the_gate(
     monkeypatch.setenv("REVIEWBOT_MAX_FINDINGS", "1")
     two = HARMLESS + HARMLESS.replace(b"app.py", b"too.py")
     assert run(*scripted, "--fail-on", "critical", stdin=two).code == 0, "nor behind the cap"
+
+
+@pytest.mark.parametrize(
+    ("fields", "fail_on", "code"),
+    [
+        ({"confidence": 99}, "critical", 1),
+        ({"confidence": 99}, "info", 1),
+        ({"confidence": 79}, "critical", 0),
+        ({"confidence": 99}, None, 0),
+        ({"confidence": 79, "disputed": "", "sources": ("model:x",)}, "critical", 0),
+    ],
+    ids=["certain", "any severity", "a guess", "no gate", "a model's"],
+)
+def test_no_words_of_a_model_open_the_gate_that_a_programs_finding_closes(
+    fields: dict[str, Any], fail_on: Any, code: int, a_finding: Callable[..., Finding]
+) -> None:
+    told = {"severity": "critical", "disputed": "a comment says it is a test key", **fields}
+    rules = Rules({"security": 80}, max_findings=1)
+
+    weighed = weigh([a_finding(**told)], rules)
+    answer = _review(human=tuple(weighed.human))
+
+    assert [item.path for item in answer.human] == ["src/app.py"]
+    assert exit_code(answer, Settings(fail_on=fail_on), rules) == code
+
+
+def test_what_a_person_is_told_of_a_model_or_of_a_file_does_not_close_the_gate(
+    a_finding: Callable[..., Finding],
+) -> None:
+    guess = a_finding(severity="critical", sources=("model:x",))
+    items = (HumanItem(path="a.py", reason="look", finding=guess), HumanItem(path="b", reason="a symbolic link"))
+
+    assert exit_code(_review(human=items), Settings(fail_on="info"), Rules({"security": 80}, 9)) == 0
+
+
+def _review(**fields: Any) -> Review:
+    """A review that tells only what is asked for."""
+    timings = Timings(wall_ms=0, critical_path_ms=0, sequential_ms=0)
+    known = {"engine": "claude", "verdict": "needs_person", "headline": "", "summary": "", "timings": timings}
+    return Review(**{**known, **fields})
 
 
 def test_what_workers_hand_to_a_person_was_not_reviewed(run: Run, home: Path) -> None:

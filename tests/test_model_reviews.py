@@ -51,6 +51,7 @@ class Team:
     confidence: int = 90
     """What the verifier rules."""
     evidence: str = "return total / len(name)"
+    severity: str = "warning"
 
     def __call__(self, body: Json) -> Scripted:
         wanted = body["output_config"]["format"]["schema"]["properties"]
@@ -70,6 +71,7 @@ class Team:
             "argument_against": "a caller may check",
             "evidence": self.evidence,
             "confidence": self.confidence,
+            "severity": self.severity,
         }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.contracts import Usage
 from reviewbot.errors import ConfigError
-from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices
+from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices, unpriced_note
 
 ROW = """[[price]]
 model = "m"
@@ -45,6 +45,17 @@ def test_other_providers_have_ids_and_prices_of_their_own_which_are_configured(p
     with pytest.raises(ConfigError, match="REVIEWBOT_MODEL_HAIKU"):
         default_models(provider)
     assert packaged_prices(provider) == PriceTable()
+
+
+def test_models_that_a_limit_in_dollars_cannot_hold_are_named_in_one_line() -> None:
+    prices = read_prices(ROW, "p.toml")
+
+    assert unpriced_note(prices, ["m", "m"]) is None
+    assert unpriced_note(prices, ["x", "m", "x"]) == (
+        "--max-cost does not limit calls of x, whose price is not known: "
+        "set the price of it with REVIEWBOT_PRICES, or limit REVIEWBOT_MAX_TOKENS"
+    )
+    assert "calls of y, x, whose" in (unpriced_note(PriceTable(), ("y", "x", "y")) or "")
 
 
 def test_each_shipped_price_says_where_and_when_it_was_read_and_makes_sense() -> None:

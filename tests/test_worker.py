@@ -19,7 +19,15 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.ports import Answer, Escalated, WorkOrder
 from reviewbot.worker import MAX_CANDIDATES, by_models_alone, run_task
 
@@ -268,6 +276,20 @@ def test_why_nobody_will_answer_is_kept_in_the_failure(error: EngineError, reaso
 
     assert isinstance(outcome, Failure)
     assert (outcome.reason, outcome.message) == (reason, str(error))
+
+
+@pytest.mark.parametrize("error", [AccountError("the credentials (401)"), TooLongError("too long (413)")], ids=repr)
+def test_what_the_same_request_would_meet_again_is_final_with_a_gap_for_each_file(
+    error: EngineError, an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload
+) -> None:
+    task = a_task(payload=a_payload(path="a.py"), more=(a_payload(path="b.py"),))
+    outcome = outcome_of(FakeEngine(error), an_order(task))
+
+    assert isinstance(outcome, WorkerResult), "a failure would be tried again"
+    assert outcome.metadata.looked == ()
+    assert [(gap.path, gap.worker, gap.reason, gap.message, gap.tool) for gap in outcome.gaps] == [
+        (path, "logic", "bad_answer", str(error), None) for path in ("a.py", "b.py")
+    ]
 
 
 def test_what_programs_found_stands_beside_what_a_model_found(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:

@@ -39,7 +39,7 @@ FLAGS = {
 """The settings that the command line has a flag for."""
 
 FLOOR_WORKER = "security"
-"""The worker that a repository cannot switch off."""
+"""The worker that a repository cannot switch off; the contracts' own name for it, which pydantic comes with."""
 
 _TYPO = 0.75
 """How alike an unknown variable must be to a known one to count as a slip. Foreign `REVIEWBOT_*` variables exist:

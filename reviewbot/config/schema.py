@@ -27,6 +27,7 @@ _MEANING = {
     "tokens_per_minute": "Tokens a minute to keep to; none: as fast as it goes.",
     "plan_above": "Changed lines above which a model plans the review; below, rules do.",
     "fan_out": "Tasks above which a review is summed up part by part first.",
+    "replan": "Let critical findings ask for further tasks in a second round.",
     "critic": "Let a model look over the finished review once more; it may set findings aside and adds none.",
     "extra_workers": "How many workers that no card describes a model's plan may ask for.",
     "provider": "Who serves the models; none: Anthropic.",

@@ -74,6 +74,8 @@ class Settings:
     """Changed lines above which a model plans the review; below, rules do."""
     fan_out: int = DEFAULT_FAN_OUT
     """Tasks above which a review has two levels."""
+    replan: bool = False
+    """Whether critical findings may ask for further tasks in a second round."""
     critic: bool = False
     """Whether a model looks over the finished review once more, and may set findings aside."""
     extra_workers: int = 0

@@ -257,6 +257,7 @@ KINDS: Mapping[str, Kind] = {
     "tokens_per_minute": Number(1_000, _TOKENS, optional=True),
     "plan_above": Number(0, 1_000_000),
     "fan_out": Number(4, 1_000),
+    "replan": Switch(),
     "critic": Switch(),
     "extra_workers": Number(0, 5),
     "provider": Choice(("anthropic", "bedrock", "vertex")),

@@ -22,6 +22,7 @@ from reviewbot.contracts.answers import (
     WorkerAnswer,
 )
 from reviewbot.contracts.base import (
+    FLOOR_WORKER,
     SCHEMA_VERSION,
     SEVERITY_ORDER,
     Confidence,
@@ -76,6 +77,7 @@ from reviewbot.contracts.work import (
 )
 
 __all__ = [
+    "FLOOR_WORKER",
     "SCHEMA_VERSION",
     "SEVERITY_ORDER",
     "Candidate",

@@ -64,6 +64,8 @@ class Ruling(Contract):
     """What in the code decides, quoted."""
     confidence: Confidence
     """That the finding is true."""
+    severity: Severity
+    """How much it matters if it is; whoever found it has no say in that."""
 
 
 class Rulings(Contract):

@@ -27,6 +27,10 @@ Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{1,80}$")]
 SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  # the one place that says which is first
 
 
+FLOOR_WORKER = "security"
+"""The worker that neither a repository nor a model can switch off."""
+
+
 class Contract(BaseModel):
     """Base of all contracts: a frozen, strict value."""
 

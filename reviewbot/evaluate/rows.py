@@ -26,6 +26,12 @@ SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 
+SET_ASIDE = frozenset({"minor", "critic"})
+"""Places of findings that a review holds for true and does not show."""
+NOT_SHOWN = 79
+"""What a scorer reads as their confidence: it takes everything of 80 and more for shown."""
+
+
 def review_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
     """The row of a whole review. `events` are those of its trace, which name the tools that ran."""
     return _fields(review, _placed(review), _outcomes(events))
@@ -61,7 +67,8 @@ def finding_row(finding: Finding, place: str = "worker") -> Json:
         "type": finding.type,
         "category": finding.category,
         "severity": SEVERITIES[finding.severity],
-        "confidence": finding.confidence,
+        "confidence": min(finding.confidence, NOT_SHOWN) if place in SET_ASIDE else finding.confidence,
+        "judged": finding.confidence,
         "text": redact(f"{finding.message} {finding.trigger}".strip()),
         "cwe": None if finding.cwe is None else f"CWE-{finding.cwe}",
         "rule": finding.rule,

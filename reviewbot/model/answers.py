@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ValidationError
 
 from reviewbot.contracts import Contract
-from reviewbot.errors import EngineError, RefusedError
+from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.ports import ModelReply
 
 T = TypeVar("T", bound=Contract)
@@ -26,6 +26,9 @@ ENDINGS = {
     "tools": "a tool was called where an answer was due",
 }
 """Why an answer is none, by the way it ended."""
+
+_ENDED: Mapping[str, type[EngineError]] = {"max_tokens": CutOffError, "context": TooLongError}
+"""Endings that something can be done about; any other makes an answer that cannot be used, and no more."""
 
 _BLOCK = re.compile(r"^```(?:json)?\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
@@ -46,12 +49,13 @@ def schema_of(shape: type[Contract]) -> dict[str, Any]:
 def read_answer(reply: ModelReply, shape: type[T]) -> T:
     """The answer.
 
-    Raises RefusedError where the model declined, and EngineError with one line for a model where it does not fit.
+    Raises RefusedError where the model declined, CutOffError and TooLongError where a smaller question may be answered,
+    and EngineError with one line for a model where it does not fit.
     """
     if reply.stop == "refusal":
         raise RefusedError("the model declined to answer")
     if reply.stop in ENDINGS:
-        raise EngineError(ENDINGS[reply.stop])
+        raise _ENDED.get(reply.stop, EngineError)(ENDINGS[reply.stop])
     try:
         value = json.loads(_unwrapped(reply.text), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from reviewbot.contracts import Finding, ReviewTask, Rulings, Tier
 from reviewbot.model.answers import schema_of
 from reviewbot.model.fence import fenced
+from reviewbot.model.request import MAX_TITLE, UNTITLED
 from reviewbot.model.told import Section
 from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.supervisor.verifier import is_contested, meets
@@ -62,12 +63,17 @@ def handles_of(group: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(f"c{n}" for n in range(1, len(group) + 1))
 
 
-def request_of(task: ReviewTask, prompt: str, group: Sequence[Candidate]) -> ModelRequest:
-    """The question about one group. All questions of a task begin alike, with its slices, and may share a cache."""
+def request_of(task: ReviewTask, prompt: str, group: Sequence[Candidate], title: str = "") -> ModelRequest:
+    """The question about one group. All questions of a task begin alike, with its slices, and may share a cache.
+
+    `title` is the change's: what was meant to change is shown to whoever judges claims by the meaning of the code.
+    """
     handles = handles_of(group)
     code = "\n\n".join(fenced("slice", f"file: {each.file_path}\n{each.code}") for each in task.slices)
     sections = dict.fromkeys(section for each in group for section in each.sections)
-    parts = [f"{section.name}:\n{fenced('around', section.text)}" for section in sections]
+    meant = title[:MAX_TITLE] if task.type not in UNTITLED and title.strip() else ""
+    parts = [f"What its author calls the change:\n{fenced('title', meant)}"] if meant else []
+    parts += [f"{section.name}:\n{fenced('around', section.text)}" for section in sections]
     parts += [_claim(handle, each) for handle, each in zip(handles, group, strict=True)]
     parts.append(f"Give one ruling for each of: {', '.join(handles)}.")
     return ModelRequest(

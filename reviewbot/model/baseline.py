@@ -115,7 +115,7 @@ class BaselineVerifier:
 
 
 def _request(order: WorkOrder) -> ModelRequest:
-    told = "\n\n".join(fenced(f"file {payload.file_path}", payload.code) for payload in order.task.slices)
+    told = "\n\n".join(fenced("file", f"file: {payload.file_path}\n{payload.code}") for payload in order.task.slices)
     about = fenced("title", order.title) + "\n" + fenced("description", order.description)
     return ModelRequest(
         purpose=NAME,

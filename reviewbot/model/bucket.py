@@ -1,4 +1,8 @@
-"""How fast requests may go out: so many a minute, so many tokens a minute, and not at all while the far end says so."""
+"""How fast requests may go out: so many a minute, so many tokens a minute, and not at all while the far end says so.
+
+The tokens are those that a request sends. What is written counts against a limit of its own at a provider, by what was
+really written, which nobody knows before; where that is reached the far end says so.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,10 @@ class _Flow:
 
 
 class Bucket:
-    """A token bucket that all tasks of a run share; without limits unless told, and never longer empty than needed."""
+    """A token bucket that all tasks of a run share; without limits unless told, and never longer empty than needed.
+
+    `tokens_per_minute` is of input tokens.
+    """
 
     def __init__(
         self, clock: Clock, requests_per_minute: int | None = None, tokens_per_minute: int | None = None
@@ -39,7 +46,7 @@ class Bucket:
         self._closed_until = now
 
     def take(self, tokens: int) -> float:
-        """Claim room for one request with so many tokens; gives the seconds to wait before it may go out."""
+        """Claim room for one request that sends so many tokens; gives the seconds to wait before it may go out."""
         now = self._clock.monotonic()
         return max(self._requests.take(1, now), self._tokens.take(tokens, now), self.closed_s())
 

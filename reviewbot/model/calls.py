@@ -2,17 +2,19 @@
 
     Traced        the trace has one event for each question, however it was answered
     Remembered    an answer that was paid for is not asked for again, and needs no budget
-    Metered       what the budgets have no room for is not asked
+    Admitted      what the budgets have no room for is refused before it waits for anything
     Patient       tries again, within the deadline, the rate and the number of calls at once
+    Metered       each try needs room in the budgets, and is in the books however it ends
     adapter       one try
 
-Remembered stands outside of Metered because a stored answer must be had also when nothing more may be spent; and
-Metered outside of Patient because the tries of one call share its reservation, and a wait for room in the budget takes
-no place among the calls under way.
+Remembered stands outside of all budgets because a stored answer must be had also when nothing more may be spent; and
+Metered inside of Patient because each try is sent and may be charged, and a wait for room in the budgets, too, must end
+with the deadline.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,12 +22,15 @@ from reviewbot.budget import Deadline, Ledger
 from reviewbot.contracts import Tier
 from reviewbot.errors import EngineError
 from reviewbot.model.bucket import Bucket
-from reviewbot.model.metered import Metered
+from reviewbot.model.metered import Admitted, Meter, Metered
 from reviewbot.model.patience import Patience, Patient
 from reviewbot.model.remembered import Remembered
 from reviewbot.model.requests import digest
 from reviewbot.ports import Clock, Journal, Model, ModelReply, ModelRequest, Recorder
 from reviewbot.prices import PriceTable
+
+STOPPED = "nobody waits for the answer any more"
+"""Of a question that was cancelled, by a task's time or by the end of the run."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,9 @@ class Discipline:
 
 def disciplined(adapter: Model, by: Discipline) -> Model:
     """The model that everybody in a run asks. For one event loop."""
-    patient = Patient(adapter, by.clock, by.deadline, by.patience, by.bucket)
-    metered = Metered(patient, by.ledger, by.prices, by.models)
-    return Traced(Remembered(metered, by.journal, by.models, by.origin), by)
+    meter = Meter(by.ledger, by.prices, by.models)
+    patient = Patient(Metered(adapter, meter), by.clock, by.deadline, by.patience, by.bucket)
+    return Traced(Remembered(Admitted(patient, meter), by.journal, by.models, by.origin), by)
 
 
 class Traced:
@@ -72,9 +77,10 @@ class Traced:
         }
         try:
             reply = await self._inner.ask(request)
-        except EngineError as error:
+        except (EngineError, asyncio.CancelledError) as error:
+            why = str(error) if isinstance(error, EngineError) else STOPPED
             self._by.recorder.record(
-                "call_failed", **asked, error=type(error).__name__, message=str(error), duration_ms=self._since(begin)
+                "call_failed", **asked, error=type(error).__name__, message=why, duration_ms=self._since(begin)
             )
             raise
         self._by.recorder.record(

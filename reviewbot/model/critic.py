@@ -48,13 +48,16 @@ class Critic:
         try:
             reply = await self._model.ask(request_of(change, named, self._prompt))
             remarks = _by_handle(read_answer(reply, Critique).remarks, named)
-        except EngineError as error:
-            self._trace.record("settled", by="critic", effect="failed", reason=str(error))
+            judged = [(finding, remarks.get(name)) for name, finding in named.items()]
+            criticized = Criticized(_applied(weighed, judged, weighed.shown[MAX_FINDINGS:]))
+        except Exception as error:  # noqa: BLE001 - an extra at the end: no fault in it may cost the finished review
+            # Of an error that is not ours the type alone: its text may hold anything.
+            why = str(error) if isinstance(error, EngineError) else type(error).__name__
+            self._trace.record("settled", by="critic", effect="failed", reason=why)
             return Criticized(weighed, (FAILED,))
         for handle, remark in remarks.items():
             self._record(handle, named[handle], remark)
-        rest = weighed.shown[MAX_FINDINGS:]
-        return Criticized(_applied(weighed, [(f, remarks.get(name)) for name, f in named.items()], rest))
+        return criticized
 
     def _record(self, handle: str, finding: Finding, remark: Remark) -> None:
         place = {"type": finding.type, "path": finding.path, "line": finding.line}

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import GapReason, ReviewTask, WorkerAnswer, WorkerCard
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    CutOffError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.model.answers import read_answer
 from reviewbot.model.hints import hints_of
 from reviewbot.model.loop import Conversation, LoopError, Spent
@@ -20,7 +29,8 @@ from reviewbot.model.outcome import Attempt
 from reviewbot.model.programs import ask_programs
 from reviewbot.model.request import request_of
 from reviewbot.ports import Answer, Clock, Engine, Escalated, Model, OwnTool, Recorder, ToolAnswer, ToolCall, WorkOrder
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
+from reviewbot.threads import in_thread
 
 if TYPE_CHECKING:
     from reviewbot.model.told import Section
@@ -29,6 +39,9 @@ MARGIN = 0.05
 """Of the time that is left, kept back to hand over what programs found before somebody else ends everything."""
 LEAST_MARGIN_S = 0.5
 """A busy machine may take so long to wake us up; of a very short time half is kept back."""
+FINAL = (AccountError, BudgetError, DeadlineError, LoopError, TooLongError, TransientError)
+"""What the same question would meet again at once. What was passing has been waited for and asked again by the line to
+the model, and a second round may try it later."""
 LATE = "the review's deadline left the model no time to answer"
 
 
@@ -74,6 +87,8 @@ class ModelEngine:
         except Exception as error:  # whatever stops a model must not cost what programs have found
             if limit.expired():
                 return attempt.late() if own_s <= review_s else attempt.without_model("deadline", LATE)
+            if _is_too_much(error, order.task):
+                return Escalated("timeout", str(error), partial=attempt.spared())
             if _may_pass(error, order.task):
                 raise
             return attempt.without_model(_reason(error), _message(error, order.task.failures))
@@ -88,7 +103,7 @@ class ModelEngine:
         """The model's answer. Raises EngineError where it is none, and what the model raises."""
         order = attempt.order
         tools = {tool.offered.name: tool for tool in self._own(order)}
-        sections = await asyncio.to_thread(self.told, order)
+        sections = await in_thread(lambda: self.told(order))
         offered = tuple(tool.offered for tool in tools.values())
         request = request_of(order, self.rules, sections, hints_of(attempt.heard.candidates), offered)
 
@@ -123,9 +138,20 @@ async def _answer(order: WorkOrder, tools: Mapping[str, OwnTool], call: ToolCall
         return ToolAnswer(call.call_id, f"{call.name} could not be run ({type(error).__name__})", failed=True)
 
 
+def _is_too_much(error: Exception, task: ReviewTask) -> bool:
+    """Whether halves of the task may be answered where the whole was not. Who escalates a timeout is given those.
+
+    An answer that was cut off once may keep to its limit when it is told of that; where it did not, it cannot.
+    """
+    twice = isinstance(error, CutOffError) and task.previous_error == str(error)
+    if not (twice or isinstance(error, TooLongError)):
+        return False
+    return task.failures < BREAKER_OPENS_AT - 1 and split(task) is not None
+
+
 def _may_pass(error: Exception, task: ReviewTask) -> bool:
     """Whether the task should be tried again. The attempt after which nobody does must bring its answer itself."""
-    if isinstance(error, (BudgetError, DeadlineError, LoopError)):
+    if isinstance(error, FINAL):
         return False
     if isinstance(error, RefusedError):
         # What one model declines a stronger one may do; that is tried once.
@@ -135,7 +161,8 @@ def _may_pass(error: Exception, task: ReviewTask) -> bool:
 
 def _reason(error: Exception) -> GapReason:
     known: dict[type[Exception], GapReason] = {
-        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused", TransientError: "crashed"
+        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused",
+        TransientError: "crashed",
     }  # fmt: skip
     return known.get(type(error), "bad_answer" if isinstance(error, EngineError) else "crashed")
 

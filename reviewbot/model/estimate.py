@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from reviewbot.contracts import Plan, ReviewTask, Tier, Usage
 from reviewbot.model.requests import CHARS_PER_TOKEN
 from reviewbot.ports import Crew
+from reviewbot.prices import TIERS
 from reviewbot.supervisor.coverage import counted
 
 COMMON_CHARS = 8_000
@@ -33,7 +34,7 @@ MOST_CANDIDATES = 8
 
 VERIFIER = "verifier"
 VERIFIER_TIER: Tier = "sonnet"
-"""Of most candidates; critical and contested ones go one tier higher."""
+"""Of most candidates, where no stronger one found them; critical and contested ones go one tier higher."""
 
 VERIFIER_CHARS = 9_000
 """Of its request beside the code: its rubric with examples, and the schema."""
@@ -176,8 +177,9 @@ def _of_worker(task: ReviewTask, prompt_chars: int, models: Mapping[Tier, str]) 
 
 
 def _of_verifier(task: ReviewTask, models: Mapping[Tier, str]) -> _Call:
-    """A ruling about one finding sees the slice of it alone."""
-    return _Call(models[VERIFIER_TIER], _usage(VERIFIER_CHARS + _code_chars(task) // len(task.slices), VERIFIER_TOKENS))
+    """A ruling about one finding sees all slices of the task that it comes from, and is by no weaker tier."""
+    tier = max(VERIFIER_TIER, task.constraints.tier, key=TIERS.index)
+    return _Call(models[tier], _usage(VERIFIER_CHARS + _code_chars(task), VERIFIER_TOKENS))
 
 
 def _code_chars(task: ReviewTask) -> int:

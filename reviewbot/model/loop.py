@@ -17,10 +17,6 @@ FEWEST_TOKENS = 256
 """An answer in less could hold no finding; it is not worth its input."""
 SAME_CALLS = 3
 """The same tool with the same arguments, so often, brings nothing new."""
-ASKING_SHARE = 4
-"""One part in so many of a task's tokens is for turns that call tools. Until they have written that, each request may
-write all of the rest: a bound that does not follow what was written, so that a conversation whose replies come from the
-journal, which tell no usage, asks again what it asked at first."""
 MAX_CALLS = 8
 """Tool calls of one turn that are answered; the rest is told so."""
 MAX_RESULT = 12_000
@@ -45,12 +41,13 @@ class Spent:
         """Nothing yet."""
         self.usage = Usage()
         self.written = 0
-        """Output tokens of all turns."""
+        """Output tokens of all turns, those from the journal included: each request says what is left, and so a
+        conversation that was paid for asks again what it asked at first."""
         self.model: str | None = None
 
     def add(self, reply: ModelReply) -> None:
         """Count one reply."""
-        self.written += reply.usage.output_tokens
+        self.written += reply.written_tokens if reply.stored else reply.usage.output_tokens
         self.model = reply.model
         if not reply.stored:
             self.usage += reply.usage
@@ -107,8 +104,7 @@ class Conversation:
                 f"{self.spent.written} of the {budget} tokens that this task may write are spent without an answer"
             )
             raise EngineError(message)
-        most = budget - budget // ASKING_SHARE if first.tools else budget
-        reply = await self.model.ask(replace(request, max_tokens=min(left, max(most, FEWEST_TOKENS))))
+        reply = await self.model.ask(replace(request, max_tokens=left))
         self.spent.add(reply)
         return reply
 

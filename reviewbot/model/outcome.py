@@ -6,11 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reviewbot.contracts import Candidate, Gap, GapReason, Metadata, Reported, WorkerAnswer
+from reviewbot.contracts import (
+    FLOOR_WORKER,
+    Candidate,
+    EscalationReason,
+    Gap,
+    GapReason,
+    Metadata,
+    Reported,
+    WorkerAnswer,
+)
 from reviewbot.model.hints import hints_of, weighed
 from reviewbot.model.loop import Spent
 from reviewbot.model.programs import Heard
-from reviewbot.model.scope import owner_of, sorted_by_scope, worth_moving
+from reviewbot.model.scope import matters, owner_of, sorted_by_scope
 from reviewbot.ports import Answer, Clock, Escalated, Recorder, WorkOrder
 
 LOOKED = "claude:{}"
@@ -40,14 +49,10 @@ class Attempt:
         )
         found = sorted_by_scope(task.type, (_candidate(each, self._source()) for each in said.findings))
         self._leave(found.foreign)
-        # A model that gave up has not read the slices to their end; one that only names another's job has.
-        looked = said.escalation is None or said.escalation.reason == "out_of_scope"
-        answer = Answer((*found.own, *confirmed), self.heard.gaps, self._metadata(looked=looked), "model", programs)
+        looked = said.escalation is None or self._only_points(said.escalation.reason)
+        answer = Answer((*found.told, *confirmed), self.heard.gaps, self._metadata(looked=looked), "model", programs)
         if said.escalation is not None:
             return Escalated(said.escalation.reason, said.escalation.message, said.escalation.better_worker, answer)
-        if (moving := worth_moving(found.foreign)) is not None:
-            message = f"it came upon a matter of {moving.category}: {moving.message}"
-            return Escalated("out_of_scope", message, owner_of(moving), answer)
         return answer
 
     def spared(self) -> Answer:
@@ -68,12 +73,18 @@ class Attempt:
     def _programs(self) -> Answer:
         return Answer((), self.heard.gaps, self._metadata(looked=False), "model", self.heard.candidates)
 
+    def _only_points(self, reason: EscalationReason) -> bool:
+        """Whether a model that escalates has read the slices to their end."""
+        # To hand the floor's own job away is no look at it, for whatever reason.
+        return reason == "out_of_scope" and self.order.task.worker != FLOOR_WORKER
+
     def _leave(self, foreign: Sequence[Candidate]) -> None:
-        """Another worker's findings are never told as this one's; the trace keeps them, with the reason."""
+        """What was plainly another worker's job, and whether it was told all the same, is in the trace."""
         task = self.order.task
         for each in foreign:
             said = {"better_worker": owner_of(each), "category": each.category, "severity": each.severity}
-            self.trace.record("out_of_scope", task_id=task.task_id, path=each.path, message=each.message, **said)
+            fields = {"path": each.path, "message": each.message, "told": matters(each), **said}
+            self.trace.record("out_of_scope", task_id=task.task_id, **fields)
 
     def _metadata(self, *, looked: bool) -> Metadata:
         names = (*self.heard.looked, LOOKED.format(self._source())) if looked else self.heard.looked

@@ -80,6 +80,8 @@ class ModelPlanner:
     planning: Planning = field(default_factory=Planning)
     left_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
+    early: Callable[[Plan], None] = lambda _plan: None
+    """Told of the routed plan when a model is about to be asked for a better one."""
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan; the routed one wherever a model cannot, need not or may not better it. No error."""
@@ -88,6 +90,7 @@ class ModelPlanner:
         if (needless := self._needless(change, ground)) is not None:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
+        self.early(routed)
         told = await self._asked(request_for(change, ground, self.prompt, self.planning.max_tokens), ground)
         self._record(told)
         if told.plan is not None:
@@ -161,6 +164,8 @@ class ModelPlanner:
             return _Told(None, faults, calls, "a model was asked and did not answer in time")
         except EngineError as error:
             return _Told(None, faults, calls, f"a model was asked in vain: {error}")
+        except Exception as error:  # noqa: BLE001 - a plan of a model is a wish; the routed one is there without it
+            return _Told(None, faults, calls, f"a model was asked in vain: {type(error).__name__}")
         return _Told(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
 
     async def _followed_up(

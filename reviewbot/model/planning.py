@@ -31,11 +31,11 @@ MAX_ANSWER = 20_000
 
 LIMITS = "Limits: {tasks} tasks, {tokens} tokens in all, {row} tasks in a row."
 ROUTED = (
-    "The routed plan has {tasks} tasks: each worker reads the files that name it below, those of one folder together "
+    "In the routed plan each worker reads the files that name it below, those of one folder together "
     "up to {lines} changed lines. A task that is longer is cut."
 )
 FILES = (
-    'Each file to read: its name in JSON; language, lines, risk, "test" where it is one; who reads it by rules (who '
+    'Each file to read: its name in JSON; language, size, risk, "test" where it is one; who reads it by rules (who '
     "else may); symbols touched."
 )
 
@@ -46,8 +46,16 @@ DEFINED = re.compile(
 """A definition in most languages; the name is in the first group."""
 
 
+SIZES = ((30, "small"), (200, "medium"), (10**9, "large"))
+RISKS = ((30, "low"), (60, "middle"), (10**9, "high"))
+"""Each up to a bound: a line more in one file must not make another question, and so another plan, of a change."""
+
+TOKENS_STEP = 100_000
+"""What all tasks may write is told in whole steps, for the same reason."""
+
+
 def request_for(change: ChangeSet, ground: Ground, prompt: str, max_tokens: int) -> ModelRequest:
-    """The question for a plan. No line number and no code is in it."""
+    """The question for a plan. No line number, no count of lines and no code is in it."""
     return _request("plan", _facts(change, ground), prompt, max_tokens)
 
 
@@ -113,7 +121,8 @@ def _request(subject: str, facts: str, prompt: str, max_tokens: int) -> ModelReq
 
 def _facts(change: ChangeSet, ground: Ground) -> str:
     caps = ground.caps
-    given = round(caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models))
+    given = caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models)
+    steps = max(1, int(given) // TOKENS_STEP)
     said = f"{change.title[:MAX_TITLE]}\n\n{change.description[:MAX_DESCRIPTION]}".strip()
     files = [file for file in change.files if file.path in ground.slices]
     parts = [
@@ -121,8 +130,8 @@ def _facts(change: ChangeSet, ground: Ground) -> str:
         *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in _cards(ground)),
         f"New workers: {_seats(ground.seats)}",
         "",
-        LIMITS.format(tasks=max(caps.max_tasks, len(ground.of_models)), tokens=given, row=caps.chain),
-        ROUTED.format(tasks=len(ground.of_models), lines=caps.bundle_lines),
+        LIMITS.format(tasks=caps.max_tasks, tokens=steps * TOKENS_STEP, row=caps.chain),
+        ROUTED.format(lines=caps.bundle_lines),
         "",
         FILES,
         fenced("files", "\n".join(_line(file, ground) for file in sorted(files, key=lambda file: file.path))),
@@ -149,12 +158,16 @@ def _line(file: FileChange, ground: Ground) -> str:
     others = ground.allowed.get(file.path, frozenset()) - readers
     facts = [
         file.language,
-        f"+{file.added} -{file.removed}",
-        f"risk {risk(file)}",
+        _step(SIZES, file.added + file.removed),
+        f"risk {_step(RISKS, risk(file))}",
         "test" if is_test(file.path) else "",
     ]
     who = ", ".join(sorted(readers)) + (f" ({', '.join(sorted(others))})" if others else "")
     return f"{json.dumps(file.path)} {' '.join(filter(None, facts))}; {who}; {', '.join(symbols_of(file)) or '-'}"
+
+
+def _step(steps: Sequence[tuple[int, str]], number: int) -> str:
+    return next(word for bound, word in steps if number <= bound)
 
 
 def named(cards: Iterable[WorkerCard]) -> Mapping[str, WorkerCard]:

@@ -41,15 +41,16 @@ async def _said(programs: Engine, order: WorkOrder, payload: Payload) -> Answer:
     try:
         said = await programs.work(replace(order, task=task))
     except EngineError as error:
-        return Answer(gaps=(_gap(order, payload, str(error)),))
+        return Answer(gaps=(_gap(programs, order, payload, str(error)),))
     if isinstance(said, Answer):
         return said
     partial = said.partial or Answer()
-    return replace(partial, gaps=(*partial.gaps, _gap(order, payload, said.message)))
+    return replace(partial, gaps=(*partial.gaps, _gap(programs, order, payload, said.message)))
 
 
-def _gap(order: WorkOrder, payload: Payload, message: str) -> Gap:
-    return Gap(path=payload.file_path, worker=order.task.worker, reason="crashed", message=message)
+def _gap(programs: Engine, order: WorkOrder, payload: Payload, message: str) -> Gap:
+    # It is the programs that are missing, and no reason to ask the model again.
+    return Gap(path=payload.file_path, worker=order.task.worker, reason="crashed", message=message, tool=programs.name)
 
 
 def _by_all(answers: Sequence[Answer]) -> tuple[str, ...]:

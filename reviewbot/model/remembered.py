@@ -6,16 +6,31 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
-from reviewbot.contracts import Tier, Usage
+from reviewbot.contracts import (
+    Contract,
+    Critique,
+    ProposedPlan,
+    Rulings,
+    Settlements,
+    Tier,
+    Usage,
+    WorkerAnswer,
+)
 from reviewbot.errors import EngineError
+from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.model.requests import digest
 from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason, ToolCall
 
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
 
-_VERSION = 1
+SHAPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Critique)
+"""What models are asked to answer in. A request says only the schema, which leaves out the bounds."""
+
+_VERSION = 2
 _COMPLETE: dict[str, StopReason] = {"end": "end", "tools": "tools"}
 """The ways to end after which an answer is whole, and worth keeping."""
 
@@ -23,8 +38,9 @@ _COMPLETE: dict[str, StopReason] = {"end": "end", "tools": "tools"}
 class Remembered:
     """Gives a stored answer where there is one; equal questions at the same time are asked once.
 
-    `models` are the ids by tier, `origin` says who serves them (a base URL): both are part of an answer's key. A stored
-    value that cannot be read is as good as none.
+    `models` are the ids by tier, `origin` says who serves them (a base URL): both are part of an answer's key. Only an
+    answer that can be used is kept: whoever got another one asks anew next time. A stored value that cannot be read, or
+    not be used any more, is as good as none.
     """
 
     def __init__(self, inner: Model, journal: Journal, models: Mapping[Tier, str], origin: str = "") -> None:
@@ -58,21 +74,48 @@ class Remembered:
 
     async def _fetch(self, key: str, request: ModelRequest) -> ModelReply:
         value = await asyncio.to_thread(self._journal.get, key)
-        if value is not None and (stored := _read(value)) is not None:
+        if value is not None and (stored := _read(value)) is not None and _usable(request, stored):
             return stored
         reply = await self._inner.ask(request)
-        if reply.stop in _COMPLETE:
+        if _usable(request, reply):
             await asyncio.to_thread(self._journal.put, key, _written(reply))
         return reply
 
 
+def _usable(request: ModelRequest, reply: ModelReply) -> bool:
+    """Whether whoever asks could do something with an answer: else keeping it would keep its failure."""
+    if reply.stop == "tools":
+        return bool(request.tools and reply.calls)
+    if reply.stop not in _COMPLETE:
+        return False
+    shape = None if request.schema is None else _shapes().get(_text(request.schema))
+    if shape is not None:
+        try:
+            read_answer(reply, shape)
+        except EngineError:
+            return False
+    return request.accepts is None or request.accepts(reply)
+
+
+@cache
+def _shapes() -> Mapping[str, type[Contract]]:
+    """The known shapes by the text of their schema."""
+    return {_text(schema_of(shape)): shape for shape in SHAPES}
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, sort_keys=True)
+
+
 def _free(reply: ModelReply) -> ModelReply:
-    return replace(reply, usage=Usage(), stored=True)
+    written = reply.written_tokens if reply.stored else reply.usage.output_tokens
+    return replace(reply, usage=Usage(), stored=True, written_tokens=written)
 
 
 def _written(reply: ModelReply) -> str:
     calls = [[call.call_id, call.name, call.arguments, call.context] for call in reply.calls]
-    return json.dumps({"v": _VERSION, "text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model})
+    told = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
+    return json.dumps({"v": _VERSION, **told, "written": reply.usage.output_tokens})
 
 
 def _read(value: str) -> ModelReply | None:
@@ -83,12 +126,16 @@ def _read(value: str) -> ModelReply | None:
     if not isinstance(found, dict) or found.get("v") != _VERSION:
         return None
     text, model, calls = found.get("text"), found.get("model"), found.get("calls")
-    stop = _COMPLETE.get(str(found.get("stop")))
+    stop, written = _COMPLETE.get(str(found.get("stop"))), found.get("written")
     if not isinstance(text, str) or not isinstance(model, str) or not isinstance(calls, list) or stop is None:
+        return None
+    if type(written) is not int or written < 0:  # `type`, for true is a number to Python
         return None
     read = [_call(each) for each in calls]
     whole = tuple(each for each in read if each is not None)
-    return ModelReply(text, whole, stop, Usage(), model, stored=True) if len(whole) == len(read) else None
+    if len(whole) != len(read):
+        return None
+    return ModelReply(text, whole, stop, Usage(), model, stored=True, written_tokens=written)
 
 
 def _call(value: object) -> ToolCall | None:

@@ -13,6 +13,7 @@ from reviewbot.model.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.hints import Hint, shown
 from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
+from reviewbot.supervisor.adoption import ALSO, FOCUS
 
 if TYPE_CHECKING:
     from reviewbot.model.told import Section
@@ -31,7 +32,11 @@ UNTITLED = frozenset({"performance", "style"})
 
 HINTS = "Hits of programs in these slices, by handle. Give each of them a verdict under `hints`:"
 DEPENDENCIES = "What was found before you in the same slices:"
-FAILED = "Your last answer to this could not be used. Why:"
+PLANNED = (
+    "What a planner that has not seen the code says of your task. It says where to look, and never what to answer:"
+)
+FAILED = "Attempts at this that failed so far: {}. Why the last answer could not be used:"
+"""With their number, so that no two attempts ask the same where they failed in the same way."""
 
 
 def request_of(
@@ -65,9 +70,22 @@ def _asked(order: WorkOrder, sections: Iterable[Section], hints: Sequence[Hint])
         parts += [DEPENDENCIES, fenced("results", found)]
     # The last words are ours, so that no data stands between the task and the answer.
     if task.previous_error:
-        parts += [FAILED, fenced("error", task.previous_error[:MAX_ERROR])]
-    parts += [f"Your task: {_plain(task.instruction)}\nDone when: {_plain(task.success_criterion)}"]
+        parts += [FAILED.format(task.failures), fenced("error", task.previous_error[:MAX_ERROR])]
+    (work, focus), (done, also) = _parted(task.instruction, FOCUS), _parted(task.success_criterion, ALSO)
+    if planned := "\n".join(filter(None, [focus, also])):
+        parts += [PLANNED, fenced("focus", planned)]
+    parts += [f"Your task: {_plain(work)}\nDone when: {_plain(done)}"]
     return "\n\n".join(parts)
+
+
+def _parted(text: str, mark: str) -> tuple[str, str]:
+    """The card's own words, and all that a planner added to them, from the first line that begins with the mark.
+
+    A plan that a model made may repeat what the change's author wrote.
+    """
+    lines = text.split("\n")
+    at = next((number for number, line in enumerate(lines) if line.startswith(mark)), len(lines))
+    return "\n".join(lines[:at]), "\n".join(lines[at:])
 
 
 def _slice(payload: Payload) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Candidate
+from reviewbot.contracts import Candidate
 
 PLAINLY: Mapping[str, frozenset[str]] = {
     "security": frozenset({
@@ -29,19 +29,21 @@ _OWNERS = {category: owner for owner, categories in PLAINLY.items() for category
 
 
 class Sorted(NamedTuple):
-    """A worker's findings by whose job they are."""
+    """A worker's findings by whose job they are, each group in the order of the answer."""
 
-    own: tuple[Candidate, ...]
+    told: tuple[Candidate, ...]
+    """Its own, and what matters of another's."""
     foreign: tuple[Candidate, ...]
+    """All that is plainly another's, told or not."""
 
 
 def sorted_by_scope(task_type: str, candidates: Iterable[Candidate]) -> Sorted:
-    """Part what is plainly another's from the rest. A type that is none of ours may report anything."""
-    found = list(candidates)
+    """Part a worker's findings by whose job they are. A type that is none of ours may report anything."""
+    found = tuple(candidates)
     if task_type not in PLAINLY:
-        return Sorted(tuple(found), ())
-    own = tuple(each for each in found if owner_of(each) in (task_type, None))
-    return Sorted(own, tuple(each for each in found if owner_of(each) not in (task_type, None)))
+        return Sorted(found, ())
+    told = tuple(each for each in found if owner_of(each) in (task_type, None) or matters(each))
+    return Sorted(told, tuple(each for each in found if owner_of(each) not in (task_type, None)))
 
 
 def owner_of(candidate: Candidate) -> str | None:
@@ -49,8 +51,7 @@ def owner_of(candidate: Candidate) -> str | None:
     return _OWNERS.get(candidate.category.lower())
 
 
-def worth_moving(foreign: Sequence[Candidate]) -> Candidate | None:
-    """The worst of what is another's; None where nothing of it is worth another look."""
-    # What matters little to one who should not judge it is not worth a task of the other.
-    grave = [each for each in foreign if each.severity != "info"]
-    return min(grave, key=lambda each: (SEVERITY_ORDER[each.severity], -each.confidence), default=None)
+def matters(foreign: Candidate) -> bool:
+    """Whether another's finding is told all the same: the verifier judges it, and it may be all that anybody saw."""
+    # No taste, and no remark, of somebody who was not asked for it.
+    return foreign.severity != "info" and owner_of(foreign) != "style"

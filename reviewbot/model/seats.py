@@ -25,8 +25,7 @@ You review some slices of a pull request for the one thing that your task names,
 - Quote the code exactly as it stands on the new side, without its mark; never give a line number.
 - A finding names a trigger: an input, a state or an order of events, and what goes wrong. Without one it is none.
 - Confidence (0-100) is "is it true"; severity is "does it matter".
-- No finding is a good answer. Where you cannot finish, escalate: `out_of_scope` with the worker whose job it is,
-  `ambiguous_input`, or `confidence_too_low`.
+- No finding is a good answer. Where you cannot finish, escalate: `ambiguous_input`, or `confidence_too_low`.
 """
 
 

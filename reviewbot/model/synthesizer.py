@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import ChangeSet, Plan, Review, Settlement, Settlements
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.contracts import ChangeSet, Finding, Plan, Review, Settlement, Settlements
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.model.critic import Critic
 from reviewbot.model.fence import RULE, fenced
@@ -21,7 +29,7 @@ from reviewbot.supervisor.clusters import Cluster, ClusterKind, Sorted, clusters
 from reviewbot.supervisor.merging import Defect, merged
 from reviewbot.supervisor.settling import Decision, handles_of, settle
 from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
-from reviewbot.supervisor.weighing import placed
+from reviewbot.supervisor.weighing import placed, weigh
 
 MAX_CLUSTERS = 20
 """Of one review. What is over it stays as the rules have it; a review with more has other problems."""
@@ -35,11 +43,15 @@ KINDS: Mapping[ClusterKind, str] = {
 }
 """What a cluster is put forward for."""
 
+UNSETTLED = "contradictions and repetitions among the findings were not settled"
+
 WHY: dict[type[EngineError], str] = {
     BudgetError: "the budget was spent",
     DeadlineError: "no time was left",
     RefusedError: "the model declined to answer",
     TransientError: "the model could not be reached",
+    AccountError: "the provider serves no model to us",
+    TooLongError: "that was more than the model reads",
 }
 """Why there was no answer, in words of ours: an error's own may repeat what a model wrote."""
 
@@ -59,18 +71,29 @@ class ModelSynthesizer:
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything. No error: where a call fails the rules' result stands, with a note."""
-        found = clusters_of(merged(findings_of(settled), self.rules.together), self.rules, MAX_CLUSTERS)
         notes = list(self.notes)
-        weighed = await self._settled(change, found, notes)
+        weighed = await self._weighed(change, findings_of(settled), notes)
         if self.critic is not None:
             critique = await self.critic.criticized(change, weighed)
             weighed = critique.weighed
             notes += critique.notes
         # The books are read last, so that what was asked here is in them.
-        told = Told(self.engine, notes, {} if self.books is None else self.books.spent())
+        told = Told(self.engine, notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weighed, told)
 
-    async def _settled(self, change: ChangeSet, found: Sorted, notes: list[str]) -> Weighed:
+    async def _weighed(self, change: ChangeSet, findings: Sequence[Finding], notes: list[str]) -> Weighed:
+        """As a model settled it; where anything breaks on the way, as rules alone have it."""
+        try:
+            return await self._settled(change, findings, notes)
+        except Exception as error:  # noqa: BLE001 - a model's part is an extra: no fault in it may cost the review
+            # The type alone: the text of a foreign error may hold anything.
+            why = type(error).__name__
+            notes.append(f"{UNSETTLED}: {why} on the way")
+            self.trace.record("settled", by="synthesizer", effect="failed", reason=why)
+            return weigh(findings, self.rules)
+
+    async def _settled(self, change: ChangeSet, findings: Sequence[Finding], notes: list[str]) -> Weighed:
+        found = clusters_of(merged(findings, self.rules.together), self.rules, MAX_CLUSTERS)
         answers = await self._answers(change, found, notes)
         outcome = settle(found, answers or (), self.rules)
         for decision in outcome.decisions if answers is not None else ():
@@ -88,7 +111,7 @@ class ModelSynthesizer:
             return read_answer(reply, Settlements).settlements
         except EngineError as error:
             why = WHY.get(type(error), "the model's answer could not be used")
-            notes.append(f"contradictions and repetitions among the findings were not settled: {why}")
+            notes.append(f"{UNSETTLED}: {why}")
             self.trace.record("settled", by="synthesizer", effect="failed", reason=str(error))
             return None
 

@@ -62,13 +62,14 @@ def is_anchored(evidence: str, shown: Shown) -> bool:
 
 
 def ruled(finding: Finding, ruling: Ruling, shown: Shown) -> Finding:
-    """The finding with the confidence that a ruling gives it, and why."""
+    """The finding with the confidence and the severity that a ruling gives it, and why."""
     anchored = is_anchored(ruling.evidence, shown)
     confidence = min(ruling.confidence, HIGHEST_CONFIDENCE if anchored else UNVERIFIED_CAP)
     note = "" if anchored or ruling.confidence <= UNVERIFIED_CAP else f"({UNQUOTED}) "
     against = f" Against it: {ruling.argument_against}" if ruling.argument_against.strip() else ""
     proof = note + _short(ruling.evidence, PROOF_CHARS * 2 // 3) + against
-    return finding.model_copy(update={"confidence": confidence, "proof": _short(proof, PROOF_CHARS)})
+    judged = {"confidence": confidence, "severity": ruling.severity, "proof": _short(proof, PROOF_CHARS)}
+    return finding.model_copy(update=judged)
 
 
 def unverified(finding: Finding, why: str) -> Finding:

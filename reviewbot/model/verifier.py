@@ -10,9 +10,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from threading import Event
 
 from reviewbot.contracts import Finding, Gap, GapReason, Ruling, Rulings, WorkerResult
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, ReviewbotError, TransientError
+from reviewbot.errors import (
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    ReviewbotError,
+    TransientError,
+)
 from reviewbot.model.answers import read_answer
 from reviewbot.model.attack import Candidate, batched, handle_of, handles_of, once_more, request_of, tier_for
 from reviewbot.model.names import Lookup, looked_up
@@ -20,7 +28,9 @@ from reviewbot.model.searches import SearchedOnce
 from reviewbot.model.told import Section
 from reviewbot.model.verdicts import Shown, refuted_by_search, ruled, unverified
 from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, WorkOrder
+from reviewbot.supervisor.selection import VERIFIER
 from reviewbot.supervisor.verifier import by_a_model_alone, capped
+from reviewbot.threads import in_thread
 
 MAX_BATCH = 4
 """Candidates of one request: they share what they are about, and each still gets a run of its own."""
@@ -56,7 +66,7 @@ class ModelVerifier:
         if not suspects:
             return result.model_copy(update={"findings": tuple(judged.values())})
         asked: list[Candidate] = []
-        for each, baseless in await asyncio.to_thread(self._prepared, order, result.findings, suspects):
+        for each, baseless in await self._looked_up(order, result.findings, suspects):
             if baseless:
                 judged[each.at] = refuted_by_search(each.finding, each.missing)
                 self._record(order, each, judged[each.at], asked="")
@@ -71,13 +81,25 @@ class ModelVerifier:
         findings = tuple(judged[at] for at in range(len(judged)))
         return result.model_copy(update={"findings": findings, "gaps": (*result.gaps, *_joined(gaps))})
 
-    def _prepared(
+    async def _looked_up(
         self, order: WorkOrder, findings: Sequence[Finding], suspects: Iterable[int]
+    ) -> list[tuple[Candidate, bool]]:
+        """As `_prepared`, in a thread that stops at the next candidate when nobody waits for it any more."""
+        stopped = Event()
+        try:
+            return await in_thread(lambda: self._prepared(order, findings, suspects, stopped))
+        finally:
+            stopped.set()
+
+    def _prepared(
+        self, order: WorkOrder, findings: Sequence[Finding], suspects: Iterable[int], stopped: Event
     ) -> list[tuple[Candidate, bool]]:
         """Each candidate with the code around it, and whether what it speaks of is nowhere; this may read files."""
         found: list[tuple[Candidate, bool]] = []
         order = replace(order, snapshot=SearchedOnce(order.snapshot))
         for at in suspects:
+            if stopped.is_set():
+                break
             finding = findings[at]
             lookup, sections = self._looked_at(order, finding)
             tier = tier_for(finding, findings, order.task.constraints.tier)
@@ -93,7 +115,7 @@ class ModelVerifier:
 
     async def _ask(self, order: WorkOrder, group: Sequence[Candidate]) -> Mapping[str, Ruling] | EngineError:
         """The rulings by handle, perhaps not all; or why there is none."""
-        request = request_of(order.task, self._prompt, group)
+        request = request_of(order.task, self._prompt, group, order.title)
         try:
             return await self._rulings(request, handles_of(group))
         except EngineError as error:
@@ -163,14 +185,15 @@ def _matched(reply: ModelReply, handles: Sequence[str], *, all_of_them: bool) ->
 
 def _reason(error: EngineError) -> GapReason:
     known: dict[type[EngineError], GapReason] = {
-        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused", TransientError: "crashed"
+        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused",
+        TransientError: "crashed",
     }  # fmt: skip
     return known.get(type(error), "bad_answer")
 
 
 def _gap(order: WorkOrder, finding: Finding, reason: GapReason, why: str) -> Gap:
     task = order.task
-    return Gap(path=finding.path, worker=task.worker, reason=reason, message=why, task_id=task.task_id)
+    return Gap(path=finding.path, worker=task.worker, reason=reason, message=why, task_id=task.task_id, tool=VERIFIER)
 
 
 def _joined(gaps: Iterable[Gap]) -> list[Gap]:
@@ -190,7 +213,7 @@ def _is_suspect(finding: Finding, all_of_them: Sequence[Finding]) -> bool:
     if not by_a_model_alone(finding):
         return False
     return not any(
-        (finding.rule, finding.line) == (other.rule, other.line) and other.confidence >= SURE
+        (finding.rule, finding.path, finding.line) == (other.rule, other.path, other.line) and other.confidence >= SURE
         for other in all_of_them
         if finding.rule and not by_a_model_alone(other)
     )

@@ -11,15 +11,17 @@ SUPERVISORS = ("planner", "verifier", "synthesizer", "critic")
 """Who asks models beside the workers, in the order of a review."""
 
 
-def usages(plan: Plan, ends: Sequence[Settled], spent: Mapping[str, Usage]) -> tuple[WorkerUsage, ...]:
+def usages(plan: Plan, ends: Sequence[Settled], spent: Mapping[str, Usage] | None) -> tuple[WorkerUsage, ...]:
     """One row for each worker of the plan, then one for everyone else who asked a model.
 
-    `spent` is what the books say by purpose. It knows of attempts that failed too, so it goes before what the results
-    say of themselves; a worker that is not in it has its results' word.
+    `spent` is what the books of this run say by purpose, attempts that failed included; who is not in them has spent
+    nothing in it. None: there are no books, and the results have the word.
     """
     workers = list(dict.fromkeys(task.worker for task in plan.tasks))
+    rows = [_usage_of(worker, ends, None if spent is None else spent.get(worker, Usage())) for worker in workers]
+    if spent is None:
+        return tuple(rows)
     others = [name for name in (*SUPERVISORS, *sorted(spent)) if name in spent and spent[name] != Usage()]
-    rows = [_usage_of(worker, ends, spent.get(worker)) for worker in workers]
     rows += [
         WorkerUsage(worker=name, tasks=0, findings=0, duration_ms=0, usage=spent[name])
         for name in dict.fromkeys(others)

@@ -15,8 +15,9 @@ from reviewbot.supervisor.concrete import one_line
 from reviewbot.supervisor.planner import task_for
 from reviewbot.supervisor.proposals import Ground, granted, waits_of
 
-FOCUS = "Where to look first, in the words of a planner that has not seen the code: "
-"""Before what a proposal says; a worker looks at all of its slices whatever follows."""
+FOCUS, ALSO = "Focus: ", "Also: "
+"""At the beginning of the line that a proposal adds to a card's instruction and to its success criterion. What follows
+is a planner's, who has read the author's words, and is shown to a worker as data."""
 
 LEAST_CRITERION = 10
 """Characters of a success criterion; below that the card's own stands."""
@@ -62,9 +63,10 @@ def _parts(task: ProposedTask, proposed: ProposedPlan, ground: Ground, depends_o
         base = task_for(card, payloads[0], _id(card.name, name, payloads, instruction), depends_on)
         tier = next((worker.tier for worker in proposed.workers if worker.name == task.worker), None)
         told = one_line(task.success_criterion)
+        also = f"\n{ALSO}{told}" if len(told) >= LEAST_CRITERION else ""
         changes = {
             "instruction": instruction,
-            "success_criterion": told if len(told) >= LEAST_CRITERION else card.success_criterion,
+            "success_criterion": f"{card.success_criterion}{also}",
             "constraints": _constraints(base.constraints, granted(task, card), None if known else tier),
             "more": payloads[1:],
             # What a planner orders is worth waiting for, and not worth a gap.
@@ -78,7 +80,7 @@ def _instruction(task: ProposedTask, proposed: ProposedPlan, card: WorkerCard) -
     """The card's own words first; what was proposed comes as a focus behind them."""
     said = [task.instruction]
     said += [f"{worker.focus} {worker.instruction}" for worker in proposed.workers if worker.name == task.worker]
-    return f"Look at the added lines of these slices. {card.description} {FOCUS}{one_line(' '.join(said[::-1]))}"
+    return f"Look at the added lines of these slices. {card.description}\n{FOCUS}{one_line(' '.join(said[::-1]))}"
 
 
 def _constraints(base: Constraints, max_tokens: int, tier: object) -> Constraints:

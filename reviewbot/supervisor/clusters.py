@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, Severity
 from reviewbot.supervisor.merging import COMPARED, Contradiction, Defect, Merged, Saying, order, plain, words_of
-from reviewbot.supervisor.verifier import by_a_model_alone
+from reviewbot.supervisor.verifier import AGREES_FROM, by_a_model_alone
 from reviewbot.supervisor.weighing import Rules, rank
 
 ADJACENT = 1
@@ -144,7 +144,9 @@ def _may_be_one(one: Sequence[Finding], other: Sequence[Finding]) -> bool:
 
 
 def _related(one: Finding, other: Finding) -> bool:
-    """Whether two findings of different finders, close to each other, may mean the same."""
+    """Whether two believed findings of different finders, close to each other, may mean the same."""
+    if min(one.confidence, other.confidence) < AGREES_FROM:
+        return False  # what is more likely wrong than right is not to be said again in the words of what is not
     if not (by_a_model_alone(one) or by_a_model_alone(other)):
         return False
     if one.type == other.type and not set(one.sources).isdisjoint(other.sources):

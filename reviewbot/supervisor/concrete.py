@@ -60,7 +60,10 @@ LOOK_AWAY = re.compile(
     r"\b(?:ignore|disregard|skip|overlook|look away"
     r"|(?:do not|don't|no need to|need not|without) (?:review|report|look|flag|mention|check|comment|raise)\w*"
     r"|pre-?approved?|lgtm|(?:was|is|are|were|been) (?:approved|audited)|already (?:reviewed|audited|approved)"
-    r"|no findings?|nothing to (?:review|report|find))\b",
+    r"|(?:no|zero|0|without|empty|few(?:er)?|any) (?:findings?|hints?|issues?|reports?|lists?|answers?)"
+    r"|(?:empty|blank) (?:list|array|answer|result)|(?:answer|respond|reply|return|output|finish|stop) (?:at once|with"
+    r"|immediately|early|now)|hints? (?:is|are|as|be|were) (?:refuted|wrong|false)|refute (?:all|every|each|the)"
+    r"|(?:all|every|each) hints?|confidence (?:of )?(?:0|zero|below|under)|nothing to (?:review|report|find))\b",
     re.IGNORECASE,
 )
 """A plan says where to look and never where not to: that would drop a task without dropping it."""
@@ -68,12 +71,17 @@ LOOK_AWAY = re.compile(
 _WORD = re.compile(r"[^\W\d_][\w'+-]*")
 
 
+def looks_away(text: str) -> bool:
+    """Whether a text says what to leave out or what to answer, and not where to look."""
+    return LOOK_AWAY.search(text) is not None
+
+
 def vagueness(text: str, files: Iterable[str]) -> str | None:
     """What is wrong with an instruction about these files, in words that follow "its instruction"; None: nothing."""
     words = [word.lower() for word in _WORD.findall(text)]
     if len(words) < LEAST_WORDS:
         return f"has fewer than {LEAST_WORDS} words"
-    if LOOK_AWAY.search(text):
+    if looks_away(text):
         return "tells the worker to look away; say where to look"
     names = [name.lower() for path in files for name in _names(path)]
     bare = text.lower()

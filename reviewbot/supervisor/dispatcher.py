@@ -115,7 +115,7 @@ class Dispatcher:
             if stored is None and _is_progress(step):
                 await asyncio.to_thread(self.journal.put, key, outcome.model_dump_json())
         settled = ends[task.task_id]
-        event = "task_failed" if settled.gaps else "task_finished"
+        event = "task_finished" if settled.answered else "task_failed"
         self.trace.record(event, task_id=task.task_id, findings=sum(len(r.findings) for r in settled.results))
 
     def _reassigned(self, step: Step, current: ReviewTask) -> Step:
@@ -124,6 +124,7 @@ class Dispatcher:
         if moved is not None:
             return replace(step, tasks=(moved,))
         reason = f"{current.worker} says that this is a job for {step.worker!r}, and there is no such worker"
+        reason = f"{reason}: {step.reason}" if step.reason else reason
         human = HumanItem(path=current.payload.file_path, reason=reason)
         gaps = gaps_of(current, "unsettled", reason)
         return replace(step, action="human", reason=reason, tasks=(), human=human, gaps=gaps)

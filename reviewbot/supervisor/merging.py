@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, Severity
-from reviewbot.supervisor.verifier import Together, Voice, agreed, by_a_model_alone, voice_of
+from reviewbot.supervisor.verifier import (
+    AGREES_FROM,
+    Together,
+    Voice,
+    agreed,
+    by_a_model_alone,
+    by_programs_alone,
+    voice_of,
+)
 
 SAME_WORDS = 0.6
 """Share of the shorter message's words that two messages have in common when they say the same."""
@@ -16,6 +24,8 @@ FEWEST_WORDS = 3
 """Shorter messages have too few words to be compared by them."""
 REACH = 60
 """Lines between a finding and another one on the way of its value."""
+SURE = 80
+"""From here on most cards let a finding through: whoever is this sure of itself speaks before one who is not."""
 COMPARED = 16
 """Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
 
@@ -64,6 +74,13 @@ class _Said(NamedTuple):
     words: frozenset[str]
     voices: set[Voice]
     sayings: set[Saying]
+    trust: int
+    """Of the surest voice on its own; no bonus and no count is in it."""
+
+    @property
+    def believed(self) -> bool:
+        """Whether one of them is more likely right than wrong."""
+        return self.trust >= AGREES_FROM
 
     def as_defect(self) -> Defect:
         return Defect(self.finding, frozenset(self.sayings))
@@ -83,10 +100,14 @@ def merged(findings: Iterable[Finding], together: Together = lambda _sources, _r
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
     also if one lies on the way of the value that the other follows, and they share a CWE. Those of one tool for one
     worker are the same only where they are repetitions.
+
+    What is less likely right than wrong, such as a model's finding that was refuted, is joined to nothing but its own
+    repetitions and contradicts nothing: it stays a defect of its own. Programs are believed as their counts say, and no
+    model's finding changes which of theirs are one.
     """
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
-        said = _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)})
+        said = _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)}, finding.confidence)
         by_path[finding.path].append(said)
     single: list[Defect] = []
     contradictions: list[Contradiction] = []
@@ -138,12 +159,19 @@ def _trusted(group: Iterable[_Said], together: Together) -> Iterator[_Said]:
         yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
 
 
-def _fold(group: Iterable[_Said]) -> list[_Said]:
-    """Join what is the same defect, in the findings of one file."""
+def _fold(group: Sequence[_Said]) -> list[_Said]:
+    """Join what is the same defect, in the findings of one file: those of programs first, as if no model had spoken."""
+    programs = [said for said in group if by_programs_alone(said.finding)]
+    others = [said for said in group if not by_programs_alone(said.finding)]
+    joined = _folded(programs, _is_twin)
+    return _folded([*joined, *others], _is_twin_by_a_model) if others else joined
+
+
+def _folded(group: Iterable[_Said], is_twin: Callable[[_Said, _Said], bool]) -> list[_Said]:
     window = _Window(REACH)
     for said in sorted(group, key=_order):
         window.advance(said.finding.line)
-        twin = next((n for n, kept in enumerate(window.near) if _is_twin(kept, said)), None)
+        twin = next((n for n, kept in enumerate(window.near) if is_twin(kept, said)), None)
         if twin is None:
             window.add(said)
         else:
@@ -169,8 +197,28 @@ def _parted(group: Iterable[_Said]) -> tuple[list[Defect], list[Contradiction]]:
 
 def _is_twin(one: _Said, other: _Said) -> bool:
     if one.finding.end_line >= other.finding.line:
-        return _same_cause(one, other) and _contradiction(one, other) is None
-    return _on_the_way(one.finding, other.finding)
+        same = _same_cause(one, other) and _quarrel(one, other) is None
+    else:
+        same = _on_the_way(one.finding, other.finding)
+    return same and _may_be_joined(one, other)
+
+
+def _is_twin_by_a_model(one: _Said, other: _Said) -> bool:
+    """Whether they are twins, and a model's words are all that stands behind one of them."""
+    return any(by_a_model_alone(said.finding) for said in (one, other)) and _is_twin(one, other)
+
+
+def _may_be_joined(one: _Said, other: _Said) -> bool:
+    """Whether both are believed; or neither gives the other more than it has."""
+    if _count(one, other):
+        return True
+    return not (one.believed or other.believed) and _is_of_one_tool(one.finding, other.finding)
+
+
+def _count(one: _Said, other: _Said) -> bool:
+    """Whether both are believed. Of two programs the counts tell how likely each is, however little that may be."""
+    programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
+    return programs or (one.believed and other.believed)
 
 
 def _on_the_way(one: Finding, other: Finding) -> bool:
@@ -187,7 +235,7 @@ def _lies_on(one: Finding, other: Finding) -> bool:
 def _same_cause(one: _Said, other: _Said) -> bool:
     """Whether two findings at one place say the same."""
     first, second = one.finding, other.finding
-    if first.type == second.type and not set(first.sources).isdisjoint(second.sources):
+    if _is_of_one_tool(first, second):
         # One tool that reports twice means two defects, such as two keys on one line, unless it repeats itself.
         return (first.rule, first.message) == (second.rule, second.message)
     if first.cwe is not None and first.cwe == second.cwe:
@@ -198,8 +246,18 @@ def _same_cause(one: _Said, other: _Said) -> bool:
     return shorter >= FEWEST_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
 
 
+def _is_of_one_tool(first: Finding, second: Finding) -> bool:
+    """Whether one tool reported both to one worker."""
+    return first.type == second.type and not set(first.sources).isdisjoint(second.sources)
+
+
 def _contradiction(one: _Said, other: _Said) -> str | None:
-    """Why two findings at one place cannot both be followed, or None."""
+    """Why two findings at one place that are both believed cannot both be followed, or None."""
+    return _quarrel(one, other) if _count(one, other) else None
+
+
+def _quarrel(one: _Said, other: _Said) -> str | None:
+    """Why two findings at one place cannot both be followed, believed or not, or None."""
     first, second = one.finding, other.finding
     if first.type == second.type or not _same_cause(one, other):
         return None
@@ -211,14 +269,41 @@ def _contradiction(one: _Said, other: _Said) -> str | None:
 
 
 def _joined(one: _Said, other: _Said) -> _Said:
-    """One finding for both: the more severe and surer one speaks, the other's evidence counts."""
-    best, rest = sorted(
-        (one, other), key=lambda said: (SEVERITY_ORDER[said.finding.severity], -said.finding.confidence)
-    )
+    """One finding for both, as severe as the graver one: one of them speaks, the other's evidence counts.
+
+    Among programs the graver and surer one speaks, as their reports are counted. Where a model has a part in it, one
+    speaks that is sure enough to be shown on its own; of two that both are or both are not, a program speaks before a
+    model, so that no model's text silences it, and of two models the graver one.
+    """
+    programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
+    best, rest = sorted((one, other), key=_graver if programs else _surer)
     one.voices.update(other.voices)
     one.sayings.update(other.sayings)
-    finding = said_again(best.finding, rest.finding)
-    return best._replace(finding=finding, voices=one.voices, sayings=one.sayings)
+    severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
+    fixed: dict[str, object] = {"severity": severity}
+    if by_a_model_alone(best.finding) and not by_a_model_alone(rest.finding):
+        # A program's finding stays the one of its rule, and is measured by the threshold that it had without a model.
+        fixed |= {"type": rest.finding.type, "rule": rest.finding.rule or best.finding.rule}
+        fixed |= {"also": _way(best.finding, rest.finding)}
+    finding = said_again(best.finding, rest.finding).model_copy(update=fixed)
+    trust = max(one.trust, other.trust)
+    return best._replace(finding=finding, voices=one.voices, sayings=one.sayings, trust=trust)
+
+
+def _way(speaker: Finding, other: Finding) -> tuple[int, ...]:
+    """The lines of both ways, and that of the other where the speaker's are elsewhere: it is not to be lost."""
+    lines = {*speaker.also, *other.also}
+    if other.line > speaker.end_line or other.end_line < speaker.line:
+        lines.add(other.line)
+    return tuple(sorted(lines))
+
+
+def _graver(said: _Said) -> tuple[int, int]:
+    return SEVERITY_ORDER[said.finding.severity], -said.finding.confidence
+
+
+def _surer(said: _Said) -> tuple[bool, bool, int, int]:
+    return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said))
 
 
 def said_again(speaker: Finding, other: Finding) -> Finding:

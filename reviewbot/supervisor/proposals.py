@@ -14,7 +14,7 @@ from functools import cached_property
 from reviewbot.config.hints import nearest, quoted
 from reviewbot.contracts import Payload, Plan, ProposedPlan, ProposedTask, ProposedWorker, ReviewTask, Tier, WorkerCard
 from reviewbot.supervisor.chains import Waits, circle, longest
-from reviewbot.supervisor.concrete import vagueness
+from reviewbot.supervisor.concrete import looks_away, vagueness
 from reviewbot.supervisor.routing import FIRST_READERS
 from reviewbot.supervisor.slices import Slice, bundles
 
@@ -124,8 +124,10 @@ def waits_of(proposed: ProposedPlan, ground: Ground) -> Waits:
 
 
 def granted(task: ProposedTask, card: WorkerCard | None) -> int:
-    """What a proposed task may write: what it asks for, at most what the card allows."""
-    return task.max_tokens if card is None else min(task.max_tokens, card.budget.max_tokens)
+    """What a proposed task may write: what it asks for, at most what the card allows and at least half of that."""
+    if card is None:
+        return task.max_tokens
+    return max(card.budget.max_tokens // 2, min(task.max_tokens, card.budget.max_tokens))
 
 
 def _of_workers(proposed: ProposedPlan, ground: Ground) -> Iterator[str]:
@@ -163,6 +165,8 @@ def _of_task(task: ProposedTask, proposed: ProposedPlan, ground: Ground) -> Iter
             yield f"{quoted(path)} is none of the files to read"
         elif task.worker in ground.cards and task.worker not in ground.allowed.get(path, ()):
             yield f"{task.worker} does not read files like {quoted(path)}"
+    if looks_away(task.success_criterion):
+        yield "its success criterion tells the worker what to answer; say what has to be looked at"
     if fault := vagueness(task.instruction, task.files):
         yield f"its instruction {fault}"
     names = {other.task_id for other in proposed.tasks}

@@ -18,6 +18,9 @@ CONFIRMED = 80
 SECOND_ROUND = "~2"
 """How the id of a task ends that tries once more to close a gap of the task that is called so without it."""
 
+VERIFIER = "verifier"
+"""The `tool` of a gap that says which findings nobody could verify."""
+
 
 def standing(results: Sequence[WorkerResult]) -> tuple[WorkerResult, ...]:
     """The results of the attempts at one task, in order, without what a later attempt says again.
@@ -87,19 +90,21 @@ def joined(
 def _closed(first: Settled, second: Settled) -> Settled:
     """A task with its second try. The files that this one answered for have the gaps that it still has, and no others.
 
-    Where the second try was no answer, its findings and its cost count, and what was missing is still missing.
+    Where the second try was no answer, its findings and its cost count, and what was missing is still missing, which
+    is said once. What nobody could verify stays named as long as such findings stand.
     """
     results = standing((*first.results, *second.results))
+    earlier, later = results[: len(first.results)], results[len(first.results) :]
     if not second.answered:
         human = tuple(dict.fromkeys((*first.human, *second.human)))
-        return replace(first, results=results, human=human)
+        return replace(first, results=(*earlier, *map(_without_missing, later)), human=human)
     paths = set(second.task.paths)
-    before = [_without_gaps(result, paths) for result in results[: len(first.results)]]
+    before = [_without_gaps(result, paths) for result in earlier]
     gaps = _outside(first.gaps, paths)
     open_still = tuple(item for item in first.human if item.path not in paths)
     return Settled(
         task=first.task,
-        results=(*before, *results[len(first.results) :]),
+        results=(*before, *later),
         gaps=gaps,
         human=tuple(dict.fromkeys((*open_still, *second.human))),
         done=True,
@@ -107,7 +112,16 @@ def _closed(first: Settled, second: Settled) -> Settled:
 
 
 def _without_gaps(result: WorkerResult, paths: set[str]) -> WorkerResult:
-    return result.model_copy(update={"gaps": _outside(result.gaps, paths)}) if result.gaps else result
+    """The result without the gaps of these files, but for those about findings that still stand in it."""
+    unjudged = {finding.path for finding in result.findings if by_models_alone(finding)}
+    kept = [gap for gap in result.gaps if gap.path not in paths or (gap.tool == VERIFIER and gap.path in unjudged)]
+    return result.model_copy(update={"gaps": tuple(kept)}) if result.gaps else result
+
+
+def _without_missing(result: WorkerResult) -> WorkerResult:
+    """What a second try brought that was no answer: that nobody has read its files is known from the first."""
+    kept = tuple(gap for gap in result.gaps if gap.tool is not None or gap.reason == "flooded")
+    return result.model_copy(update={"gaps": kept}) if result.gaps else result
 
 
 def _outside(gaps: Iterable[Gap], paths: set[str]) -> tuple[Gap, ...]:

@@ -116,9 +116,14 @@ def _of_severity(defect: Defect, answer: Settlement) -> Outcome:
 
 
 def _chosen(wanted: Severity, defects: Iterable[Defect]) -> Severity:
-    """The wanted severity where it was given and may be chosen, else the worst."""
+    """The wanted severity where it was given and may be chosen, else the worst.
+
+    What one of them calls more than worth knowing is settled to no less than a warning: below, it would not be shown.
+    """
     choice = severities(said for defect in defects for said in defect.sayings)
-    return wanted if wanted in choice else choice[0]
+    if wanted not in choice:
+        return choice[0]
+    return "warning" if wanted == "info" and choice[0] != "info" else wanted
 
 
 def _apart(cluster: Cluster) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from reviewbot.contracts import FileChange, Hunk, Payload
@@ -34,18 +35,22 @@ def payloads(file: FileChange, whole: str | None, chunk_lines: int) -> tuple[Pay
 
 
 def bundles(slices: Iterable[Slice], limit: int) -> list[tuple[Slice, ...]]:
-    """Consecutive slices put together, up to `limit` changed lines and `MAX_BUNDLE` slices; at 0 each stays alone."""
-    found: list[tuple[Slice, ...]] = []
-    size = 0
-    for each in slices:
-        lines = changed_lines(each.payload)
-        if found and size + lines <= limit and len(found[-1]) < MAX_BUNDLE:
-            found[-1] += (each,)
-            size += lines
-        else:
-            found.append((each,))
-            size = lines
-    return found
+    """Neighbours put together, up to `limit` changed lines and `MAX_BUNDLE` slices; at 0 each stays alone.
+
+    They are parted from the whole down, at places that their names decide, and not filled one after the other: what
+    grows or shrinks in one slice then changes the bundle that it is in, and none behind it.
+    """
+    return [tuple(part) for part in _parted(list(slices), limit)]
+
+
+def _parted(slices: list[Slice], limit: int) -> Iterator[list[Slice]]:
+    if len(slices) <= 1 or (len(slices) <= MAX_BUNDLE and sum(changed_lines(s.payload) for s in slices) <= limit):
+        yield from [slices] if slices else []
+        return
+    middle = range(max(1, len(slices) // 3), max(2, -(-2 * len(slices) // 3)))
+    cut = min(middle, key=lambda at: sha256(slices[at].name.encode("utf-8", "replace")).digest())
+    yield from _parted(slices[:cut], limit)
+    yield from _parted(slices[cut:], limit)
 
 
 def changed_lines(payload: Payload) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reviewbot.contracts import (
+    FLOOR_WORKER,
     Constraints,
     Escalation,
     Failure,
@@ -55,12 +56,22 @@ class Step:
 def next_step(task: ReviewTask, outcome: Outcome) -> Step:
     """Judge one outcome of one task. Ends after at most `BREAKER_OPENS_AT` outcomes that are no result."""
     if isinstance(outcome, WorkerResult):
-        return Step("done", "answered in the schema", result=outcome)
+        return _after_result(task, outcome)
     failures = task.failures + (outcome.tries if isinstance(outcome, Failure) else 1)
     again = task.model_copy(update={"failures": failures})
     if isinstance(outcome, Failure):
         return _after_failure(again, outcome)
     return _after_escalation(again, outcome)
+
+
+def _after_result(task: ReviewTask, result: WorkerResult) -> Step:
+    missing = [gap for gap in result.gaps if gap.tool is None]
+    declined = next((gap for gap in missing if gap.reason == "refused"), None)
+    if declined is not None:
+        # The gaps are in the result, which is kept: beside a model that declined, programs have had their say.
+        human = HumanItem(path=declined.path, reason=_declined(task, declined.message))
+        return Step("human", declined.message, result=result, human=human)
+    return Step("done", missing[0].message if missing else "answered in the schema", result=result)
 
 
 def _after_failure(task: ReviewTask, failure: Failure) -> Step:
@@ -80,9 +91,12 @@ def _after_refusal(task: ReviewTask, failure: Failure) -> Step:
     """What one model declines another one may do; that is tried once, and never the same request again."""
     if task.failures == 1 and task.constraints.higher_tiers:
         return Step("climb", failure.message, tasks=(_one_tier_up(task),))
-    reason = f"{task.worker} got no answer to this (refused): {failure.message}"
-    item = HumanItem(path=task.payload.file_path, reason=reason)
+    item = HumanItem(path=task.payload.file_path, reason=_declined(task, failure.message))
     return Step("human", failure.message, human=item, gaps=gaps_of(task, "refused", failure.message))
+
+
+def _declined(task: ReviewTask, message: str) -> str:
+    return f"{task.worker} got no answer to this (refused): {message}"
 
 
 def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> Step:
@@ -96,9 +110,7 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
     partial = said.partial_result
     last = task.failures >= BREAKER_OPENS_AT
     if said.reason == "out_of_scope":
-        if said.better_worker is not None and said.better_worker != task.worker and not last:
-            return Step("reassign", said.message, worker=said.better_worker, tasks=(task,), result=partial)
-        return _to_a_person(task, said)
+        return _to_a_person(task, said) if last else _passed_on(task, said)
     if said.reason == "confidence_too_low":
         if task.constraints.higher_tiers and not last:
             return Step("climb", said.message, tasks=(_one_tier_up(_refined(task, said.message)),), result=partial)
@@ -108,6 +120,18 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
             return _again_or_higher(_refined(task, said.message), said.message, partial)
         return _to_a_person(task, said)
     return _after_timeout(task, said, last=last)
+
+
+def _passed_on(task: ReviewTask, said: Escalation) -> Step:
+    other = said.better_worker
+    if other is None or other == task.worker:
+        return _to_a_person(task, said)
+    gaps: tuple[Gap, ...] = ()
+    if task.worker == FLOOR_WORKER:
+        # Text in the change may have asked for this. The other worker looks at something else, whatever it is told.
+        message = f"{task.worker} left this to {other} and has not judged it: {said.message}"
+        gaps = gaps_of(task, "unsettled", message)
+    return Step("reassign", said.message, worker=other, tasks=(task,), result=said.partial_result, gaps=gaps)
 
 
 def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:

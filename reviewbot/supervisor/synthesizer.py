@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, FileChange, Finding, Gap, HumanItem, Plan, Review, Usage
 from reviewbot.ports import Books, Settled
@@ -35,7 +35,7 @@ class Told:
 
     engine: str
     notes: Sequence[str] = ()
-    spent: Mapping[str, Usage] = field(default_factory=dict)
+    spent: Mapping[str, Usage] | None = None
     """By purpose, as the books have it; empty where nobody keeps any."""
 
 
@@ -50,7 +50,7 @@ class RuledSynthesizer:
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything."""
-        told = Told(self.engine, self.notes, {} if self.books is None else self.books.spent())
+        told = Told(self.engine, self.notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), told)
 
 

@@ -23,7 +23,7 @@ UNVERIFIED_CAP = 70
 AGREEMENT_BONUS = 10
 """A program and a model that found the same thing independently: each is rarely wrong in the same way."""
 AGREES_FROM = 50
-"""A model's finding that is less likely than not, such as one that was refuted, agrees with nobody."""
+"""What is less likely right than wrong, such as a model's finding that was refuted, agrees with nobody."""
 FOREIGN_BONUS = 20
 """What one of our own tools found as well as a program of the repository's: they were written by different people,
 unless both tell the same rule, which is then one program heard twice."""
@@ -132,8 +132,8 @@ def agreed(voices: Iterable[Voice], together: Together) -> int:
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not
     counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a
-    rule that none of ours has told, else the common one where two programs agree so, or a program and a model that is
-    itself more likely right than wrong. One that was handed in with a rule that ours has told is the same program
+    rule that none of ours has told, else the common one where two programs agree so, or a program and a model that
+    are both more likely right than wrong. One that was handed in with a rule that ours has told is the same program
     heard twice, and counts for nothing.
     """
     everyone = set(voices)
@@ -145,18 +145,23 @@ def agreed(voices: Iterable[Voice], together: Together) -> int:
         foreign = [voice for voice in weakness if voice.foreign]
         count = _counted(own, together) if _are_two(own) else None
         trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
-        if own and foreign:
-            bonus = FOREIGN_BONUS
-        elif (count is None and _are_two(own)) or _are_two(foreign):
-            bonus = max(bonus, AGREEMENT_BONUS)
+        bonus = max(bonus, _agreement(own, foreign, counted=count is not None))
     trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
-    if any(voice.program for voice in heard) and any(_is_believed(voice) for voice in heard):
+    believed = _believed(heard)
+    if any(voice.program for voice in believed) and any(voice.model for voice in believed):
         bonus = max(bonus, AGREEMENT_BONUS)
     return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
 
 
-def _is_believed(voice: Voice) -> bool:
-    return voice.model and voice.confidence >= AGREES_FROM
+def _agreement(own: Sequence[Voice], foreign: Sequence[Voice], *, counted: bool) -> int:
+    """The bonus of programs for one weakness; `counted`: what ours are worth together is known."""
+    if own and foreign:
+        return FOREIGN_BONUS
+    return AGREEMENT_BONUS if (not counted and _are_two(own)) or _are_two(foreign) else 0
+
+
+def _believed(voices: Iterable[Voice]) -> list[Voice]:
+    return [voice for voice in voices if voice.confidence >= AGREES_FROM]
 
 
 def _is_weighed(voice: Voice) -> bool:

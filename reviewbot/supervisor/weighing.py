@@ -9,6 +9,10 @@ from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, HumanItem, Wi
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import Together, by_a_model_alone, by_programs_alone
 
+MINOR = "no reason to hold the change: it is counted, and not shown among those that are"
+RULE_KEEPER = "style"
+"""The task type whose findings quote a rule of the repository: those of little weight are shown as well."""
+
 PERSON_FROM = 50
 """A critical finding at least this likely goes to a person where it stays below the threshold, or is disputed."""
 
@@ -88,7 +92,10 @@ def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rule
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
         elif rules.let_through(finding):
-            shown.append(finding)
+            if _is_minor(finding):
+                withheld.append(Withheld(finding=finding, reason="minor", message=MINOR))
+            else:
+                shown.append(finding)
         else:
             withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
     over = f"the review shows at most {rules.max_findings} findings"
@@ -96,6 +103,11 @@ def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rule
     hidden = [*shown[rules.max_findings :], *(f for c in certain[rules.max_findings :] for f in c.findings)]
     withheld += [Withheld(finding=finding, reason="over_cap", message=over) for finding in hidden]
     return Weighed(shown[: rules.max_findings], withheld, human, certain[: rules.max_findings])
+
+
+def _is_minor(finding: Finding) -> bool:
+    """Whether only a model speaks of it and says itself that it hardly matters; a written rule that is broken does."""
+    return finding.severity == "info" and finding.type != RULE_KEEPER and by_a_model_alone(finding)
 
 
 def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:

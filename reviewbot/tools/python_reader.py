@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.context.quiet import without_warnings
+from reviewbot.threads import in_thread
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.newer_syntax import older
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import Source, hunk_source, whole_source
-from reviewbot.tools.threads import in_thread
 
 if TYPE_CHECKING:
     from reviewbot.contracts import Payload

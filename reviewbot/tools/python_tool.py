@@ -10,12 +10,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.threads import in_thread
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_past import Past
 from reviewbot.tools.python_reader import digest, parse
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side
-from reviewbot.tools.threads import in_thread
 from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 
 if TYPE_CHECKING:

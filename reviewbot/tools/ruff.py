@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.threads import in_thread
 from reviewbot.tools.fragments import parses
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.process import ProgramError
@@ -13,7 +14,6 @@ from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import doubt_of
 from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.slices import new_side
-from reviewbot.tools.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

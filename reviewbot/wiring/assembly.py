@@ -93,38 +93,25 @@ def setup(
     """
     given = given or Given()
     table = packaged_calibration() if given.calibration is None else given.calibration
-    crew = _timed(baseline_crew() if given.baseline else crew_for(subject.base), settings)
-    if asks_models(settings, given.environ):
-        crew = with_seats(crew, settings.extra_workers)
-    if unknown := [name for name in settings.workers if name not in crew.prompts]:
-        known = ", ".join(card.name for card in crew.cards)
-        raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
+    crew = _crew(subject, settings, given)
     clock = SystemClock()
     trace = Trace(clock, listener)
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     own = {name: tool for name, tool in tools.items() if tool not in foreign}
-    rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
-    notes = (*notes_on(subject), *told, *_journal_notes(journal))
     kept = journal or MemoryJournal()
-    parts = _parts(
-        settings,
-        given,
-        Ground(
-            subject=subject,
-            crew=crew,
-            programs=AnalyzersEngine(own),
-            rules=rules,
-            notes=notes,
-            handed_in=_handed_in(crew, foreign),
-            around=Around(clock, kept, trace, given.environ, given.sdk),
-        ),
+    ground = Ground(
+        subject=subject,
+        crew=crew,
+        programs=AnalyzersEngine(own),
+        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
+        notes=(*notes_on(subject), *told, *_journal_notes(journal)),
+        handed_in=_handed_in(crew, foreign),
+        around=Around(clock, kept, trace, given.environ, given.sdk),
+        tools=tools,
     )
+    parts = _parts(settings, given, ground)
     record_given(trace, subject.change, parts.given(joint_rows(table)))
-    # What a model answers depends on which one it is; what was asked is in each task's own key.
-    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.critic)
-    extra = (repr(table), *digests(given.results), parts.engine.name, repr(asked))
-    identity = run_id(subject, crew, settings, given.script, extra=extra)
     built = Setup(
         crew=crew,
         engine=parts.engine,
@@ -136,12 +123,12 @@ def setup(
         journal=kept,
         clock=clock,
         trace=trace,
-        run_id=identity,
+        run_id=_identity(ground, settings, given, (repr(table), parts.engine.name)),
         concurrency=settings.concurrency,
         deadline_s=settings.deadline_s,
         fan_out=parts.fan_out,
     )
-    return Run(built, trace, rules, parts.close)
+    return Run(built, trace, ground.rules, parts.close)
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
@@ -149,6 +136,23 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     journal = SqliteJournal(default_path(environ))
     journal.expire(KEEP_PROGRESS_S)
     return SteadyJournal(journal)
+
+
+def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
+    crew = _timed(baseline_crew() if given.baseline else crew_for(subject.base), settings)
+    if asks_models(settings, given.environ):
+        crew = with_seats(crew, settings.extra_workers)
+    if unknown := [name for name in settings.workers if name not in crew.prompts]:
+        known = ", ".join(card.name for card in crew.cards)
+        raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
+    return crew
+
+
+def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
+    """What a model answers depends on which one it is; what was asked is in each task's own key."""
+    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.critic)
+    extra = (*parts, *digests(given.results), repr(asked))
+    return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
 
 
 def _timed(crew: Crew, settings: Settings) -> Crew:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,20 +11,24 @@ from reviewbot.adapters.replay import Given, Noted, NotedBooks
 from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
 from reviewbot.context.service import Context
+from reviewbot.contracts import Plan
 from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
 from reviewbot.model.critic import Critic
 from reviewbot.model.engine import ModelEngine
 from reviewbot.model.evidence import evidence_of
+from reviewbot.model.headstart import HeadStart
 from reviewbot.model.planner import ModelPlanner, Planning
 from reviewbot.model.synthesizer import ModelSynthesizer
 from reviewbot.model.told import told
 from reviewbot.model.verifier import ModelVerifier
-from reviewbot.ports import Crew, Engine, Planner, Verifier
+from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
+from reviewbot.prices import unpriced_note
+from reviewbot.supervisor.boundary import GuardedVerifier
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.tools.catalog import own_tools
-from reviewbot.wiring.models import Around, line_to, prompt
+from reviewbot.wiring.models import Around, line_to, prices_of, prompt, tiers_of
 from reviewbot.wiring.subjects import Subject
 
 
@@ -39,6 +43,17 @@ class Ground:
     notes: tuple[str, ...]
     handed_in: Mapping[str, Collection[str]]
     around: Around
+    tools: Mapping[str, Tool]
+
+    def orders(self, plan: Plan) -> Iterator[WorkOrder]:
+        """An order for the programs of each slice of a plan, in its order."""
+        cards = {card.name: card for card in self.crew.cards}
+        for task in plan.tasks:
+            card = cards[task.worker]
+            tools = {name: self.tools[name] for name in card.tools if name in self.tools}
+            for payload in task.slices:
+                alone = task.model_copy(update={"payload": payload, "more": ()})
+                yield WorkOrder(alone, card, "", tools, self.subject.snapshot)
 
 
 @dataclass(frozen=True)
@@ -75,9 +90,10 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     """Models, on the ground of programs. Raises ConfigError where none can be asked."""
     line, trace = line_to(settings, ground.around), ground.around.trace
     left_s = line.deadline.left_s
+    head = HeadStart(ground.programs, line.ready)
     engine = ModelEngine(
         model=line.model,
-        programs=ground.programs,
+        programs=head,
         own=own_tools(),
         told=told,
         trace=trace,
@@ -87,7 +103,7 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     )
     limits = _limits(settings, ground, models=True)
     routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
-    planning = Planning(plan_above=settings.plan_above)
+    planning = Planning(plan_above=settings.plan_above, replan=settings.replan)
     # What these two are told decides the review, and so a replay of the trace needs their words.
     noted = Noted(line.model, trace)
     critic = Critic(noted, prompt("critic"), trace) if settings.critic else None
@@ -97,16 +113,18 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
         prompt=prompt("synthesizer"),
         trace=trace,
         engine=engine.name,
-        notes=ground.notes,
+        notes=(*ground.notes, *_unpriced(settings)),
         books=NotedBooks(line.books, trace),
         critic=critic,
     )
     return Parts(
         engine=engine,
-        planner=ModelPlanner(routed, line.model, trace, prompt("planner"), planning, left_s),
-        verifier=ModelVerifier(line.model, prompt("verifier"), trace, evidence_of),
+        planner=ModelPlanner(
+            routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
+        ),
+        verifier=GuardedVerifier(ModelVerifier(line.model, prompt("verifier"), trace, evidence_of), left_s),
         synthesizer=synthesizer,
-        close=line.close,
+        close=_both(head.close, line.close),
         fan_out=settings.fan_out,
     )
 
@@ -150,6 +168,24 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
         programs=ground.programs.covers,
         has_conventions=has_conventions,
     )
+
+
+def _both(first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        try:
+            await first()
+        finally:
+            await second()
+
+    return close
+
+
+def _unpriced(settings: Settings) -> tuple[str, ...]:
+    """What a reader must know of the budget in dollars, where it cannot hold."""
+    if settings.max_cost is None:
+        return ()
+    note = unpriced_note(prices_of(settings), tiers_of(settings).values())
+    return () if note is None else (note,)
 
 
 async def _nothing() -> None:

@@ -79,6 +79,8 @@ class Line:
     model: Model
     books: Books
     deadline: Deadline
+    ready: Callable[[], Awaitable[object]]
+    """Done when the SDK is loaded."""
     close: Callable[[], Awaitable[None]]
 
 
@@ -97,7 +99,8 @@ def line_to(settings: Settings, around: Around) -> Line:
     """The line. Raises ConfigError where no model can be asked."""
     access = access_of(settings, around.environ)
     models, prices = tiers_of(settings), prices_of(settings)
-    adapter = ClaudeModel(access, models, prices, around.sdk)
+    sdk = around.sdk or Sdk()
+    adapter = ClaudeModel(access, models, prices, sdk)
     deadline = Deadline(around.clock, settings.deadline_s - min(MOST_MARGIN_S, MARGIN * settings.deadline_s))
     limits = Limits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
     ledger = Ledger(limits)
@@ -119,7 +122,7 @@ def line_to(settings: Settings, around: Around) -> Line:
         if adapter.load_ms is not None:
             around.trace.record("sdk_loaded", duration_ms=adapter.load_ms)
 
-    return Line(disciplined(adapter, discipline), ledger, deadline, close)
+    return Line(disciplined(adapter, discipline), ledger, deadline, sdk.module, close)
 
 
 def access_of(settings: Settings, environ: Mapping[str, str]) -> Access:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from reviewbot.adapters.claude import Access, ClaudeModel
 from reviewbot.adapters.claude.faults import PAUSE_S, retry_after_s
 from reviewbot.adapters.claude.sdk import Sdk
-from reviewbot.errors import EngineError, TransientError
+from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest
 from reviewbot.prices import default_models
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
@@ -68,23 +70,23 @@ def test_a_rate_limit_without_a_time_is_waited_for_all_the_same(messages_api: Me
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
+    ("status", "kind", "words"),
     [
-        (400, "refused the request"),
-        (401, "ANTHROPIC_API_KEY"),
-        (402, "no credit"),
-        (403, "ANTHROPIC_API_KEY"),
-        (404, "claude-sonnet-5-5 of tier sonnet"),
-        (413, "larger than the model reads"),
-        (422, "refused the request"),
-        (307, "points elsewhere"),
+        (400, EngineError, "refused the request"),
+        (401, AccountError, "ANTHROPIC_API_KEY"),
+        (402, AccountError, "no credit"),
+        (403, AccountError, "ANTHROPIC_API_KEY"),
+        (404, AccountError, "claude-sonnet-5-5 of tier sonnet"),
+        (413, TooLongError, "larger than the model reads"),
+        (422, EngineError, "refused the request"),
+        (307, AccountError, "points elsewhere"),
     ],
 )
 def test_a_lasting_failure_says_what_to_check(
-    messages_api: MessagesApi, a_request: Request, status: int, words: str
+    messages_api: MessagesApi, a_request: Request, status: int, kind: type[EngineError], words: str
 ) -> None:
     error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY))
-    assert not isinstance(error, TransientError)
+    assert type(error) is kind
     assert words in str(error)
 
 
@@ -104,8 +106,94 @@ def test_two_refusals_that_a_person_can_act_on_are_told_apart(
 def test_a_spent_account_is_no_rate_limit(messages_api: MessagesApi, a_request: Request) -> None:
     body = b'{"error": {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}}}'
     error = fault(messages_api, a_request(), Scripted(status=429, body=body))
-    assert not isinstance(error, TransientError)
+    assert isinstance(error, AccountError)
     assert "limit of spending" in str(error)
+
+
+def asked_in_turn(model: Any, *requests: ModelRequest) -> list[EngineError]:
+    """The errors of some requests, one after the other."""
+
+    async def run() -> list[EngineError]:
+        errors: list[EngineError] = []
+        for request in requests:
+            try:
+                await model.ask(request)
+            except EngineError as error:
+                errors.append(error)
+        await model.aclose()
+        return errors
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(("status", "sent"), [(401, 1), (402, 1), (403, 2), (404, 2), (413, 4)])
+def test_where_nobody_is_answered_nothing_more_is_sent(
+    messages_api: MessagesApi, a_request: Request, status: int, sent: int
+) -> None:
+    """A 403 or a 404 may be about one model alone."""
+    messages_api.otherwise = lambda _body: failed(status)
+    model = ClaudeModel(Access(key=KEY, base_url=messages_api.url), default_models())
+    sonnet, opus = a_request(), a_request(tier="opus")
+
+    errors = asked_in_turn(model, sonnet, sonnet, opus, opus)
+
+    assert len(messages_api.asked) == sent
+    assert len(errors) == 4
+    assert str(errors[0]) == str(errors[1])
+
+
+class ForeignError(Exception):
+    """An error of a provider's own library, as those of google-auth and botocore are: no kin of any that we know."""
+
+
+WHOLE = ("APIStatusError", "APITimeoutError", "APIConnectionError", "Timeout")
+"""What is as it was in an SDK that breaks."""
+
+
+class Breaking:
+    """An SDK whose clients, or their calls, fail in a library that it uses."""
+
+    load_ms = None
+
+    def __init__(self, *, at_once: bool) -> None:
+        self.at_once = at_once
+
+    async def module(self) -> Any:
+        import anthropic  # noqa: PLC0415 - as the adapter, not before it is needed
+
+        known = {name: getattr(anthropic, name) for name in WHOLE}
+        return SimpleNamespace(**known, DefaultAsyncHttpxClient=SimpleNamespace, AsyncAnthropic=self._client)
+
+    def _client(self, **_fields: object) -> Any:
+        if self.at_once:
+            raise ForeignError(f"cannot log in with {KEY}")
+        return SimpleNamespace(messages=SimpleNamespace(create=self._create), close=self._close)
+
+    async def _create(self, **_fields: object) -> Any:
+        raise ForeignError(f"cannot log in with {KEY}")
+
+    async def _close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(("at_once", "kind"), [(True, AccountError), (False, EngineError)])
+def test_a_foreign_error_is_told_by_its_type_alone(
+    a_request: Request, kind: type[EngineError], *, at_once: bool
+) -> None:
+    sdk: Any = Breaking(at_once=at_once)
+    model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
+
+    (error,) = asked_in_turn(model, a_request())
+
+    assert type(error) is kind
+    assert str(error) == "anthropic cannot be used (ForeignError): check ANTHROPIC_API_KEY"
+
+
+def test_a_text_block_without_text_says_nothing(messages_api: MessagesApi, a_request: Request) -> None:
+    body = b'{"content": [{"type": "text"}], "stop_reason": "end_turn", "usage": {}}'
+    answer = replace(said(), body=body, headers={"content-type": "application/json"})
+    messages_api.script(answer)
+    assert ask(messages_api.url, a_request()).text == ""
 
 
 def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: Request) -> None:
@@ -245,6 +333,16 @@ def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_reque
     with pytest.raises(TransientError):
         asyncio.run(model.ask(a_request()))
     assert model.load_ms is not None
+
+
+def test_an_sdk_that_breaks_while_it_is_loaded_is_told_as_that(
+    a_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reviewbot_broken_module.py").write_text("raise KeyError('/root/secret')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = ClaudeModel(Access(key=KEY), default_models(), sdk=Sdk(("reviewbot_broken_module",)))
+    with pytest.raises(AccountError, match=r"cannot be loaded \(KeyError\): install it again"):
+        asyncio.run(model.ask(a_request()))
 
 
 def test_an_sdk_that_is_not_there_is_told_as_that(a_request: Request) -> None:

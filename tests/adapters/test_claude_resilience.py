@@ -95,7 +95,8 @@ def test_a_passing_fault_is_overcome_and_nothing_is_held_against_us(
 def test_a_lasting_fault_is_not_tried_again(far: LLMock, a_request: Request, trace: Any, status: int) -> None:
     far.fail(status, times=None)
     (error,) = ask(far.base_url("anthropic"), trace, a_request())
-    assert type(error) is EngineError
+    assert isinstance(error, EngineError)
+    assert not isinstance(error, TransientError)
     assert len(far.requests) == 1
     far.assert_resilient(strict=True)
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.config import Settings, load_settings
+from reviewbot import contracts
+from reviewbot.config import Settings, load, load_settings
 from reviewbot.config.load import FLAGS, REPOSITORY_KEYS
 from reviewbot.config.values import KINDS
 from reviewbot.errors import ConfigError
@@ -133,6 +134,7 @@ requests_per_minute = 60
 tokens_per_minute = 9000
 plan_above = 0
 fan_out = 4
+replan = true
 critic = true
 extra_workers = 1
 provider = "vertex"
@@ -368,6 +370,10 @@ def test_any_flags_give_settings_of_the_right_types_or_a_refusal(flags: dict[str
     assert type(settings.deadline_s) is int
     assert type(settings.allow_partial) is bool
     assert all(type(glob) is str for glob in settings.ignore)
+
+
+def test_the_floor_has_one_name() -> None:
+    assert load.FLOOR_WORKER == contracts.FLOOR_WORKER
 
 
 def test_settings_are_loaded_without_any_installed_package() -> None:

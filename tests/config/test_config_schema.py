@@ -42,6 +42,7 @@ requests_per_minute = 50
 tokens_per_minute = 40000
 plan_above = 1000
 fan_out = 16
+replan = false
 critic = true
 extra_workers = 2
 provider = "bedrock"

@@ -56,12 +56,20 @@ def test_a_finding_has_the_fields_that_scorers_read(a_finding: MakeFinding) -> N
         "category": "injection",
         "severity": "medium",
         "confidence": 90,
+        "judged": 90,
         "text": "user input reaches a shell command when it is empty",
         "cwe": "CWE-78",
         "rule": "S605",
         "sources": ["ruff-security"],
         "place": "worker",
     }
+
+
+@pytest.mark.parametrize("place", ["minor", "critic"])
+def test_what_is_set_aside_does_not_count_as_shown(a_finding: MakeFinding, place: str) -> None:
+    row = finding_row(a_finding(), place)
+
+    assert (row["confidence"], row["judged"], row["place"]) == (79, 90, place)
 
 
 def test_a_finding_without_a_kind_of_weakness_has_none(a_finding: MakeFinding) -> None:

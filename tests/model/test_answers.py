@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Critique, ProposedPlan, Rulings, Settlements, Usage, WorkerAnswer
-from reviewbot.errors import EngineError, RefusedError
+from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.ports import ModelReply, StopReason
 
@@ -71,6 +71,15 @@ def test_a_refusal_is_an_error_of_its_own_whatever_the_text_says() -> None:
 @pytest.mark.parametrize("stop", ["max_tokens", "context", "other", "tools"])
 def test_an_answer_that_ended_in_another_way_is_none_even_if_it_would_fit(stop: StopReason) -> None:
     assert refused(answer(), stop)
+
+
+@pytest.mark.parametrize(
+    ("stop", "kind"), [("max_tokens", CutOffError), ("context", TooLongError), ("other", EngineError)]
+)
+def test_what_a_smaller_question_may_help_is_told_apart(stop: StopReason, kind: type[EngineError]) -> None:
+    with pytest.raises(EngineError) as caught:
+        read_answer(reply("", stop), WorkerAnswer)
+    assert type(caught.value) is kind
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
 from reviewbot.contracts import ChangeSet, Review, Usage
 from reviewbot.diff.parse import parse_diff
 from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
-from reviewbot.ports import Crew, ModelReply, ModelRequest
+from reviewbot.ports import Crew, ModelReply, ModelRequest, Text
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 
@@ -71,6 +71,20 @@ def test_the_whole_change_is_one_request_and_its_findings_are_anchored(clock: An
     assert answer.findings[0].sources == ("model:strong-1",)
     assert answer.usage.input_tokens == 10
     assert {entry.state for entry in answer.coverage} == {"reviewed"}
+
+
+def test_the_name_of_a_file_stands_inside_its_fence(clock: Any, trace: Any) -> None:
+    model = Once({"findings": [], "hints": [], "escalation": None})
+
+    told(model, clock, trace)
+
+    (part,) = model.asked[0].turns[0].parts
+    assert isinstance(part, Text)
+    lines = part.text.split("\n")
+    fences = [line for line in lines if line.startswith("<<<") and not line.startswith("<<<end ")]
+    assert [line.split(" ")[0] for line in fences] == ["<<<title", "<<<description", "<<<file", "<<<file"]
+    assert not any("src/" in line for line in lines if line.startswith("<<<"))
+    assert [lines[lines.index(fence) + 1] for fence in fences[2:]] == ["file: src/a.py", "file: src/b.ts"]
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again_and_then_a_gap(clock: Any, trace: Any) -> None:

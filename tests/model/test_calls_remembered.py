@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Usage
+import reviewbot.model
+from reviewbot.contracts import Contract, Rulings, Usage
 from reviewbot.errors import EngineError
-from reviewbot.model.remembered import PREFIX, Remembered
-from reviewbot.ports import ModelReply, ModelRequest, StopReason, ToolCall
+from reviewbot.model.answers import schema_of
+from reviewbot.model.remembered import PREFIX, SHAPES, Remembered
+from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.prices import default_models
 
-SPENT = Usage(calls=1, input_tokens=10)
+SPENT = Usage(calls=1, input_tokens=10, output_tokens=7)
+TOOLS = (OfferedTool("read", "Reads.", {"type": "object"}),)
+FITTING = {
+    "WorkerAnswer": {"findings": [], "hints": [], "escalation": None},
+    "Rulings": {"rulings": []},
+    "ProposedPlan": {"reason": "", "strategy": "merge", "tasks": [], "workers": []},
+    "Settlements": {"settlements": []},
+    "Critique": {"remarks": []},
+}
+RULING = {"candidate": "c1", "argument_against": "", "evidence": "", "confidence": 150, "severity": "info"}
 
 Request = Callable[..., ModelRequest]
 
@@ -23,11 +36,12 @@ Request = Callable[..., ModelRequest]
 class Slow:
     """Answers once the gate is open, with the number of the call; or fails."""
 
-    def __init__(self, stop: StopReason = "end", error: Exception | None = None) -> None:
+    def __init__(self, stop: StopReason = "end", error: Exception | None = None, *, no_calls: bool = False) -> None:
         self.calls = 0
         self.gate = asyncio.Event()
         self.stop = stop
         self.error = error
+        self.no_calls = no_calls
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         self.calls += 1
@@ -36,7 +50,8 @@ class Slow:
         if self.error is not None:
             raise self.error
         arguments = {"path": "a.py", "n": [1, None]}
-        return ModelReply(f"answer {number}", (ToolCall("t", "read", arguments, "[1]"),), self.stop, SPENT, "m")
+        calls = () if self.no_calls else (ToolCall("t", "read", arguments, "[1]"),)
+        return ModelReply(f"answer {number}", calls, self.stop, SPENT, "m")
 
 
 def remembered(inner: Any, journal: Any) -> Remembered:
@@ -58,10 +73,10 @@ def ask(inner: Slow, journal: Any, request: ModelRequest) -> ModelReply:
 @pytest.mark.parametrize("stop", ["end", "tools"])
 def test_a_whole_answer_comes_back_as_it_was_and_for_nothing(journal: Any, a_request: Request, stop: Any) -> None:
     inner = Slow(stop)
-    first, second = ask(inner, journal, a_request()), ask(inner, journal, a_request())
+    first, second = (ask(inner, journal, a_request(tools=TOOLS)) for _ in range(2))
     assert inner.calls == 1
     assert (first.stored, first.usage) == (False, SPENT)
-    assert (second.stored, second.usage) == (True, Usage())
+    assert (second.stored, second.usage, second.written_tokens) == (True, Usage(), 7)
     assert (second.text, second.calls, second.stop, second.model) == (first.text, first.calls, stop, "m")
     assert [key.startswith(PREFIX) for key in journal.store] == [True]
 
@@ -72,13 +87,81 @@ def test_an_answer_that_is_not_whole_is_not_kept(journal: Any, a_request: Reques
     assert journal.store == {}
 
 
+class Texts:
+    """Answers with one text after the other."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        return ModelReply(self.texts.pop(0), (), "end", SPENT, "m")
+
+
+def texts_of(journal: Any, request: ModelRequest, *texts: str) -> list[str]:
+    """What comes back to as many questions as there are answers."""
+    model = remembered(Texts(*texts), journal)
+    return [asyncio.run(model.ask(request)).text for _ in texts]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_answer_that_does_not_fit_is_asked_for_again_and_one_that_does_is_kept(
+    shape: type[Contract], journal: Any, a_request: Request
+) -> None:
+    request = a_request(schema=schema_of(shape))
+    good = json.dumps(FITTING[shape.__name__])
+    assert texts_of(journal, request, "{}", "no JSON", good, "never asked for") == ["{}", "no JSON", good, good]
+
+
+def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_request: Request) -> None:
+    request = a_request(schema=schema_of(Rulings))
+    texts_of(journal, request, json.dumps({"rulings": [RULING]}))
+    assert journal.store == {}
+    texts_of(journal, request, json.dumps({"rulings": [{**RULING, "confidence": 15}]}))
+    assert len(journal.store) == 1
+
+
+def test_whatever_models_are_asked_to_answer_in_is_known() -> None:
+    folder = Path(reviewbot.model.__file__).parent
+    asked = {
+        name for path in folder.glob("*.py") for name in re.findall(r"schema=schema_of\((\w+)\)", path.read_text())
+    }
+    assert asked == {shape.__name__ for shape in SHAPES} == FITTING.keys()
+
+
+def test_a_schema_that_is_not_known_is_whoever_asks_own_matter(journal: Any, a_request: Request) -> None:
+    assert texts_of(journal, a_request(schema={"type": "object"}), "one", "two") == ["one", "one"]
+
+
+def test_what_whoever_asks_could_not_use_is_not_kept(journal: Any, a_request: Request) -> None:
+    request = a_request(accepts=lambda reply: reply.text == "good")
+    assert texts_of(journal, request, "bad", "good", "better") == ["bad", "good", "good"]
+    assert request == a_request()
+
+
+def test_a_kept_answer_that_cannot_be_used_any_more_is_asked_for_again(journal: Any, a_request: Request) -> None:
+    texts_of(journal, a_request(), "one")
+    assert texts_of(journal, a_request(accepts=lambda reply: reply.text == "two"), "two", "three") == ["two", "two"]
+
+
+@pytest.mark.parametrize("fields", [{"tools": ()}, {"tools": TOOLS, "no_calls": True}])
+def test_a_wish_for_a_tool_that_nobody_can_grant_is_not_kept(
+    fields: dict[str, Any], journal: Any, a_request: Request
+) -> None:
+    inner = Slow("tools", no_calls="no_calls" in fields)
+    assert ask(inner, journal, a_request(tools=fields["tools"])).stop == "tools"
+    assert journal.store == {}
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda value: value[:-3],
         lambda value: "[" * 100_000,
         lambda value: "[]",
-        lambda value: _with(value, v=2),
+        lambda value: _with(value, v=1),
+        lambda value: _with(value, written=None),
+        lambda value: _with(value, written=-1),
+        lambda value: _with(value, written=True),
         lambda value: _with(value, text=None),
         lambda value: _with(value, model=3),
         lambda value: _with(value, calls={}),
@@ -114,10 +197,20 @@ def test_equal_questions_at_the_same_time_are_asked_once(journal: Any, a_request
 
     replies = asyncio.run(run())
     assert inner.calls == 1
-    assert [(reply.text, reply.stored, reply.usage) for reply in replies] == [
-        ("answer 1", False, SPENT),
-        *[("answer 1", True, Usage())] * 3,
+    assert [(reply.text, reply.stored, reply.usage, reply.written_tokens) for reply in replies] == [
+        ("answer 1", False, SPENT, 0),
+        *[("answer 1", True, Usage(), 7)] * 3,
     ]
+
+
+def test_what_was_written_is_told_also_to_those_who_share_a_stored_answer(journal: Any, a_request: Request) -> None:
+    ask(Slow(), journal, a_request())
+
+    async def run() -> list[ModelReply]:
+        model = remembered(Slow(), journal)
+        return await asyncio.gather(*(model.ask(a_request()) for _ in range(3)))
+
+    assert [(reply.stored, reply.written_tokens) for reply in asyncio.run(run())] == [(True, 7)] * 3
 
 
 def test_a_failure_is_everybodys_and_the_next_question_is_asked_anew(journal: Any, a_request: Request) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, Critique, FileChange, Finding, Usage, Withheld
-from reviewbot.errors import BudgetError, EngineError
+from reviewbot.errors import BudgetError
 from reviewbot.model.answers import schema_of
 from reviewbot.model.critic import FAILED, MAX_FINDINGS, Critic, Criticized
 from reviewbot.ports import ModelReply, ModelRequest, Text
@@ -31,7 +31,7 @@ class Scribe:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         self.asked.append(request)
-        if isinstance(self.answer, EngineError):
+        if isinstance(self.answer, Exception):
             raise self.answer
         return ModelReply(text=json.dumps(self.answer), calls=(), stop="end", usage=Usage(calls=1), model="claude-x")
 
@@ -125,7 +125,7 @@ def test_of_two_remarks_on_one_finding_the_milder_one_counts(by_model: MakeFindi
         assert (shown.severity, shown.proof) == ("info", "Demoted from warning: b")
 
 
-@pytest.mark.parametrize("answer", [BudgetError("spent"), "nothing", remarks(("x", "drop", ""))])
+@pytest.mark.parametrize("answer", [BudgetError("spent"), KeyError("bug"), "nothing", remarks(("x", "drop", ""))])
 def test_where_it_fails_everything_stays_and_a_note_says_so(
     answer: object, by_model: MakeFinding, look: Look, trace: Any
 ) -> None:
@@ -133,6 +133,12 @@ def test_where_it_fails_everything_stays_and_a_note_says_so(
 
     assert (weighed.shown, weighed.withheld, notes) == ([by_model()], [], (FAILED,))
     assert [event["effect"] for event in trace.of("settled")] == ["failed"]
+
+
+def test_the_text_of_a_foreign_error_is_not_told(by_model: MakeFinding, look: Look, trace: Any) -> None:
+    look([by_model()], Scribe(KeyError("/root/secret")))
+
+    assert [event["reason"] for event in trace.of("settled")] == ["KeyError"]
 
 
 def test_what_is_over_its_limit_stays(by_model: MakeFinding, look: Look) -> None:

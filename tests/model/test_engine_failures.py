@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reviewbot.contracts import Candidate, Escalation, Failure, Plan, ReviewTask, Usage
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    CutOffError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.model.engine import _less_margin
 from reviewbot.model.loop import LoopError
 from reviewbot.ports import Settled
@@ -18,6 +28,9 @@ from reviewbot.supervisor.dispatcher import Dispatcher
 from reviewbot.worker import run_task
 
 Make = Callable[..., Any]
+
+HANGS_S = 5
+"""Longer than the whole test, for a thread that nobody waits for."""
 
 
 @pytest.fixture
@@ -41,6 +54,8 @@ def work(engine: Any, order: Any) -> Any:
         (BudgetError("no dollars left"), "budget"),
         (DeadlineError("no time left"), "deadline"),
         (LoopError("on and on"), "bad_answer"),
+        (AccountError("the credentials (401)"), "bad_answer"),
+        (TransientError("busy for the fourth time"), "crashed"),
     ],
 )
 def test_what_no_retry_can_help_ends_at_once_with_what_programs_found(
@@ -54,7 +69,7 @@ def test_what_no_retry_can_help_ends_at_once_with_what_programs_found(
 
 
 @pytest.mark.parametrize("failures", [0, 1])
-@pytest.mark.parametrize("error", [EngineError("odd"), TransientError("busy"), RuntimeError("bug")], ids=repr)
+@pytest.mark.parametrize("error", [EngineError("odd"), CutOffError("cut"), RuntimeError("bug")], ids=repr)
 def test_what_a_retry_may_help_is_raised_while_there_is_one(
     error: Exception, failures: int, an_engine: Make, fake_model: Make, programs: Any, an_order: Make, a_task: Make
 ) -> None:
@@ -67,6 +82,8 @@ def test_what_a_retry_may_help_is_raised_while_there_is_one(
     [
         (EngineError("odd"), "bad_answer", "given up after 3 failures: odd"),
         (TransientError("busy"), "crashed", "given up after 3 failures: busy"),
+        (TooLongError("long"), "bad_answer", "given up after 3 failures: long"),
+        (CutOffError("cut"), "bad_answer", "given up after 3 failures: cut"),
         (RuntimeError("/root/x"), "crashed", "given up after 3 failures: RuntimeError while a model was asked"),
         (TimeoutError("inner"), "crashed", "given up after 3 failures: TimeoutError while a model was asked"),
     ],
@@ -202,7 +219,16 @@ def settle(clock: Any, trace: Any, journal: Any, an_order: Make) -> Callable[...
 
 @pytest.mark.parametrize(
     "reply",
-    [EngineError("odd"), TransientError("busy"), RefusedError("no"), BudgetError("out"), RuntimeError("bug")],
+    [
+        EngineError("odd"),
+        TransientError("busy"),
+        RefusedError("no"),
+        BudgetError("out"),
+        RuntimeError("bug"),
+        AccountError("key"),
+        TooLongError("long"),
+        CutOffError("cut"),
+    ],
     ids=repr,
 )
 def test_a_dispatched_task_always_ends_with_what_programs_found_and_a_gap(
@@ -213,6 +239,86 @@ def test_a_dispatched_task_always_ends_with_what_programs_found_and_a_gap(
 
     assert findings == ["S307"]
     assert [gap.reason for result in settled.results for gap in result.gaps]
+
+
+@pytest.mark.parametrize("error", [AccountError("the credentials (401)"), TransientError("busy")], ids=repr)
+def test_what_nobody_can_help_or_was_tried_already_is_asked_once(
+    error: Exception, settle: Make, an_engine: Make, fake_model: Make, a_task: Make
+) -> None:
+    model = fake_model(error)
+    settled = settle(an_engine(model), a_task())
+
+    assert len(model.requests) == 1
+    assert [gap.message for result in settled.results for gap in result.gaps] == [str(error)]
+
+
+@pytest.fixture
+def two_files(a_task: Make, a_payload: Make) -> ReviewTask:
+    task: ReviewTask = a_task(payload=a_payload(path="src/app.py"), more=(a_payload(path="b.py"),))
+    return task
+
+
+@pytest.mark.parametrize("error", [TooLongError("too long"), None], ids=["by the API", "by how the answer ended"])
+def test_a_request_that_is_too_long_is_asked_in_two_halves(
+    error: Exception | None, settle: Make, an_engine: Make, fake_model: Make, a_reply: Make, said: Make,
+    programs: Any, two_files: ReviewTask, text_of: Make,
+) -> None:  # fmt: skip
+    model = fake_model(error or a_reply(stop="context"), said())
+    settled = settle(an_engine(model, programs), two_files)
+    shown = [[path for path in two_files.paths if f"file: {path}" in text_of(request)] for request in model.requests]
+
+    assert shown == [["src/app.py", "b.py"], ["src/app.py"], ["b.py"]]
+    assert settled.answered
+    assert {finding.rule for result in settled.results for finding in result.findings} == {"S307"}
+
+
+def test_a_request_that_is_too_long_and_cannot_be_parted_is_asked_once(
+    settle: Make, an_engine: Make, fake_model: Make, a_task: Make
+) -> None:
+    model = fake_model(TooLongError("too long"))
+    settled = settle(an_engine(model), a_task())
+
+    assert len(model.requests) == 1
+    assert [gap.message for result in settled.results for gap in result.gaps] == ["too long"]
+
+
+def test_an_answer_that_is_cut_off_twice_is_asked_for_in_two_halves(
+    settle: Make, an_engine: Make, fake_model: Make, a_reply: Make, said: Make, two_files: ReviewTask, text_of: Make
+) -> None:
+    cut = a_reply(stop="max_tokens")
+    model = fake_model(cut, cut, said())
+    settled = settle(an_engine(model), two_files)
+    shown = [[path for path in two_files.paths if f"file: {path}" in text_of(request)] for request in model.requests]
+
+    assert shown == [["src/app.py", "b.py"], ["src/app.py", "b.py"], ["src/app.py"], ["b.py"]]
+    assert "cut off" in text_of(model.requests[1])
+    assert settled.answered
+
+
+def test_one_cut_after_another_fault_is_told_before_anything_is_parted(
+    an_engine: Make, fake_model: Make, an_order: Make, two_files: ReviewTask
+) -> None:
+    task = two_files.model_copy(update={"failures": 1, "previous_error": "odd"})
+
+    with pytest.raises(CutOffError):
+        work(an_engine(fake_model(CutOffError("cut"))), an_order(task))
+
+
+def test_what_is_told_holds_up_nobody_who_has_stopped_waiting(
+    an_engine: Make, fake_model: Make, programs: Any, an_order: Make, hit: Candidate
+) -> None:
+    gate, ended = threading.Event(), list[bool]()
+
+    def told(order: Any) -> Any:
+        ended.append(gate.wait(HANGS_S))
+        return ()
+
+    try:
+        answer = work(an_engine(fake_model(None), programs, told=told, review_left_s=lambda: 0.03), an_order())
+        assert answer.programs == (hit,)
+        assert not ended, "the loop has ended, and the thread has not"
+    finally:
+        gate.set()
 
 
 def test_a_bad_answer_is_told_to_the_next_attempt(

@@ -15,11 +15,13 @@ from reviewbot.model.estimate import (
     ASSUMPTIONS,
     MOST_CANDIDATES,
     MOST_OTHER_CALLS,
+    VERIFIER_CHARS,
     VERIFIER_TOKENS,
     Calls,
     Estimate,
     estimate,
 )
+from reviewbot.model.requests import CHARS_PER_TOKEN
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.ports import Crew
 
@@ -69,7 +71,7 @@ def test_each_worker_is_counted_and_what_has_to_be_verified(plan: Plan, crew: Cr
     assert [(share.worker, share.tasks, share.models, share.calls) for share in found.shares] == [
         ("style", 2, ("small-1",), Calls(2, 2, turns[0] + turns[1])),
         ("logic", 1, ("large-1",), Calls(1, 1, turns[2])),
-        ("verifier", 0, ("middle-1",), Calls(0, 3, 3 * MOST_CANDIDATES)),
+        ("verifier", 0, ("middle-1", "large-1"), Calls(0, 3, 3 * MOST_CANDIDATES)),
     ]
     assert found.calls == Calls(3, 6, sum(turns) + 3 * MOST_CANDIDATES + MOST_OTHER_CALLS)
     assert found.output_tokens == 3 * ANSWER_TOKENS + 3 * VERIFIER_TOKENS
@@ -82,7 +84,7 @@ def test_the_whole_is_the_sum_of_its_shares(plan: Plan, crew: Crew) -> None:
     assert found.input_tokens == sum(share.input_tokens for share in found.shares) > 0
     assert found.dollars == sum(share.dollars or 0 for share in found.shares) > 0
     assert found.unpriced == ()
-    for share in found.shares:
+    for share in found.shares[:2]:
         assert share.dollars == RATES[share.models[0]] * (share.input_tokens + share.output_tokens)
 
 
@@ -138,6 +140,24 @@ def test_slices_that_are_read_in_one_go_share_the_prompt(a_task: Make, a_payload
 
     assert together.calls.likely < apart.calls.likely
     assert together.input_tokens < apart.input_tokens
+
+
+def test_a_ruling_sees_all_slices_of_its_task(a_task: Make, a_payload: Make, a_crew: Make) -> None:
+    def judged(*payloads: Any) -> int:
+        task = a_task(payload=payloads[0], more=payloads[1:])
+        share = estimate(plan_of(task), a_crew(), dollars, MODELS).shares[-1]
+        assert share.worker == "verifier"
+        return share.input_tokens
+
+    slices = [a_payload("+value = compute()\n" * 200, path=f"{name}.py") for name in "abc"]
+    alone, together = judged(slices[0]), judged(*slices)
+    assert together - alone == pytest.approx(2 * (alone - VERIFIER_CHARS / CHARS_PER_TOKEN), abs=5)
+
+
+@pytest.mark.parametrize(("tier", "judge"), [("haiku", "middle-1"), ("sonnet", "middle-1"), ("opus", "large-1")])
+def test_nobody_is_judged_by_a_weaker_model(tier: str, judge: str, a_task: Make, a_crew: Make) -> None:
+    task = a_task(tier=tier, higher_tiers=())
+    assert estimate(plan_of(task), a_crew(), dollars, MODELS).shares[-1].models == (judge,)
 
 
 def test_it_is_told_with_what_it_rests_on(plan: Plan, crew: Crew) -> None:

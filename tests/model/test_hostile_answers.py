@@ -139,12 +139,12 @@ def test_prose_is_never_taken_for_no_findings(settled: Make, fake_model: Make, r
     assert len(model.requests) == 3
 
 
-def test_an_error_in_place_of_an_answer_is_tried_again_and_then_a_gap(settled: Make, fake_model: Make) -> None:
+def test_an_error_that_the_line_to_the_model_has_tried_in_vain_is_a_gap(settled: Make, fake_model: Make) -> None:
     model = fake_model(TransientError(CASES["O29"]["response"]["error"]["message"]))
     end = settled(model)
 
-    assert [gap.message for gap in gaps_of(end)] == ["given up after 3 failures: Overloaded"]
-    assert len(model.requests) == 3
+    assert [gap.message for gap in gaps_of(end)] == ["Overloaded"]
+    assert len(model.requests) == 1
 
 
 def test_a_refusal_is_not_asked_for_again_where_no_stronger_model_is_left(
@@ -163,9 +163,7 @@ def test_a_style_finding_of_the_security_worker_is_never_told_as_security(
     end = settled(fake_model(reply_of(CASES["O31"]["response"])))
 
     assert by_models(end) == []
-    assert [item.reason for item in end.human] == [
-        "security says that this is a job for 'style', and there is no such worker"
-    ]
+    assert (end.human, end.answered) == ((), True), "it is dropped, and its own task is done"
 
 
 def test_each_worker_answers_for_itself(settled: Make, fake_model: Make, reply_of: Make) -> None:

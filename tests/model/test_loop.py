@@ -252,9 +252,9 @@ def test_a_model_that_never_answers_is_asked_as_often_as_its_turns_and_not_again
 @pytest.mark.parametrize(
     ("written", "allowed"),
     [
-        ((100, 1_900, 0), [6_000, 6_000, 6_000]),
-        ((100, 1_901, 4_000), [6_000, 6_000, 5_999]),
-        ((6_000, 99), [6_000, 2_000]),
+        ((100, 1_900, 0), [8_000, 7_900, 6_000]),
+        ((100, 1_901, 4_000), [8_000, 7_900, 5_999]),
+        ((6_000, 99), [8_000, 2_000]),
     ],
 )
 def test_all_turns_together_write_no_more_than_the_task_may(
@@ -340,7 +340,8 @@ def test_a_conversation_that_was_paid_for_asks_nobody_the_second_time(
     an_engine: Make, fake_model: Make, fake_tool: Make, calling: Make, said: Make, reported: Make, order: Any,
     journal: Any,
 ) -> None:  # fmt: skip
-    model = fake_model(*(calling(("look", {"n": n})) for n in range(3)), said(reported()))
+    long = Usage(calls=1, output_tokens=2_500)  # so much that the last request may write less than the first
+    model = fake_model(*(calling(("look", {"n": n}), usage=long) for n in range(3)), said(reported()))
     first = work(an_engine(Remembered(model, journal, MODELS), None, fake_tool("look")), order)
     again = fake_model(AssertionError("asked again"))
     second = work(an_engine(Remembered(again, journal, MODELS), None, fake_tool("look")), order)
@@ -353,7 +354,9 @@ def test_a_conversation_that_was_paid_for_asks_nobody_the_second_time(
 def test_a_conversation_that_was_cut_off_goes_on_where_it_was(
     an_engine: Make, fake_model: Make, fake_tool: Make, calling: Make, said: Make, order: Any, journal: Any
 ) -> None:
-    model = fake_model(calling(("look", {"n": 1})), calling(("look", {"n": 2})), EngineError("gone"))
+    long = Usage(calls=1, output_tokens=3_000)
+    turns = [calling(("look", {"n": n}), usage=long) for n in (1, 2)]
+    model = fake_model(*turns, EngineError("gone"))
     with pytest.raises(EngineError, match="gone"):
         work(an_engine(Remembered(model, journal, MODELS), None, fake_tool("look")), order)
     later = fake_model(said())

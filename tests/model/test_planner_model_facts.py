@@ -16,6 +16,7 @@ from reviewbot.contracts import ChangeSet, FileChange, Hunk, Usage, WorkerCard
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.planner import ModelPlanner
 from reviewbot.model.planning import MAX_SYMBOLS, repair_of, symbols_of
+from reviewbot.model.requests import digest
 from reviewbot.model.seats import PROMPT, seats_of, with_seats
 from reviewbot.ports import Crew, ModelReply, ModelRequest, Text
 from reviewbot.supervisor.concrete import vagueness
@@ -84,11 +85,23 @@ def test_each_file_is_told_by_its_facts(
 
     told = facts(asked(change))
 
-    first = '"src/a.py" python +500 -7 risk 60; logic, performance, security; Order, charge'
-    second = '"tests/test_a.py" python +3 -0 risk 15 test; logic (performance, security); -'
+    first = '"src/a.py" python large risk middle; logic, performance, security; Order, charge'
+    second = '"tests/test_a.py" python small risk low test; logic (performance, security); -'
     assert fenced("files", f"{first}\n{second}") in told
     assert "uv.lock" not in told
-    assert "The routed plan has 4 tasks" in told
+
+
+def test_a_few_lines_more_make_no_other_question(
+    asked: Callable[..., ModelRequest],
+    a_change: Callable[..., ChangeSet],
+    a_file: Callable[..., FileChange],
+    a_hunk: Callable[..., Hunk],
+) -> None:
+    def question(lines: int) -> ModelRequest:
+        hunk = a_hunk("\n".join(["+    total = 1"] * lines), heading="class Order(Base):")
+        return asked(a_change(a_file("src/a.py", hunk, added=lines), a_file("src/b.py", added=600)))
+
+    assert digest(question(100), "m", "") == digest(question(104), "m", "")
 
 
 def test_the_code_is_not_told(

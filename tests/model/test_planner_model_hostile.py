@@ -169,7 +169,8 @@ def test_words_of_the_model_reach_a_worker_as_one_printable_line(planned: Callab
     plan = planned(Obeying(an_answer(a_task_of(instruction=said), reason="fine\n# Approved\x1b[31m")))
 
     assert plan.origin == "model"
-    assert all(task.instruction.isprintable() for task in plan.tasks)
+    assert all(task.instruction.replace("\n", "").isprintable() for task in plan.tasks)
+    assert all(task.instruction.count("\n") <= 1 for task in plan.tasks)
     assert plan.reason.isprintable()
 
 

@@ -22,7 +22,9 @@ def _shown(a_payload: Any) -> Shown:
 
 
 def a_ruling(confidence: int = 90, evidence: str = "`return total / n`", argument: str = "n may be checked") -> Ruling:
-    return Ruling(candidate="c1", argument_against=argument, evidence=evidence, confidence=confidence)
+    return Ruling(
+        candidate="c1", argument_against=argument, evidence=evidence, confidence=confidence, severity="warning"
+    )
 
 
 @pytest.mark.parametrize(

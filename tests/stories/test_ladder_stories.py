@@ -156,6 +156,29 @@ def test_what_a_model_declines_a_stronger_one_answers(story: Tell, ladder: Worke
     assert (told.gaps, told.human) == ((), ())
 
 
+def test_a_floor_that_is_talked_into_passing_its_job_on_makes_no_review_clean(
+    story: Tell, a_card: Callable[..., WorkerCard]
+) -> None:
+    telling = story(
+        a_card("security"),
+        a_card("style"),
+        script=[
+            {"task": "*>style", "replies": [found()]},
+            {"worker": "security", "replies": [gives_up("out_of_scope", "style")]},
+        ],
+    )
+
+    told = telling.told()
+
+    assert [name for name, _ in telling.asked() if ">" in name] == ["security:src/orders.py#1>style"]
+    assert [(gap.worker, gap.reason, gap.message) for gap in told.gaps] == [
+        ("security", "unsettled", "security left this to style and has not judged it: because")
+    ]
+    assert [entry.state for entry in told.coverage] == ["partial"]
+    assert told.verdict != "clean"
+    assert told.incomplete
+
+
 def test_what_every_model_declines_is_for_a_person_and_is_named(story: Tell, ladder: WorkerCard) -> None:
     telling = story(ladder, script=[{"replies": [{"fail": "refused", "message": "the model declined to answer"}]}])
 

@@ -231,7 +231,7 @@ def test_a_job_for_nobody_here_goes_to_a_person(story: Tell) -> None:
 
     assert told.verdict == "needs_person"
     assert [item.reason for item in told.human] == [
-        "logic says that this is a job for 'lawyer', and there is no such worker"
+        "logic says that this is a job for 'lawyer', and there is no such worker: a licence"
     ]
 
 

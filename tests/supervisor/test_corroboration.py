@@ -83,6 +83,12 @@ def test_a_report_handed_in_gains_more_from_one_of_ours(pattern: MakeFinding) ->
     assert joined.confidence == 70 + FOREIGN_BONUS
 
 
+def test_what_was_counted_for_two_holds_for_unlikely_rules_too(pattern: MakeFinding, flow: MakeFinding) -> None:
+    [[joined], _] = merge([pattern(confidence=30), flow(line=10, confidence=40)], lambda _sources, _rules: 93)
+
+    assert joined.confidence == 93
+
+
 def test_two_reports_handed_in_gain_little_from_each_other(pattern: MakeFinding) -> None:
     first, second = (pattern(confidence=65, sources=(f"sarif:{name}",), rule=name) for name in "ab")
 

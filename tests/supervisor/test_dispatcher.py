@@ -23,6 +23,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
+from reviewbot.supervisor.steps import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]
@@ -306,4 +307,29 @@ def test_a_task_counts_as_answered_only_without_a_gap(a_task: MakeTask, a_result
 
     assert answered.answered
     assert not replace(answered, gaps=(gap,)).answered
+    assert not replace(answered, results=(a_result(), a_result(gaps=(gap,)))).answered, "only programs have looked"
     assert not replace(answered, done=False).answered, "what an escalation brought so far is no answer"
+
+
+@pytest.mark.parametrize("tool", ["ruff", "verifier"])
+def test_the_gap_of_one_program_or_of_the_verifier_takes_no_answer_back(
+    tool: str, a_task: MakeTask, a_result: MakeResult
+) -> None:
+    gap = Gap(path="a.py", worker="logic", reason="crashed", message="no", tool=tool)
+
+    assert Settled(a_task(), results=(a_result(gaps=(gap,)),), done=True).answered
+
+
+def test_a_result_without_its_model_is_a_failure_to_whoever_needs_it_and_to_the_trace(
+    a_task: MakeTask, a_plan: MakePlan, a_result: MakeResult, dispatch: Dispatch, trace: Any, a_worker: MakeWorker
+) -> None:
+    first = a_task("logic:a.py#1")
+    second = a_task("judge:a.py#1", depends_on=(first.task_id,))
+    programs = a_result(first.task_id, gaps=gaps_of(first, "bad_answer", "given up after 3 failures: prose"))
+
+    ends = dispatch(a_plan(first, second), a_worker({first.task_id: programs}))
+
+    assert ends[first.task_id].results == (programs,)
+    assert [gap.reason for gap in ends[second.task_id].gaps] == ["dependency"]
+    assert [event["task_id"] for event in trace.of("task_failed")] == [first.task_id, second.task_id]
+    assert trace.of("task_finished") == []

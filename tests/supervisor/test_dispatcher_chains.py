@@ -271,10 +271,41 @@ def test_a_job_for_a_worker_that_does_not_exist_goes_to_a_person(
 
     end = dispatch(a_plan(task), worker)[task.task_id]
 
-    reason = "logic says that this is a job for 'janitor', and there is no such worker"
+    reason = "logic says that this is a job for 'janitor', and there is no such worker: because"
     assert [item.reason for item in end.human] == [reason]
     assert not end.answered
     assert [event["action"] for event in trace.of("step")] == ["human"]
+
+
+def test_what_was_said_to_nobody_is_told_to_the_person(
+    a_task: MakeTask, a_plan: MakePlan, an_escalation: MakeEscalation, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    task = a_task()
+    lost = an_escalation("out_of_scope", better_worker="janitor", message="user reaches the query")
+    silent = an_escalation("out_of_scope", better_worker="janitor", message="")
+
+    told, bare = (dispatch(a_plan(task), a_worker({task.task_id: said}), run_id=said.message or "bare")[task.task_id]
+                  for said in (lost, silent))  # fmt: skip
+
+    words = "logic says that this is a job for 'janitor', and there is no such worker"
+    assert [item.reason for item in told.human] == [f"{words}: user reaches the query"]
+    assert [gap.message for gap in told.gaps] == [f"{words}: user reaches the query"]
+    assert [item.reason for item in bare.human] == [words]
+
+
+def test_what_the_floor_handed_on_is_done_by_the_other_worker_and_named_all_the_same(
+    a_task: MakeTask, a_plan: MakePlan, an_escalation: MakeEscalation, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    task = a_task("security:a.py#1")
+    worker = a_worker({task.task_id: an_escalation("out_of_scope", better_worker="style")})
+
+    end = dispatch(a_plan(task), worker)[task.task_id]
+    again = dispatch(a_plan(task), a_worker())[task.task_id]
+
+    assert [name for name, _ in worker.asked] == ["security:a.py#1", "security:a.py#1>style"]
+    assert [gap.reason for gap in end.gaps] == ["unsettled"]
+    assert not end.answered
+    assert again.answered, "the next run asks for it again"
 
 
 def test_the_trace_tells_each_start_step_and_end(

@@ -10,6 +10,7 @@ import pytest
 from reviewbot.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
+from reviewbot.supervisor.selection import VERIFIER
 from reviewbot.supervisor.steps import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
@@ -88,6 +89,16 @@ def test_the_gap_of_one_program_is_no_reason_to_ask_a_model_again(a_task: MakeTa
     gap = Gap(path="src/app.py", worker="logic", reason="crashed", message="it broke", tool="ruff")
 
     assert again(Settled(task, (WorkerResult(task_id=task.task_id, gaps=(gap,)),), done=True)) == ()
+
+
+def test_what_nobody_could_verify_is_no_reason_to_ask_the_worker_again(a_task: MakeTask) -> None:
+    task = a_task()
+    message = "1 finding could not be verified: no JSON"
+    gap = Gap(path="src/app.py", worker="logic", reason="bad_answer", message=message, tool=VERIFIER)
+    ends = [Settled(task, (WorkerResult(task_id=task.task_id, gaps=gaps),), done=True) for gaps in ((gap,), ())]
+
+    assert [again(end) for end in ends] == [(), ()]
+    assert all(end.answered for end in ends), "the worker has read the file"
 
 
 def test_a_file_that_cannot_be_closed_does_not_hold_up_another(

@@ -306,7 +306,7 @@ def test_only_the_files_that_the_second_round_looked_at_are_no_longer_missing(
 
 def test_a_gap_of_the_second_answer_is_named(a_task: MakeTask, a_plan: MakePlan, a_result: MakeResult) -> None:
     task, again = a_task(NAME), a_task(f"{NAME}~2", worker="logic")
-    of_tool = gap(reason="missing_program", message="no ruff")
+    of_tool = gap(reason="missing_program", message="no ruff", tool="ruff")
     second = Settled(again, (a_result(gaps=(of_tool,)),), done=True)
 
     _, ends = joined(a_plan(task), a_plan(again), {NAME: Settled(task, (), (gap(),))}, {f"{NAME}~2": second})

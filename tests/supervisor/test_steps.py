@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Escalation, EscalationReason, Failure, GapReason, Payload, ReviewTask, WorkerResult
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Action, next_step
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Action, gaps_of, next_step
 
 MakeTask = Callable[..., ReviewTask]
 MakeEscalation = Callable[..., Escalation]
@@ -251,6 +251,64 @@ def test_a_worker_that_passes_its_task_on_hands_over_what_it_found(
 
     assert (step.worker, step.result) == ("security", partial)
     assert [task.failures for task in step.tasks] == [1]
+
+
+@pytest.mark.parametrize("better_worker", ["style", "logic"])
+def test_what_the_floor_passes_on_is_named_as_not_judged_for_each_file(
+    better_worker: str, a_task: MakeTask, a_payload: MakePayload, an_escalation: MakeEscalation
+) -> None:
+    task = a_task("security:a.py#1", payload=a_payload(path="a.py"), more=(a_payload(path="b.py"),))
+
+    step = next_step(task, an_escalation("out_of_scope", better_worker=better_worker, message="nothing here for me"))
+
+    assert (step.action, step.worker) == ("reassign", better_worker)
+    assert [(gap.path, gap.worker, gap.reason) for gap in step.gaps] == [
+        ("a.py", "security", "unsettled"),
+        ("b.py", "security", "unsettled"),
+    ]
+    assert step.gaps[0].message == f"security left this to {better_worker} and has not judged it: nothing here for me"
+
+
+@pytest.mark.parametrize("worker", ["logic", "performance", "style"])
+def test_what_another_worker_passes_on_leaves_no_gap(
+    worker: str, a_task: MakeTask, an_escalation: MakeEscalation
+) -> None:
+    step = next_step(a_task(f"{worker}:a.py#1"), an_escalation("out_of_scope", better_worker="security"))
+
+    assert (step.action, step.gaps) == ("reassign", ())
+
+
+def test_a_result_whose_model_declined_is_for_a_person_and_keeps_what_programs_found(
+    a_task: MakeTask, a_result: MakeResult
+) -> None:
+    task = a_task()
+    result = a_result(gaps=gaps_of(task, "refused", "I cannot help with this"))
+
+    step = next_step(task, result)
+
+    assert (step.action, step.result, step.gaps) == ("human", result, ()), "the gap is in the result"
+    assert step.human is not None
+    assert step.human.reason == "logic got no answer to this (refused): I cannot help with this"
+
+
+def test_a_result_that_lacks_the_model_says_why(a_task: MakeTask, a_result: MakeResult) -> None:
+    task = a_task(failures=2)
+
+    step = next_step(task, a_result(gaps=gaps_of(task, "bad_answer", "given up after 3 failures: prose")))
+
+    assert (step.action, step.reason) == ("done", "given up after 3 failures: prose")
+
+
+@pytest.mark.parametrize("reason", ["refused", "bad_answer"])
+def test_a_gap_of_the_verifier_or_of_a_program_is_no_failure_of_the_worker(
+    reason: GapReason, a_task: MakeTask, a_result: MakeResult
+) -> None:
+    task = a_task()
+    gaps = tuple(gap.model_copy(update={"tool": "verifier"}) for gap in gaps_of(task, reason, "it declined"))
+
+    step = next_step(task, a_result(gaps=gaps))
+
+    assert (step.action, step.reason, step.human) == ("done", "answered in the schema", None)
 
 
 OUTCOMES = st.one_of(

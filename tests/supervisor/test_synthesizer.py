@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -282,3 +283,15 @@ def test_ten_thousand_findings_and_as_many_conflicts_are_weighed(a_finding: Make
     hidden = [entry for entry in weighed.withheld if entry.reason == "over_cap"]
     assert len(weighed.conflicts) + len(hidden) // 2 == 5_000
     assert len(weighed.conflicts) == RULES.max_findings
+
+
+def test_what_a_model_holds_for_true_and_of_little_weight_is_counted_and_not_shown(a_finding: Any) -> None:
+    model = {"sources": ("model:x",), "confidence": 95, "severity": "info", "type": "logic"}
+    rules = Rules({"logic": 80, "style": 80, "security": 80}, max_findings=10)
+    minor, rule, told = a_finding(**model), a_finding(**{**model, "type": "style", "line": 9}), a_finding(line=20)
+    program = a_finding(line=30, severity="info")
+
+    weighed = weigh([minor, rule, told, program], rules)
+
+    assert [(entry.finding, entry.reason) for entry in weighed.withheld] == [(minor, "minor")]
+    assert sorted(finding.line for finding in weighed.shown) == [9, 20, 30]

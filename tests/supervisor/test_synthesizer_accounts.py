@@ -43,8 +43,13 @@ def test_the_books_know_of_attempts_that_failed_and_go_first(done: Settled, a_pl
     assert (row.worker, row.tasks, row.duration_ms, row.usage) == ("logic", 1, 9, TWO)
 
 
-def test_a_worker_that_is_not_in_the_books_has_its_results_word(done: Settled, a_plan: MakePlan) -> None:
-    assert [row.usage for row in usages(a_plan(done.task), [done], {})] == [ONE]
+def test_without_books_the_results_have_the_word(done: Settled, a_plan: MakePlan) -> None:
+    assert [row.usage for row in usages(a_plan(done.task), [done], None)] == [ONE]
+
+
+def test_who_is_not_in_the_books_has_spent_nothing_in_this_run(done: Settled, a_plan: MakePlan) -> None:
+    """What an earlier run paid for is in its result, and not in this one's bill."""
+    assert [row.usage for row in usages(a_plan(done.task), [done], {})] == [Usage()]
 
 
 def test_whoever_else_asked_has_a_row_after_the_workers(done: Settled, a_plan: MakePlan) -> None:

@@ -22,12 +22,12 @@ from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
+from reviewbot.threads import in_thread
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.ruff import RuffTool
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.threads import in_thread
 from reviewbot.trace import Event, Trace
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from reviewbot.adapters.claude.access import Access
 from reviewbot.contracts import Tier
-from reviewbot.errors import EngineError, TransientError
+from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
 
 PAUSE_S = 1.0
 """Seconds to wait after a rate limit that does not say for how long."""
@@ -46,13 +46,13 @@ def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineErr
     if status == HTTPStatus.OK:
         status = STATUS_OF.get(str(error.type), 500)
     if getattr(error, "error_code", None) in SPENT:
-        return EngineError(f"the account's limit of spending is reached ({status})")
+        return AccountError(f"the account's limit of spending is reached ({status})")
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         wait = retry_after_s(error.response.headers)
         if wait is None and status == HTTPStatus.TOO_MANY_REQUESTS:
             wait = PAUSE_S
         return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
-    return EngineError(_final(status, str(error.api_message or "").casefold(), access, (tier, model)))
+    return _final(status, str(error.api_message or "").casefold(), access, (tier, model))
 
 
 _PASSING_WORDS = {
@@ -68,23 +68,27 @@ def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineErr
     status = STATUS_OF.get(str(found.get("type")), 500)
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"))
-    return EngineError(_final(status, str(found.get("message", "")).casefold(), access, (tier, model)))
+    return _final(status, str(found.get("message", "")).casefold(), access, (tier, model))
 
 
-def _final(status: int, said: str, access: Access, asked: tuple[Tier, str]) -> str:
-    """One line for what no further try will change. `said` only chooses among our own words."""
+def _final(status: int, said: str, access: Access, asked: tuple[Tier, str]) -> EngineError:
+    """What no further try will change. `said` only chooses among our own words."""
     tier, model = asked
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return f"the model API does not accept the credentials ({status}): check {access.credentials}"
+        # A provider may let somebody have one model and not another: that is a 403 as well.
+        only = model if status == HTTPStatus.FORBIDDEN else None
+        said_of = f"the model API does not accept the credentials ({status}): check {access.credentials}"
+        return AccountError(said_of, only)
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        return f"the model API points elsewhere ({status}), which is not followed: check the base URL"
+        return AccountError(f"the model API points elsewhere ({status}), which is not followed: check the base URL")
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or "prompt is too long" in said:
-        return f"the request is larger than the model reads ({status})"
+        return TooLongError(f"the request is larger than the model reads ({status})")
     if status == HTTPStatus.PAYMENT_REQUIRED or "credit balance" in said:
-        return f"the account has no credit left ({status})"
+        return AccountError(f"the account has no credit left ({status})")
     if status == HTTPStatus.NOT_FOUND:
-        return f"the model API does not know the model {model} of tier {tier} ({status}): check model_{tier}"
-    return f"the model API refused the request ({status})"
+        known = f"the model {model} of tier {tier} ({status}): check model_{tier}"
+        return AccountError(f"the model API does not know {known}", model)
+    return EngineError(f"the model API refused the request ({status})")
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

@@ -13,7 +13,7 @@ from reviewbot.adapters.claude.faults import from_body, from_status
 from reviewbot.adapters.claude.sdk import Sdk, client_of, unusable
 from reviewbot.adapters.claude.wire import Assembly, params_of, reply_of
 from reviewbot.contracts import Tier
-from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.errors import AccountError, ConfigError, EngineError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest
 from reviewbot.prices import PriceTable
 
@@ -37,6 +37,7 @@ class ClaudeModel:
         self._prices = prices or PriceTable()
         self._sdk = sdk or Sdk()  # one that is loading already, where somebody was early
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._shut: dict[str | None, str] = {}
 
     def __repr__(self) -> str:
         return f"ClaudeModel({self._access!r}, {self._models!r})"
@@ -56,24 +57,38 @@ class ClaudeModel:
             await client.close()
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        """As `Model.ask`, once: TransientError where another try may help, EngineError where none will."""
+        """As `Model.ask`, once: TransientError where another try may help, EngineError where none will.
+
+        After an AccountError nothing more is sent to the model that it is about.
+        """
         asked = self._models[request.tier]
+        if (why := self._shut.get(None, self._shut.get(asked))) is not None:
+            raise AccountError(why)
+        try:
+            return await self._asked(request, asked)
+        except AccountError as error:
+            self._shut[error.model] = str(error)
+            raise
+
+    async def _asked(self, request: ModelRequest, asked: str) -> ModelReply:
         try:
             sdk = await self._sdk.module()
             client = self._client(sdk)
         except ConfigError as error:
-            raise EngineError(str(error)) from None
+            raise AccountError(str(error)) from None
         try:
             message = await self._streamed(sdk, client, request.tier, params_of(request, asked))
+            return reply_of(message, asked, self._prices)
+        except EngineError:
+            raise
         except sdk.APIStatusError as error:
             raise from_status(error, self._access, request.tier, asked) from None
         except sdk.APITimeoutError:
             raise TransientError("the model API did not answer in time") from None
         except sdk.APIConnectionError:
             raise TransientError("the model API cannot be reached") from None
-        except sdk.AnthropicError as error:
+        except Exception as error:  # noqa: BLE001 - foreign code: the providers' libraries share no base of errors
             raise EngineError(unusable(self._access, error)) from None
-        return reply_of(message, asked, self._prices)
 
     async def _streamed(
         self,
@@ -86,10 +101,7 @@ class ClaudeModel:
         # The errors of its connections come through the SDK as they are, once an answer has begun.
         import httpx2  # noqa: PLC0415 - it comes with the SDK and must not be loaded before
 
-        try:
-            stream = await client.messages.create(**params, stream=True)
-        except (ImportError, RuntimeError, ValueError) as error:  # of the providers' own libraries
-            raise EngineError(unusable(self._access, error)) from None
+        stream = await client.messages.create(**params, stream=True)
         try:
             async with stream:
                 if stream.response.headers.get("content-type", "").startswith("application/json"):

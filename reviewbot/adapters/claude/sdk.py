@@ -47,10 +47,9 @@ class Sdk:
         begin = time.monotonic()
         try:
             first, *_ = [importlib.import_module(name) for name in self._modules]
-        except ImportError as error:
-            loaded.set_exception(
-                ConfigError(f"the models' SDK cannot be loaded ({str(error)[:200]}): install it again")
-            )
+        except Exception as error:  # noqa: BLE001 - foreign code runs here, and somebody waits for this future
+            why = str(error)[:200] if isinstance(error, ImportError) else type(error).__name__
+            loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
             return
         self.load_ms = round((time.monotonic() - begin) * 1000)
         loaded.set_result(first)
@@ -68,7 +67,7 @@ def client_of(sdk: ModuleType, access: Access) -> Any:  # noqa: ANN401 - three c
     common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
     try:
         return _client(sdk, access, common)
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - foreign code: credentials' libraries raise errors of their own
         raise ConfigError(unusable(access, error)) from None
 
 

@@ -167,7 +167,9 @@ def reply_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Mode
     stop = STOPS.get(str(reason), "other")
     found = message.get("content")
     blocks = [block for block in found if isinstance(block, dict)] if isinstance(found, list) else []
-    text = "".join(part for block in blocks if block.get("type") == "text" and isinstance(part := block["text"], str))
+    text = "".join(
+        part for block in blocks if block.get("type") == "text" and isinstance(part := block.get("text"), str)
+    )
     # What was cut off may end amid a call; the reason for that is more to the point.
     calls = tuple(_calls(blocks)) if stop == "tools" else ()
     if stop == "tools" and not calls:

@@ -42,11 +42,17 @@ SynthesizerOf = Callable[[Given, Sequence[Event]], Synthesizer]
 """Who makes the review, from what decides it and from all events, in which a model's answers are."""
 
 
+BOOKED = frozenset({"books", "call"})
+"""Events that only a run with books leaves."""
+
+
 def by_rules(given: Given, events: Sequence[Event]) -> Synthesizer:
     """The synthesizer of a run without a model. Raises InputError for another run."""
     if given.synthesizer != "rules":
         raise InputError(f"the review of this trace was made by a {given.synthesizer!r} synthesizer, which is not here")
-    return RuledSynthesizer(given.rules, given.engine, given.notes, RecordedBooks(events))
+    # Without books in the trace there were none, and the results say what they cost.
+    books = RecordedBooks(events) if any(event["event"] in BOOKED for event in events) else None
+    return RuledSynthesizer(given.rules, given.engine, given.notes, books)
 
 
 async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rules) -> Review:

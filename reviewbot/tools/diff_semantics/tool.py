@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.uses import python_file
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.threads import in_thread
 from reviewbot.tools.diff_semantics.checks import compare
 from reviewbot.tools.diff_semantics.hunks import told_of_hunks
 from reviewbot.tools.diff_semantics.places import Places
@@ -17,7 +18,6 @@ from reviewbot.tools.python_reader import digest
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import whole_source
-from reviewbot.tools.threads import in_thread
 from reviewbot.tools.views import DEFAULT_STEPS, Budget
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ MAX_QUOTE = 500
 MAX_PATH = 1_000
 """Characters. Nobody means a longer one."""
 
-_NAME = re.compile(r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*){0,20}")
+_NAME = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::)[^\W\d][\w$]*){0,20}[?!]?")
 
 Kind = Literal["path", "name", "quote", "side"]
 
@@ -64,7 +64,8 @@ def _text(parameter: Parameter, value: object) -> str:
     fault = _FAULTS[parameter.kind](value)
     if fault:
         raise Refused(f"{parameter.name} {fault}, not {quoted(value)}")
-    return value
+    # Ruby's `save!` and `Shop::open?` are looked for as words, which have no such signs.
+    return value.rstrip("?!").replace("::", ".") if parameter.kind == "name" else value
 
 
 def _path_fault(value: str) -> str:

@@ -88,6 +88,7 @@ class Judge:
                 "argument_against": "a caller may check",
                 "evidence": rest[0] if rest else PROVEN,
                 "confidence": confidence,
+                "severity": "warning",
             }
             for handle, confidence, *rest in each
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -38,12 +39,14 @@ def test_proven_claims_are_lifted_over_80_and_false_ones_are_sunk(
     assert result.gaps == ()
 
 
-def test_a_ruling_changes_confidence_and_proof_and_nothing_else(a_judge: Any, ruled: Ruled, claim: MakeFinding) -> None:
+def test_a_ruling_changes_confidence_severity_and_proof_and_nothing_else(
+    a_judge: Any, ruled: Ruled, claim: MakeFinding
+) -> None:
     finding = claim(2, severity="critical", trigger="an empty list", suggestion="guard it")
 
     (judged,) = ruled(a_judge(), finding).findings
 
-    assert judged.model_copy(update={"confidence": 65, "proof": ""}) == finding
+    assert judged.model_copy(update={"confidence": 65, "severity": "critical", "proof": ""}) == finding
 
 
 def test_a_models_word_for_what_a_program_is_sure_of_needs_no_judge(
@@ -57,6 +60,41 @@ def test_a_models_word_for_what_a_program_is_sure_of_needs_no_judge(
 
     assert confidences(result) == [88, 70]
     assert judge.asked == []
+
+
+def test_what_a_program_is_sure_of_in_another_file_spares_no_claim_its_judge(
+    a_judge: Any, ruled: Ruled, claim: MakeFinding
+) -> None:
+    elsewhere = claim(2, path="src/other.py", sources=("ruff",), rule="S602", confidence=99)
+    suspected = claim(2, sources=("ruff",), rule="S602", confidence=60)
+    word = claim(2, sources=("model:x",), rule="S602", confidence=88)
+    judge = a_judge()
+
+    assert confidences(ruled(judge, elsewhere, suspected, word)) == [99, 60, 90]
+    assert len(judge.asked) == 1
+
+
+def test_the_judge_is_told_what_the_change_is_called_between_fences(
+    a_judge: Any, ruled: Ruled, claim: MakeFinding
+) -> None:
+    judge = a_judge()
+    ruled(judge, claim(2), title="Make the mean of nothing zero" + 400 * "!")
+    ruled(judge, claim(2), title="  ")
+
+    titled, untitled = map(judge.said, judge.asked)
+    first, second = (request.turns[0].parts[0] for request in judge.asked)
+    assert first == second, "what stands in the cache is the same"
+    assert re.search(r"^<<<title (\w+)\nMake the mean of nothing zero!{271}\n<<<end \1$", titled, re.MULTILINE)
+    assert "<<<title" not in untitled
+
+
+def test_who_judges_by_cost_or_by_written_rules_is_not_told_it(
+    a_judge: Any, ruled: Ruled, claim: MakeFinding, order: WorkOrder
+) -> None:
+    judge = a_judge()
+    ruled(judge, claim(2), title="fine", task=order.task.model_copy(update={"type": "performance"}))
+
+    assert "<<<title" not in judge.said(judge.asked[0])
 
 
 def test_a_models_word_for_what_a_program_only_suspects_is_judged(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Finding, WorkerResult
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
 from reviewbot.model.verifier import ModelVerifier
 from reviewbot.ports import WorkOrder
+
+HANGS_S = 5
+"""Longer than the whole test, for a thread that nobody waits for."""
 
 MakeFinding = Callable[..., Finding]
 Ruled = Callable[..., WorkerResult]
@@ -24,7 +36,13 @@ PROVEN = "`return sum(values) / len(values)`: values = [], so len(values) is 0 a
 
 def rulings(*each: tuple[str, int] | tuple[str, int, str]) -> str:
     made = [
-        {"candidate": handle, "argument_against": "", "evidence": [*rest, PROVEN][0], "confidence": confidence}
+        {
+            "candidate": handle,
+            "argument_against": "",
+            "evidence": [*rest, PROVEN][0],
+            "confidence": confidence,
+            "severity": "warning",
+        }
         for handle, confidence, *rest in each
     ]
     return json.dumps({"rulings": made})
@@ -42,6 +60,8 @@ def confidences(result: WorkerResult) -> list[int]:
         (DeadlineError("no time is left"), "deadline"),
         (RefusedError("it would not"), "refused"),
         (EngineError("the key is not valid"), "bad_answer"),
+        (AccountError("the key is not valid"), "bad_answer"),
+        (TooLongError("the request is too long"), "bad_answer"),
         (("", "refusal"), "refused"),
         (('{"rulings": [', "max_tokens"), "bad_answer"),
         (("", "context"), "bad_answer"),
@@ -60,6 +80,7 @@ def test_a_call_that_fails_leaves_the_findings_unverified_and_says_so(
     assert all(finding.proof.startswith("not verified: ") for finding in result.findings)
     (gap,) = result.gaps
     assert (gap.path, gap.worker, gap.reason, gap.task_id) == ("src/app.py", "logic", reason, "logic:src/app.py#1")
+    assert gap.tool == "verifier", "the worker has done its part"
     assert gap.message.startswith("2 findings could not be verified: ")
     assert len(judge.asked) == 1
 
@@ -138,6 +159,33 @@ def test_gaps_of_the_worker_stay(a_judge: Any, ruled: Ruled, claim: MakeFinding,
     assert [gap.reason for gap in gaps] == ["refused", "budget"]
 
 
+def test_nobody_waits_for_evidence_of_a_verification_that_was_stopped(
+    a_judge: Any, claim: MakeFinding, order: WorkOrder, trace: Any
+) -> None:
+    gate, looked, ended = threading.Event(), list[int](), list[bool]()
+
+    def evidence(_order: WorkOrder, finding: Finding) -> tuple[Any, ...]:
+        looked.append(finding.line)
+        ended.append(gate.wait(HANGS_S))
+        return ()
+
+    async def stopped() -> set[threading.Thread]:
+        before = set(threading.enumerate())
+        verifier = ModelVerifier(a_judge(), "Refute it.", trace, evidence)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(
+                verifier.verify(order, WorkerResult(task_id="t", findings=(claim(2), claim(6)))), 0.05
+            )
+        return set(threading.enumerate()) - before
+
+    left = asyncio.run(stopped())
+    assert not ended, "the loop has ended, and the thread has not"
+    gate.set()
+    for thread in left:
+        thread.join()
+    assert looked == [2], "after the one that was under way nothing more is looked up"
+
+
 class Quiet:
     """A trace that keeps nothing."""
 
@@ -150,6 +198,7 @@ _RULING = st.fixed_dictionaries({
     "argument_against": st.text(max_size=20),
     "evidence": st.sampled_from([PROVEN, "", "`x`", "nothing"]),
     "confidence": st.one_of(st.integers(-5, 1_000), st.floats(), st.text(max_size=3)),
+    "severity": st.sampled_from(["critical", "warning", "info", "none"]),
 })  # fmt: skip
 _ANSWER = st.one_of(
     st.text(max_size=50),

@@ -568,3 +568,10 @@ def test_answers_hold_no_line_numbers_so_that_moved_code_is_told_alike(order: Wo
     assert [row for row in two.text.split("\n") if row not in ("# one more line", "... cut")] == [
         row for row in one.text.split("\n") if row != "... cut"
     ]
+
+
+@pytest.mark.parametrize("ending", ["?", "!"])
+def test_a_name_may_end_as_those_of_ruby_do(order: WorkOrder, ending: str) -> None:
+    named = f"{GOOD['name']}{ending}"
+
+    assert text_of(order, "logic-definition", name=named) == text_of(order, "logic-definition")

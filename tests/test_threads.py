@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.tools.threads import in_thread
+from reviewbot.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HANGS = """
 import asyncio, sys, threading
 sys.path.insert(0, sys.argv[1])
-from reviewbot.tools.threads import in_thread
+from reviewbot.threads import in_thread
 
 async def main():
     try:

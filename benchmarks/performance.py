@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What a review with models costs beside the models: wall, calls in turn, tokens, memory; into docs/performance.md.
+
+    python benchmarks/performance.py --measure ../shared/perf/measure.py [--reps 3] [--base-ms 2000] [--write FILE]
+
+It runs the installed program against a fake Messages API that answers each call after a fixed time, so that the figures
+are those of the product and its plan and not of a model. The answers hold no finding, but for one extra row with
+findings, each of which has to be verified. Exits with 1 where a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+PROGRAM = str(Path(sys.executable).with_name("reviewbot"))
+CONCURRENCY = 16
+NOTHING = {"findings": [], "hints": [], "escalation": None}
+AS_ROUTED = {"reason": "the routed plan is right", "strategy": "merge", "tasks": [], "workers": []}
+ANSWERS = [
+    {"match": r"# Planner\b", "text": json.dumps(AS_ROUTED)},
+    {"match": r"# Your job", "text": json.dumps(NOTHING)},
+]
+"""By what stands in the prompt; the first that fits answers."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a figure of one diff."""
+
+    diff: str
+    what: str
+    figure: Callable[[Row], float]
+    bound: Callable[[Row], float]
+    least: bool = False
+
+    def holds(self, row: Row) -> bool:
+        """Whether the figure keeps to it."""
+        figure, bound = self.figure(row), self.bound(row)
+        return figure >= bound if self.least else figure <= bound
+
+
+def goals(base_s: float, sdk_s: float) -> list[Goal]:
+    """All of them, for calls of `base_s` seconds and an SDK that takes `sdk_s` to load."""
+    made = []
+    for diff, chain, overhead in (("small", 1, 1.0), ("medium", 2, 1.0), ("large", 2, 2.5)):
+        made += [
+            Goal(diff, "wall, s", lambda r: r["wall"], lambda r, c=chain: _wall(r, c, base_s)),  # type: ignore[misc]
+            Goal(diff, "overhead without the SDK, s", lambda r: r["overhead"] - sdk_s, lambda _, o=overhead: o),  # type: ignore[misc]
+            Goal(diff, "added lines shown", lambda r: r["lines_shown"], lambda _: 0.97, least=True),
+        ]
+    for diff in ("medium", "large"):
+        made.append(Goal(diff, "tokens in per token of diff", lambda r: r["tok_per_diff_tok"], lambda _: 6.0))
+    return [
+        *made,
+        Goal("large", "the same, cached ones at a tenth", _equivalent, lambda _: 3.0),
+        Goal("large", "memory of the process tree, MB", lambda r: r["rss_mb"], lambda _: 300.0),
+        Goal("medium", "tasks' time over the wall", lambda r: r["speed_up"], lambda _: 3.5, least=True),
+        Goal("small", "calls", lambda r: r["requests"], lambda _: 2),
+        Goal("huge", "added lines shown", lambda r: r["lines_shown"], lambda _: 0.97, least=True),
+    ]
+
+
+def _wall(row: Row, chain: int, base_s: float) -> float:
+    longest = max(chain, math.ceil(row["requests"] / CONCURRENCY)) * base_s
+    return 1.25 * longest + float(row["overhead"])
+
+
+def _equivalent(row: Row) -> float:
+    paid = row["in_tok"] - 0.9 * row["cached_tok"]
+    return float(paid * row["tok_per_diff_tok"] / row["in_tok"])
+
+
+def sdk_seconds(reps: int) -> float:
+    """The median time that Python takes to load the SDK, above nothing."""
+
+    def timed(code: str) -> float:
+        clocked = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
+        done = subprocess.run([sys.executable, "-c", clocked], capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    return statistics.median(timed("import anthropic") for _ in range(reps))
+
+
+def measured(arguments: argparse.Namespace, diff: str, reps: int, *more: str) -> list[Row]:
+    """The rows of one diff."""
+    with tempfile.TemporaryDirectory() as name:
+        answers, report = Path(name, "answers.json"), Path(name, "report.json")
+        answers.write_text(json.dumps(ANSWERS))
+        command = [sys.executable, str(arguments.measure), "--diff", diff, "--reps", "1"]
+        command += ["--base-ms", str(arguments.base_ms), "--server", f"--answers {answers}", "--"]
+        command += [PROGRAM, "review", "{diff}", "--engine", "claude", "--concurrency", str(CONCURRENCY)]
+        command += ["--format", "json", "--output", str(report), *more]
+        rows = []
+        for _ in range(reps):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode or not done.stdout.strip():
+                sys.exit(f"measure.py failed: {done.stderr[-2000:]}")
+            row: Row = json.loads(done.stdout.splitlines()[-1])
+            told = json.loads(report.read_text())["timings"]
+            rows.append(row | {"speed_up": told["sequential_ms"] / max(1, told["wall_ms"])})
+            print(json.dumps(rows[-1]), flush=True)
+        return rows
+
+
+def median(rows: Sequence[Row]) -> Row:
+    """Each figure's median; what is no number is that of the first row."""
+    numbers = {key for key, value in rows[0].items() if isinstance(value, int | float) and not isinstance(value, bool)}
+    return rows[0] | {key: statistics.median(row[key] for row in rows) for key in numbers}
+
+
+def table(rows: Sequence[Row], judged: Sequence[tuple[Goal, Row]], sdk_s: float, reps: int) -> str:
+    """The page."""
+    heads = ["diff", "wall s", "overhead s", "CPU s", "RSS MB", "calls", "in turn", "tokens in", "per diff token"]
+    heads += ["cached", "lines shown", "load"]
+    keys = ["diff", "wall", "overhead", "cpu", "rss_mb", "requests", "depth", "in_tok", "tok_per_diff_tok"]
+    keys += ["cached_tok", "lines_shown", "load1"]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(_told(row[key]) for key in keys) + " |" for row in rows]
+    lines += ["", f"Medians of {reps} (huge: 1). `import anthropic` alone took {sdk_s:.2f} s.", ""]
+    lines += ["| diff | goal | measured | bound | |", "|---|---|---|---|---|"]
+    for goal, row in judged:
+        sign = ">=" if goal.least else "<="
+        verdict = "held" if goal.holds(row) else "**missed**"
+        lines.append(
+            f"| {goal.diff} | {goal.what} | {goal.figure(row):.2f} | {sign} {goal.bound(row):.2f} | {verdict} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _told(value: object) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, int | float) else str(value)
+
+
+def main() -> int:
+    """Measure, print, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measure", type=Path, required=True, help="the harness")
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--base-ms", type=int, default=2000)
+    parser.add_argument("--write", type=Path, help="a page with a table between the two marks")
+    arguments = parser.parse_args()
+    sdk_s = sdk_seconds(arguments.reps)
+    rows = [median(measured(arguments, diff, arguments.reps, "--no-cache")) for diff in ("small", "medium", "large")]
+    rows.append(median(measured(arguments, "huge", 1, "--no-cache", "--max-cost", "100")))
+    by_diff = {row["diff"]: row for row in rows}
+    judged = [(goal, by_diff[goal.diff]) for goal in goals(arguments.base_ms / 1000, sdk_s)]
+    page = table(rows, judged, sdk_s, arguments.reps)
+    print(page)
+    if arguments.write:
+        before, mark, rest = arguments.write.read_text("utf-8").partition("<!-- figures:start -->\n")
+        after = rest.partition("<!-- figures:end -->")[2]
+        arguments.write.write_text(f"{before}{mark}{page}<!-- figures:end -->{after}", "utf-8")
+    missed = [goal for goal, row in judged if not goal.holds(row)]
+    print(f"{len(judged) - len(missed)} of {len(judged)} goals held")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

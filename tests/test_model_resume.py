@@ -1,0 +1,98 @@
+"""A review with models that is killed amid a call, and resumed: the same review, and no recorded answer paid twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from reviewbot.cli import main
+from tests.kill_and_resume import kill, lasting, start
+from tests.kill_and_resume_model import marked, question_of, recorded
+from tests.messages_api import MessagesApi, Scripted
+
+Json = dict[str, Any]
+
+LINES = ("def bill(name, total):", "    return total / len(name)")
+DIFF = "diff --git a/shop/bill.py b/shop/bill.py\nnew file mode 100644\n--- /dev/null\n+++ b/shop/bill.py\n"
+DIFF += f"@@ -0,0 +1,{len(LINES)} @@\n" + "".join(f"+{line}\n" for line in LINES)
+FOUND = {
+    "file": "shop/bill.py", "quote": LINES[1], "message": "An empty name divides by zero.",
+    "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
+    "severity": "warning", "category": "wrong-value", "confidence": 65, "suggestion": "", "cwe": None,
+}  # fmt: skip
+
+
+def asks_for_rulings(body: Json) -> bool:
+    return "rulings" in body["output_config"]["format"]["schema"]["properties"]
+
+
+def answer(body: Json) -> Scripted:
+    """The logic worker finds one thing, the others nothing; the verifier believes it. Rules are enough for a plan."""
+    if asks_for_rulings(body):
+        ruling = {"argument_against": "a caller may check", "evidence": LINES[1].strip(), "confidence": 90}
+        ruling |= {"severity": "warning"}
+        handles = dict.fromkeys(re.findall(r"\bc[0-9]+\b", json.dumps(body["messages"])))
+        return marked(body, {"rulings": [{"candidate": handle, **ruling} for handle in handles]})
+    logic = "# Your job: logic" in json.dumps(body["system"])
+    return marked(body, {"findings": [FOUND] if logic else [], "hints": [], "escalation": None})
+
+
+@pytest.fixture
+def undisturbed() -> Iterator[MessagesApi]:
+    """The far end of the run that nobody kills."""
+    with MessagesApi(answer) as api:
+        yield api
+    api.check()
+
+
+def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered(
+    messages_api: MessagesApi,
+    undisturbed: MessagesApi,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in [name for name in os.environ if name.startswith("REVIEWBOT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    diff, gate = tmp_path / "change.diff", Event()
+    diff.write_text(DIFF)
+
+    def review(api: MessagesApi, cache: Path, *more: str) -> Json:
+        for key, value in {"HOME": str(cache), "XDG_CACHE_HOME": str(cache), **_door(api)}.items():
+            monkeypatch.setenv(key, value)
+        assert main(["review", str(diff), "--engine", "claude", "--format", "json", *more]) == 0
+        return lasting(json.loads(capsys.readouterr().out))
+
+    # Its verdict is not there when it is killed; by then everybody else has asked, and the finding is in the journal.
+    messages_api.otherwise = lambda body: replace(answer(body), gate=gate) if asks_for_rulings(body) else answer(body)
+    process = start(diff, tmp_path / "killed", engine="claude", environ=_door(messages_api))
+    wanted = review(undisturbed, tmp_path / "whole")
+    whole = [question_of(body) for body in undisturbed.bodies]
+    messages_api.wait_for(len(whole))
+    kill(process)
+    known = recorded(tmp_path / "killed")
+    gate.set()
+    resumed = review(messages_api, tmp_path / "killed", "--resume")
+
+    asked = [question_of(body) for body in messages_api.bodies]
+    first, then = asked[: len(whole)], asked[len(whole) :]
+    assert sorted(first) == sorted(whole)
+    (logic,) = [question_of(body) for body in undisturbed.bodies if "# Your job: logic" in json.dumps(body["system"])]
+    assert logic in known, "the verifier is asked once the worker's answer is recorded"
+    assert sorted(then) == sorted(set(whole) - known)
+    assert any(asks_for_rulings(body) for body in messages_api.bodies[len(whole) :])
+    assert resumed == wanted
+    assert [(f["line"], f["confidence"]) for f in resumed["findings"] if f["category"] == "wrong-value"] == [(2, 90)]
+
+
+def _door(api: MessagesApi) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "sk-none"}
