@@ -58,3 +58,23 @@ for name, most in allowed.items():
     print(name, groups[name]["clean_cases_flagged"], "of", groups[name]["clean_cases"], "flagged")
     assert groups[name]["clean_cases_flagged"] <= most
 EOF
+
+# With models: what is sent for real changes. The server is a fake that answers at once, and finds nothing.
+cat >"$corpus/answers.json" <<'JSON'
+[{"match": "# Planner\\b", "text": "{\"reason\": \"as routed\", \"strategy\": \"merge\", \"tasks\": [], \"workers\": []}"},
+ {"match": "# Your job", "text": "{\"findings\": [], \"hints\": [], \"escalation\": null}"}]
+JSON
+for name in small medium large; do
+  python3 "$shared/perf/measure.py" --diff "$name" --base-ms 0 --server "--answers $corpus/answers.json" \
+    --out "$corpus/model.jsonl" -- "$(command -v reviewbot)" review {diff} --engine claude --concurrency 16 --no-cache >/dev/null
+done
+python3 - "$corpus/model.jsonl" <<'EOF2'
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    name, tokens = row["diff"], row["tok_per_diff_tok"]
+    print(f"{name}: {row['requests']} calls, {tokens} tokens in per token of diff, {row['lines_shown']:.0%} of added lines shown")
+    assert row["rc"] == 0 and not row["failed"], row
+    assert row["lines_shown"] >= 0.97, row
+    assert name == "small" or tokens <= 6, row
+    assert name != "small" or row["requests"] <= 2, row
+EOF2

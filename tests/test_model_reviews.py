@@ -86,12 +86,15 @@ class Door:
     err: str = ""
 
     def review(self, diff: str, *more: str) -> Json:
-        """The review in JSON."""
+        """The review in JSON. Whatever it was, a replay of its trace is the same to the byte."""
         (self.folder / "change.diff").write_text(diff)
-        command = ["review", "change.diff", "--engine", "claude", "--format", "json", *more]
-        self.code = main(command)
+        trace = [] if "--trace" in more else ["--trace", "of-all.json"]
+        self.code = main(["review", "change.diff", "--engine", "claude", "--format", "json", *trace, *more])
         captured = self.capsys.readouterr()
         self.err = captured.err
+        if trace and captured.out:
+            assert main(["replay", "of-all.json", "--format", "json"]) == 0
+            assert self.capsys.readouterr().out == captured.out
         return json.loads(captured.out) if captured.out else {}
 
     @property

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
+from reviewbot.adapters.replay import Given, record_given, replay
 from reviewbot.adapters.scripted import ScriptedEngine
 from reviewbot.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.diff.parse import parse_diff
+from reviewbot.outgoing import masked_review, masked_trace
+from reviewbot.output.json_report import render_json
 from reviewbot.ports import Answer, Crew, Escalated, Journal, Planner, Settled, Verifier, WorkOrder
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
-from reviewbot.trace import Event, Trace
+from reviewbot.trace import Event, Trace, read_trace
 
 ORDERS = b"""\
 diff --git a/src/orders.py b/src/orders.py
@@ -130,7 +133,17 @@ class Story:
     async def telling(self) -> Review:
         change = parse_diff(self.diff)
         setup = self.setup(change)
-        return await review(change, setup)
+        answer = await review(change, setup)
+        await self._check_replay(change, answer)
+        return answer
+
+    async def _check_replay(self, change: ChangeSet, answer: Review) -> None:
+        """Every story can be told again from its trace alone, to the byte."""
+        trace = Trace(self.clock)
+        record_given(trace, change, Given(Rules.of(self.crew.cards, None, 10), (), "scripted", self.notes))
+        trace.events += self.events
+        again = await replay(read_trace(masked_trace(trace)))
+        assert render_json(masked_review(again)) == render_json(masked_review(answer))
 
     def setup(self, change: ChangeSet) -> Setup:
         trace = Trace(self.clock, self.listener)
