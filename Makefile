@@ -3,7 +3,8 @@ PYTHON ?= python3
 SHARED ?= ../shared
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= 2
+# More than processors: many tests wait for programs, sockets and other processes.
+JOBS ?= 3
 # What is long is measured on large changes where they are at hand, and on the example in a plain clone.
 EXAMPLE := examples/orders/change.diff
 SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
@@ -50,6 +51,7 @@ acceptance: $(VENV)/dev  ## against the shared material, where it is there
 
 fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds each time
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -n $(JOBS) tests
 
 kill: $(VENV)/dev  ## long: kill -9 at random points, 20 without and 30 with models, then --resume
 	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)

@@ -124,7 +124,7 @@ def setup(
         clock=clock,
         trace=trace,
         run_id=_identity(ground, settings, given, (repr(table), parts.engine.name)),
-        concurrency=settings.concurrency,
+        concurrency=settings.concurrency + parts.ahead,
         deadline_s=settings.deadline_s,
         fan_out=parts.fan_out,
     )

@@ -66,6 +66,8 @@ class Parts:
     synthesizer: RuledSynthesizer | ModelSynthesizer
     close: Callable[[], Awaitable[None]]
     fan_out: int | None = None
+    ahead: int = 0
+    """Tasks that may be prepared while all calls of models are taken."""
 
     def given(self, joint: tuple[JointRow, ...]) -> Given:
         """What a replay has to know of it."""
@@ -126,6 +128,8 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
         synthesizer=synthesizer,
         close=_both(head.close, line.close),
         fan_out=settings.fan_out,
+        # Few, since the time of a task runs while it waits for its call.
+        ahead=settings.concurrency // 4,
     )
 
 
