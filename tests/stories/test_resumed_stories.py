@@ -53,7 +53,8 @@ def test_killed_in_the_middle_and_resumed_the_review_is_the_same_and_nothing_fin
 
     assert resumed.told() == expected
     assert not finished & {task_id for task_id, _ in resumed.asked()}
-    assert len(killed.asked()) + len(resumed.asked()) <= len(whole.asked()) + 2, "two were in the air"
+    # Two may be in the air, and two more answered and not yet written down: their places are free by then.
+    assert len(killed.asked()) + len(resumed.asked()) <= len(whole.asked()) + 4
 
 
 async def _killed_at(telling: Any, moment: int) -> None:
