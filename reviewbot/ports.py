@@ -5,7 +5,7 @@ Adapters and tools implement these; `reviewbot.wiring` is the only place that ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -274,9 +274,6 @@ class ModelRequest:
     tools: tuple[OfferedTool, ...] = ()
     schema: Mapping[str, object] | None = None
     """JSON Schema that the final text must fit; whoever asks validates it again."""
-    accepts: Callable[[ModelReply], bool] | None = field(default=None, compare=False, repr=False)
-    """Whether whoever asks could use an answer that fits the schema: what they could not is not kept for later. None:
-    any that fits. It is not sent. It raises nothing."""
 
 
 StopReason = Literal["end", "tools", "max_tokens", "refusal", "context", "other"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from reviewbot.contracts import Finding, ReviewTask, Rulings, Tier
 from reviewbot.model.answers import schema_of
 from reviewbot.model.fence import fenced
-from reviewbot.model.request import MAX_TITLE, UNTITLED
 from reviewbot.model.told import Section
+from reviewbot.model.worker_request import MAX_TITLE, UNTITLED
 from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.supervisor.verifier import is_contested, meets
 

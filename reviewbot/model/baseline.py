@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reviewbot.contracts import (
-    Candidate,
     ChangeSet,
     Metadata,
     Plan,
-    Reported,
     ReviewTask,
     WorkerAnswer,
     WorkerCard,
@@ -23,6 +21,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.model.fence import fenced
+from reviewbot.model.outcome import candidate_of
 from reviewbot.ports import Answer, Crew, Model, ModelRequest, Settled, Text, Turn, WorkOrder
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner, task_for
 
@@ -60,7 +59,7 @@ class BaselineEngine:
         reply = await self.model.ask(_request(order))
         answer = read_answer(reply, WorkerAnswer)
         return Answer(
-            candidates=tuple(_candidate(reported, reply.model) for reported in answer.findings),
+            candidates=tuple(candidate_of(reported, reply.model) for reported in answer.findings),
             origin="model",
             metadata=Metadata(
                 usage=reply.usage,
@@ -125,21 +124,4 @@ def _request(order: WorkOrder) -> ModelRequest:
         turns=(Turn("user", (Text(f"{about}\n\n{told}"),)),),
         max_tokens=order.task.constraints.max_tokens,
         schema=schema_of(WorkerAnswer),
-    )
-
-
-def _candidate(reported: Reported, model: str) -> Candidate:
-    return Candidate(
-        severity=reported.severity,
-        path=reported.file,
-        quote=reported.quote,
-        message=reported.message,
-        confidence=reported.confidence,
-        source=model,
-        category=reported.category,
-        trigger=reported.trigger,
-        contract=reported.contract,
-        symptom=reported.symptom,
-        suggestion=reported.suggestion,
-        cwe=reported.cwe,
     )

@@ -27,7 +27,7 @@ from reviewbot.model.hints import hints_of
 from reviewbot.model.loop import Conversation, LoopError, Spent
 from reviewbot.model.outcome import Attempt
 from reviewbot.model.programs import ask_programs
-from reviewbot.model.request import request_of
+from reviewbot.model.worker_request import request_of
 from reviewbot.ports import Answer, Clock, Engine, Escalated, Model, OwnTool, Recorder, ToolAnswer, ToolCall, WorkOrder
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
 from reviewbot.threads import in_thread

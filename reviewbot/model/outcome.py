@@ -47,7 +47,7 @@ class Attempt:
         programs, confirmed = weighed(
             self.heard.candidates, hints_of(self.heard.candidates), said.hints, self._source()
         )
-        found = sorted_by_scope(task.type, (_candidate(each, self._source()) for each in said.findings))
+        found = sorted_by_scope(task.type, (candidate_of(each, self._source()) for each in said.findings))
         self._leave(found.foreign)
         looked = said.escalation is None or self._only_points(said.escalation.reason)
         answer = Answer((*found.told, *confirmed), self.heard.gaps, self._metadata(looked=looked), "model", programs)
@@ -101,7 +101,8 @@ class Attempt:
         return _NO_SLUG.sub("-", self.spent.model or "")[:80] or NAMELESS
 
 
-def _candidate(reported: Reported, source: str) -> Candidate:
+def candidate_of(reported: Reported, source: str) -> Candidate:
+    """What a model reported, as an engine hands it on; its place is looked for by the quote."""
     return Candidate(
         severity=reported.severity,
         path=reported.file,

@@ -132,17 +132,6 @@ def test_a_schema_that_is_not_known_is_whoever_asks_own_matter(journal: Any, a_r
     assert texts_of(journal, a_request(schema={"type": "object"}), "one", "two") == ["one", "one"]
 
 
-def test_what_whoever_asks_could_not_use_is_not_kept(journal: Any, a_request: Request) -> None:
-    request = a_request(accepts=lambda reply: reply.text == "good")
-    assert texts_of(journal, request, "bad", "good", "better") == ["bad", "good", "good"]
-    assert request == a_request()
-
-
-def test_a_kept_answer_that_cannot_be_used_any_more_is_asked_for_again(journal: Any, a_request: Request) -> None:
-    texts_of(journal, a_request(), "one")
-    assert texts_of(journal, a_request(accepts=lambda reply: reply.text == "two"), "two", "three") == ["two", "two"]
-
-
 @pytest.mark.parametrize("fields", [{"tools": ()}, {"tools": TOOLS, "no_calls": True}])
 def test_a_wish_for_a_tool_that_nobody_can_grant_is_not_kept(
     fields: dict[str, Any], journal: Any, a_request: Request

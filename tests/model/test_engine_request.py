@@ -16,8 +16,8 @@ from reviewbot.contracts import WorkerAnswer, WorkerResult
 from reviewbot.model.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.hints import MAX_HINTS, hints_of
-from reviewbot.model.request import FAILED, HINTS, MAX_DESCRIPTION, MAX_TITLE, PLANNED, request_of
 from reviewbot.model.told import Section
+from reviewbot.model.worker_request import FAILED, HINTS, MAX_DESCRIPTION, MAX_TITLE, PLANNED, request_of
 from reviewbot.ports import ModelRequest, Text
 from reviewbot.supervisor.adoption import ALSO, FOCUS
 
