@@ -155,6 +155,7 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         contract=candidate.contract,
         symptom=candidate.symptom,
         suggestion=candidate.suggestion,
+        replacement=candidate.replacement,
         confidence=candidate.confidence,
         claimed=candidate.confidence if origin == "model" else None,
         disputed=candidate.disputed,

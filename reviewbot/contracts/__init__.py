@@ -7,6 +7,8 @@ names (see `reviewbot.diff.names`). Line numbers are 1-based. Durations are mill
 from __future__ import annotations
 
 from reviewbot.contracts.answers import (
+    Compared,
+    Comparison,
     Critique,
     Escalating,
     Judged,
@@ -46,6 +48,7 @@ from reviewbot.contracts.change import (
     FileCoverage,
     Hunk,
 )
+from reviewbot.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.contracts.review import (
     Conflict,
     HumanItem,
@@ -83,6 +86,8 @@ __all__ = [
     "Candidate",
     "CardBudget",
     "ChangeSet",
+    "Compared",
+    "Comparison",
     "Confidence",
     "Conflict",
     "Constraints",
@@ -114,6 +119,9 @@ __all__ = [
     "ProposedPlan",
     "ProposedTask",
     "ProposedWorker",
+    "PullPosted",
+    "PullRef",
+    "PullReview",
     "Remark",
     "Reported",
     "Review",

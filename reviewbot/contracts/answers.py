@@ -27,6 +27,8 @@ class Reported(Contract):
     category: Slug
     confidence: Confidence
     suggestion: Annotated[str, Field(max_length=4_000)]
+    replacement: Annotated[str, Field(max_length=4_000)] | None = None
+    """What takes the place of the quoted lines, whole lines; "" deletes them. An answer may leave it out."""
     cwe: Annotated[int, Field(ge=1, le=10_000)] | None
 
 
@@ -123,6 +125,22 @@ class Settlements(Contract):
     """One for each cluster that was asked about."""
 
     settlements: Annotated[tuple[Settlement, ...], Field(max_length=50)]
+
+
+class Compared(Contract):
+    """What the synthesizer's model makes of one finding beside the others."""
+
+    finding: Handle
+    same_as: Handle | None
+    """The finding that tells of the same defect, where it is mended; None: it stands for itself."""
+    severity: Severity
+    reason: Annotated[str, Field(max_length=1_000)]
+
+
+class Comparison(Contract):
+    """All findings against each other."""
+
+    findings: Annotated[tuple[Compared, ...], Field(max_length=100)]
 
 
 class Remark(Contract):

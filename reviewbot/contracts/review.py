@@ -15,7 +15,7 @@ class Withheld(Contract):
     """A finding that is counted and not shown among the others, with the reason."""
 
     finding: Finding
-    reason: Literal["below_threshold", "over_cap", "critic", "minor"]
+    reason: Literal["below_threshold", "over_cap", "critic", "repeated"]
     message: str
 
 

@@ -175,6 +175,7 @@ class Candidate(Contract):
     contract: Annotated[str, Field(max_length=1_000)] = ""
     symptom: Annotated[str, Field(max_length=1_000)] = ""
     suggestion: Annotated[str, Field(max_length=4_000)] = ""
+    replacement: Annotated[str, Field(max_length=4_000)] | None = None
     disputed: Annotated[str, Field(max_length=1_000)] = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
 
@@ -202,6 +203,8 @@ class Finding(Contract):
     symptom: str = ""
     """What is seen when it bites."""
     suggestion: str = ""
+    replacement: str | None = None
+    """What takes the place of `line` to `end_line`: whole lines joined by LF, "" deletes them. Not yet proven."""
     confidence: Confidence
     claimed: Confidence | None = None
     """What the model that found it said of its own certainty; it decides nothing."""

@@ -26,7 +26,7 @@ SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 
-SET_ASIDE = frozenset({"minor", "critic"})
+SET_ASIDE = frozenset({"critic", "over_cap", "repeated"})
 """Places of findings that a review holds for true and does not show."""
 NOT_SHOWN = 79
 """What a scorer reads as their confidence: it takes everything of 80 and more for shown."""
@@ -69,7 +69,7 @@ def finding_row(finding: Finding, place: str = "worker") -> Json:
         "severity": SEVERITIES[finding.severity],
         "confidence": min(finding.confidence, NOT_SHOWN) if place in SET_ASIDE else finding.confidence,
         "judged": finding.confidence,
-        "text": redact(f"{finding.message} {finding.trigger}".strip()),
+        "text": redact(" ".join(filter(None, (finding.message, finding.trigger, finding.contract, finding.symptom)))),
         "cwe": None if finding.cwe is None else f"CWE-{finding.cwe}",
         "rule": finding.rule,
         "sources": list(finding.sources),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
@@ -41,9 +42,15 @@ _UNSUPPORTED = frozenset({
 
 def schema_of(shape: type[Contract]) -> dict[str, Any]:
     """The JSON Schema of an answer as a provider takes it: closed objects, every field required, no bounds."""
-    closed = _closed(shape.model_json_schema())
+    closed = json.loads(_schema_text(shape))
     assert isinstance(closed, dict)  # noqa: S101 - an object's schema is an object
     return closed
+
+
+@cache
+def _schema_text(shape: type[Contract]) -> str:
+    """Kept as text, so that nobody alters another's: to derive it takes longer than all else about a request."""
+    return json.dumps(_closed(shape.model_json_schema()))
 
 
 def read_answer(reply: ModelReply, shape: type[T]) -> T:

@@ -6,12 +6,27 @@ really written, which nobody knows before; where that is reached the far end say
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from reviewbot.ports import Clock
 
 MINUTE_S = 60.0
 
 BURST_S = 1.0
 """How much of the rate may go out at once after a pause: little, since providers count in shorter windows too."""
+
+
+class Rate(Protocol):
+    """A bucket as its users see it: the one of this process below, or one that several processes share."""
+
+    def take(self, tokens: int) -> float:
+        """Claim room for one request that sends so many tokens; gives the seconds to wait before it may go out."""
+
+    def close(self, seconds: float) -> None:
+        """Nobody sends anything for so long: the far end asked for it."""
+
+    def closed_s(self) -> float:
+        """How much longer."""
 
 
 class _Flow:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from reviewbot.budget import Deadline, Ledger
 from reviewbot.contracts import Tier
 from reviewbot.errors import EngineError
-from reviewbot.model.bucket import Bucket
+from reviewbot.model.bucket import Rate
 from reviewbot.model.metered import Admitted, Meter, Metered
 from reviewbot.model.patience import Patience, Patient
 from reviewbot.model.remembered import Remembered
@@ -46,7 +46,7 @@ class Discipline:
     """The id of each tier's model."""
     prices: PriceTable = field(default_factory=PriceTable)
     patience: Patience = field(default_factory=Patience)
-    bucket: Bucket | None = None
+    bucket: Rate | None = None
     """None: as fast as it goes."""
     origin: str = ""
     """Who serves the models, such as a base URL: an answer of one is none of another."""

@@ -16,7 +16,7 @@ from reviewbot.context.enclosing import Enclosing
 from reviewbot.context.service import Context
 from reviewbot.contracts import Finding
 from reviewbot.model.around import fitted
-from reviewbot.model.told import Section, told
+from reviewbot.model.told import EARLIER, Section, told
 from reviewbot.ports import WorkOrder
 
 MAX_AROUND = 5_000
@@ -66,7 +66,8 @@ def evidence_of(order: WorkOrder, finding: Finding) -> tuple[Section, ...]:
     seen = frozenset(line[1:].strip() for each in order.task.slices for line in each.code.split("\n"))
     holder = context.enclosing(finding.path, finding.line, finding.end_line)
     scene = _Scene(finding, context, seen, holder)
-    rules = told(order) if order.task.type not in CODE_TYPES else ()
+    # What a reviewer once wished for is no rule that a finding could rest on.
+    rules = () if order.task.type in CODE_TYPES else tuple(each for each in told(order) if each.name != EARLIER)
     parts = {
         "The definition that holds it": _around(scene),
         "What it calls or speaks of": "\n\n".join(_definitions(scene)),

@@ -114,6 +114,8 @@ def candidate_of(reported: Reported, source: str) -> Candidate:
         trigger=reported.trigger,
         contract=reported.contract,
         symptom=reported.symptom,
-        suggestion=reported.suggestion,
+        # The same code is not asked for twice: what replaces the lines is also what readers of a report are told.
+        suggestion=reported.suggestion or reported.replacement or "",
+        replacement=reported.replacement,
         cwe=reported.cwe,
     )

@@ -16,7 +16,7 @@ from tenacity import (
 
 from reviewbot.budget import Deadline
 from reviewbot.errors import DeadlineError, TransientError
-from reviewbot.model.bucket import Bucket
+from reviewbot.model.bucket import Bucket, Rate
 from reviewbot.model.requests import estimated_tokens
 from reviewbot.ports import Clock, Model, ModelReply, ModelRequest
 
@@ -46,13 +46,13 @@ class Patient:
         clock: Clock,
         deadline: Deadline,
         patience: Patience | None = None,
-        bucket: Bucket | None = None,
+        bucket: Rate | None = None,
     ) -> None:
         self._inner = inner
         self._clock = clock
         self._deadline = deadline
         self._patience = patience or Patience()
-        self._bucket = bucket or Bucket(clock)
+        self._bucket: Rate = bucket or Bucket(clock)
         self._places = asyncio.Semaphore(self._patience.concurrency)
         first, longest = self._patience.first_wait_s, self._patience.longest_wait_s
         self._growing = wait_exponential(multiplier=first, max=longest) + wait_random(0, first / 2)

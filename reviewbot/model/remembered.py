@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from reviewbot.contracts import (
+    Comparison,
     Contract,
     Critique,
     ProposedPlan,
@@ -27,7 +28,7 @@ from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
 
-SHAPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Critique)
+SHAPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Comparison, Critique)
 """What models are asked to answer in. A request says only the schema, which leaves out the bounds."""
 
 _VERSION = 2

@@ -1,7 +1,8 @@
 """The `Synthesizer` that asks a model where rules come to an end, and is as good as the rules where it cannot.
 
-One call for all clusters of a review, and none where there is no cluster. See `reviewbot.supervisor.settling` for what
-an answer can do, and what none can.
+One call for all clusters of a review, and one that puts what models found beside each other; none where there is
+nothing to settle or to compare. See `supervisor.settling` and `supervisor.comparing` for what an answer can do, and
+what none can.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import ChangeSet, Finding, Plan, Review, Settlement, Settlements
+from reviewbot.contracts import ChangeSet, Compared, Comparison, Finding, Plan, Review, Settlement, Settlements
 from reviewbot.errors import (
     AccountError,
     BudgetError,
@@ -19,6 +20,7 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
+from reviewbot.model import comparison
 from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.model.critic import Critic
 from reviewbot.model.fence import RULE, fenced
@@ -26,6 +28,7 @@ from reviewbot.model.showing import MAX_CHARS, shown_code, shown_finding
 from reviewbot.ports import Books, Model, ModelRequest, Recorder, Settled, Text, Turn
 from reviewbot.redact import redact
 from reviewbot.supervisor.clusters import Cluster, ClusterKind, Sorted, clusters_of, deterministic, severities
+from reviewbot.supervisor.comparing import Outcome, comparable, compared
 from reviewbot.supervisor.merging import Defect, merged
 from reviewbot.supervisor.settling import Decision, handles_of, settle
 from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
@@ -44,6 +47,7 @@ KINDS: Mapping[ClusterKind, str] = {
 """What a cluster is put forward for."""
 
 UNSETTLED = "contradictions and repetitions among the findings were not settled"
+UNCOMPARED = "the findings were not weighed against each other"
 
 WHY: dict[type[EngineError], str] = {
     BudgetError: "the budget was spent",
@@ -54,6 +58,7 @@ WHY: dict[type[EngineError], str] = {
     TooLongError: "that was more than the model reads",
 }
 """Why there was no answer, in words of ours: an error's own may repeat what a model wrote."""
+UNUSABLE = "the model's answer could not be used"
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class ModelSynthesizer:
     notes: tuple[str, ...] = ()
     books: Books | None = None
     critic: Critic | None = None
+    comparison: str = ""
+    """The prompt of the question that puts findings beside each other."""
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything. No error: where a call fails the rules' result stands, with a note."""
@@ -98,7 +105,39 @@ class ModelSynthesizer:
         outcome = settle(found, answers or (), self.rules)
         for decision in outcome.decisions if answers is not None else ():
             self._record(decision)
-        return placed(outcome.single, outcome.conflicts, self.rules)
+        beside = await self._beside(change, outcome.single, notes)
+        weighed = placed(beside.single, outcome.conflicts, self.rules)
+        weighed.withheld.extend(beside.repeated)
+        return weighed
+
+    async def _beside(self, change: ChangeSet, findings: Sequence[Finding], notes: list[str]) -> Outcome:
+        """The findings as they stand beside each other; as they are where there is nothing to compare, or no answer."""
+        named = comparable(findings, self.rules)
+        if not named:
+            return Outcome(tuple(findings), ())
+        try:
+            reply = await self.model.ask(comparison.request_of(change, named, self.comparison))
+            answers = read_answer(reply, Comparison).findings
+        except EngineError as error:
+            notes.append(f"{UNCOMPARED}: {WHY.get(type(error), UNUSABLE)}")
+            self.trace.record("compared", effect="failed", reason=str(error))
+            return Outcome(tuple(findings), ())
+        for answer in answers:
+            if answer.finding in named:
+                self._record_compared(answer, named[answer.finding])
+        return compared(findings, named, answers)
+
+    def _record_compared(self, answer: Compared, finding: Finding) -> None:
+        self.trace.record(
+            "compared",
+            finding=answer.finding,
+            path=finding.path,
+            line=finding.line,
+            same_as=answer.same_as,
+            severity=answer.severity,
+            alone=finding.severity,
+            reason=redact(answer.reason),
+        )
 
     async def _answers(self, change: ChangeSet, found: Sorted, notes: list[str]) -> Sequence[Settlement] | None:
         """What the model said of the clusters; None where it was not asked or did not answer."""
@@ -110,7 +149,7 @@ class ModelSynthesizer:
             reply = await self.model.ask(request_of(change, found.clusters, self.prompt))
             return read_answer(reply, Settlements).settlements
         except EngineError as error:
-            why = WHY.get(type(error), "the model's answer could not be used")
+            why = WHY.get(type(error), UNUSABLE)
             notes.append(f"{UNSETTLED}: {why}")
             self.trace.record("settled", by="synthesizer", effect="failed", reason=str(error))
             return None

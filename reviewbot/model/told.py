@@ -15,6 +15,7 @@ from reviewbot.context.comments import comments
 from reviewbot.context.service import Context
 from reviewbot.diff.rows import payload_rows
 from reviewbot.model.around import CUT, Place, declared, fitted, joined, places, shares, words
+from reviewbot.ports import Remembering
 
 if TYPE_CHECKING:
     from reviewbot.contracts import Payload
@@ -45,6 +46,12 @@ MAX_RANGES = 3
 """Hunks of one task whose history is asked for. Each is a question that takes git as long as the file is old."""
 
 MAX_COMMITS = 5
+
+MAX_EARLIER = 6
+"""Comments on one file."""
+
+EARLIER = "what reviewers wrote of earlier changes to these files"
+"""The section's name. It is no rule: a comment was about another change, and its author may have been wrong."""
 
 MIN_NAME = 3
 """Characters of a name that is looked for; shorter ones stand everywhere."""
@@ -239,6 +246,16 @@ def _conventions(scene: _Scene, room: int) -> str:
     return joined(((f"{path}:", text) for path, text in files.items()), room)
 
 
+def _earlier(scene: _Scene, room: int) -> str:
+    """What people who may write to the repository said of these files before, where the snapshot knows it."""
+    snapshot = scene.order.snapshot
+    if not isinstance(snapshot, Remembering) or room < MIN_DEFINITION:
+        return ""
+    names = {payload.file_path: payload.old_path or payload.file_path for payload in scene.order.task.slices}
+    found = ((path, snapshot.earlier(old, MAX_EARLIER)) for path, old in names.items())
+    return joined(((f"{path}:", "\n".join(f"  {line}" for line in lines)) for path, lines in found if lines), room)
+
+
 _TOLD: dict[str, tuple[tuple[str, float, _Teller], ...]] = {
     "logic": (
         ("definitions", 0.55, _definitions),
@@ -246,6 +263,7 @@ _TOLD: dict[str, tuple[tuple[str, float, _Teller], ...]] = {
         ("comments", 0.2, _comments),
         ("imports", 0.2, _imports),
         ("history", 0.2, _history),
+        (EARLIER, 0.2, _earlier),
     ),
     "security": (("definitions", 0.8, _definitions), ("imports", 0.4, _imports)),
     "performance": (
@@ -253,7 +271,7 @@ _TOLD: dict[str, tuple[tuple[str, float, _Teller], ...]] = {
         ("callers", 0.4, _callers_of_places),
         ("imports", 0.2, _imports),
     ),
-    "style": (("conventions", 1.0, _conventions),),
+    "style": (("conventions", 1.0, _conventions), (EARLIER, 0.3, _earlier)),
 }
 """By type of task: what is told, the most useful first, and the share of the room that each may take."""
 

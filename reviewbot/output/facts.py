@@ -46,7 +46,7 @@ WITHHELD_WORDS = {
     "below_threshold": "below the confidence threshold",
     "over_cap": "over the cap on findings",
     "critic": "set aside by the last look over the review",
-    "minor": "true as far as can be told, and of little weight",
+    "repeated": "told by another finding already",
 }
 
 
@@ -156,3 +156,8 @@ def _grouped(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
     for key, path in entries:
         groups.setdefault(key, {})[path] = None
     return [Unseen(what, reason, tuple(paths)) for (what, reason), paths in groups.items()]
+
+
+def advice(finding: Finding) -> str:
+    """What mends it: a finder's words or code, else the lines that are to stand in its place; empty where none is."""
+    return finding.suggestion if finding.suggestion.strip() else finding.replacement or ""

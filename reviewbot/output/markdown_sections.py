@@ -16,6 +16,7 @@ from reviewbot.output.facts import (
     SEVERITY_WORDS,
     STATE_WORDS,
     WITHHELD_WORDS,
+    advice,
     by_severity,
     counted,
     tags,
@@ -198,11 +199,11 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
     for title, told in _told(finding, proofs=detail.proofs):
         if prose := _prose(told, detail.prose):
             yield f"{_INDENT}*{title}:* {prose}"
-    if "\n" in block(finding.suggestion):
+    if "\n" in block(advice(finding)):
         if detail.code_lines:
             yield f"{_INDENT}*Suggestion:*"
-            yield from _code(finding.suggestion, info, detail)
-    elif suggestion := _prose(finding.suggestion, detail.prose):
+            yield from _code(advice(finding), info, detail)
+    elif suggestion := _prose(advice(finding), detail.prose):
         yield f"{_INDENT}*Suggestion:* {suggestion}"
     about = ", ".join(_tag(tag) for tag in tags(finding))
     sources = ", ".join(_tag(source) for source in finding.sources[:_SOURCES])

@@ -309,6 +309,8 @@ def _surer(said: _Said) -> tuple[bool, bool, int, int]:
 def said_again(speaker: Finding, other: Finding) -> Finding:
     """The speaker's words for both: what it leaves blank the other may fill, and both are named as sources."""
     filled = {name: getattr(speaker, name) or getattr(other, name) for name in _FILLED}
+    if speaker.replacement is None and (speaker.line, speaker.end_line) == (other.line, other.end_line):
+        filled["replacement"] = other.replacement
     return speaker.model_copy(update={"sources": tuple(sorted({*speaker.sources, *other.sources})), **filled})
 
 
@@ -320,7 +322,7 @@ def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
     """By place, and then by everything else: the order in which workers answered must not show in the review."""
     place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
     told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.proof, f.disputed)
-    return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also))
+    return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also), str(f.replacement))
 
 
 def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:

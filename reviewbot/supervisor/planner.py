@@ -51,6 +51,8 @@ class PlanLimits:
 
     chunk_lines: int = 400
     ignore: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    """Globs of the files to read; empty means all."""
     workers: tuple[str, ...] = ()
     """Only these; empty means all."""
     max_files: int = MAX_FILES
@@ -99,7 +101,7 @@ class _Routed(NamedTuple):
 
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
-    sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files)
+    sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files, limits.paths)
     choose = _chooser(sorted_files.read, limits)
     routed: list[_Routed] = []
     unlooked: list[Unlooked] = []

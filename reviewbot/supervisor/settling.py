@@ -118,7 +118,7 @@ def _of_severity(defect: Defect, answer: Settlement) -> Outcome:
 def _chosen(wanted: Severity, defects: Iterable[Defect]) -> Severity:
     """The wanted severity where it was given and may be chosen, else the worst.
 
-    What one of them calls more than worth knowing is settled to no less than a warning: below, it would not be shown.
+    What one of them calls more than worth knowing is settled to no less than a warning: it is one word against another.
     """
     choice = severities(said for defect in defects for said in defect.sayings)
     if wanted not in choice:
@@ -159,7 +159,7 @@ def _joined(cluster: Cluster, answer: Settlement, kept: Sequence[Defect], rules:
     speaker = min(speaking, key=_surest)
     one = _spoken(speaker, models, answer.severity)
     if cluster.contradictions:
-        one = one.model_copy(update={"suggestion": speaker.finding.suggestion})
+        one = one.model_copy(update=_advice(speaker.finding, one))
     stay = [pair for pair in cluster.contradictions if all(map(deterministic, pair.sides))]
     conflicts = tuple(_with(pair, speaker, one) for pair in stay)
     paired = [side for pair in stay for side in pair.sides]
@@ -175,10 +175,16 @@ def _of_models(cluster: Cluster, models: Sequence[Defect], answer: Settlement, k
         return _by_rules(cluster)  # there is nothing to join; or it says that it is settled, and not how
     one = _spoken(members[0], members[1:], answer.severity)
     preferred = sorted((defect.finding for defect in kept if not deterministic(defect)), key=rank)
-    if preferred:
-        one = one.model_copy(update={"suggestion": preferred[0].suggestion or one.suggestion})
+    if preferred and preferred[0].suggestion:
+        one = one.model_copy(update=_advice(preferred[0], one))
     alone = (defect.finding for defect in cluster.loose if deterministic(defect))
     return Outcome("joined", (one, *alone), ())
+
+
+def _advice(giver: Finding, one: Finding) -> dict[str, object]:
+    """What `giver` advises; what replaces its lines replaces no others."""
+    same = (giver.line, giver.end_line) == (one.line, one.end_line)
+    return {"suggestion": giver.suggestion, "replacement": giver.replacement if same else None}
 
 
 def _spoken(speaker: Defect, others: Sequence[Defect], wanted: Severity) -> Finding:

@@ -53,13 +53,17 @@ class Triage(NamedTuple):
 
 
 def triage(
-    files: Sequence[FileChange], coverage: Sequence[FileCoverage], ignore: Sequence[str], max_files: int
+    files: Sequence[FileChange],
+    coverage: Sequence[FileCoverage],
+    ignore: Sequence[str],
+    max_files: int,
+    paths: Sequence[str] = (),
 ) -> Triage:
-    """Sort the files of a change into those to read and those to name only."""
+    """Sort the files of a change into those to read and those to name only. Empty `paths` mean all of them."""
     read: list[FileChange] = []
     left_out: list[FileCoverage] = []
     for file, parsed in zip(files, coverage, strict=True):
-        reason = _why_not(file, parsed, ignore)
+        reason = _why_not(file, parsed, ignore, paths)
         if reason is None:
             read.append(file)
         else:
@@ -79,11 +83,13 @@ def risk(file: FileChange) -> int:
     return score + min(20, file.added // 10)
 
 
-def _why_not(file: FileChange, parsed: FileCoverage, ignore: Sequence[str]) -> FileCoverage | None:
+def _why_not(
+    file: FileChange, parsed: FileCoverage, ignore: Sequence[str], paths: Sequence[str]
+) -> FileCoverage | None:
     """The coverage of a file that nobody needs to read, or None."""
     if parsed.state not in ("reviewed", "partial"):
         return parsed
-    if reason := _ignored_reason(file, ignore):
+    if reason := _ignored_reason(file, ignore, paths):
         return FileCoverage(path=file.path, state="ignored", reason=reason)
     if reason := generated_reason(file):
         return FileCoverage(path=file.path, state="generated", reason=reason)
@@ -97,7 +103,9 @@ def _why_not(file: FileChange, parsed: FileCoverage, ignore: Sequence[str]) -> F
     return None
 
 
-def _ignored_reason(file: FileChange, ignore: Sequence[str]) -> str | None:
+def _ignored_reason(file: FileChange, ignore: Sequence[str], paths: Sequence[str]) -> str | None:
+    if paths and not any(matches_glob(glob, file.path) for glob in paths):
+        return "not among the paths to review"
     if pattern := next((glob for glob in ignore if matches_glob(glob, file.path)), None):
         return f"matches the ignore pattern {pattern!r}"
     if file.mode in (GIT_SYMLINK, GIT_SUBMODULE):

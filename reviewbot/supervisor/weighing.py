@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, HumanItem, Withheld, WorkerCard
+from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Conflict, Finding, HumanItem, Withheld, WorkerCard
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import Together, by_a_model_alone, by_programs_alone
 
-MINOR = "no reason to hold the change: it is counted, and not shown among those that are"
-RULE_KEEPER = "style"
-"""The task type whose findings quote a rule of the repository: those of little weight are shown as well."""
-
 PERSON_FROM = 50
 """A critical finding at least this likely goes to a person where it stays below the threshold, or is disputed."""
+
+LEAST_ROOM = 3
+LINES_FOR_EACH = 40
+"""Findings of models that a change has room for: three, or one for each so many changed lines. At a thousand lines that
+is the cap of a review. Who tells an author of twelve lines of forty is not read at the twelfth."""
 
 _REASON_CHARS = 240
 """Of a verifier's words in the reason why a finding is withheld: enough to see what it doubts."""
@@ -29,6 +30,8 @@ class Rules:
     max_findings: int
     together: Together = lambda _sources, _rules: None
     """How far several programs are trusted that speak of one place."""
+    room: int | None = None
+    """Findings that are shown of those which only models have made, and all critical ones; None: no such limit."""
 
     @classmethod
     def of(
@@ -37,13 +40,14 @@ class Rules:
         min_confidence: int | None,
         max_findings: int,
         together: Together = lambda _sources, _rules: None,
+        room: int | None = None,
     ) -> Rules:
         """The cards' own thresholds, or one number for all."""
         by_type: dict[str, int] = {}
         for card in cards:
             wanted = card.threshold if min_confidence is None else min_confidence
             by_type[card.task_type] = min(wanted, by_type.get(card.task_type, wanted))
-        return cls(by_type, max_findings, together)
+        return cls(by_type, max_findings, together, room)
 
     def let_through(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
@@ -92,12 +96,11 @@ def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rule
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
         elif rules.let_through(finding):
-            if _is_minor(finding):
-                withheld.append(Withheld(finding=finding, reason="minor", message=MINOR))
-            else:
-                shown.append(finding)
+            shown.append(finding)
         else:
             withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
+    shown, crowded = _with_room(shown, rules.room)
+    withheld += crowded
     over = f"the review shows at most {rules.max_findings} findings"
     certain.sort(key=lambda conflict: rank(conflict.findings[0]))
     hidden = [*shown[rules.max_findings :], *(f for c in certain[rules.max_findings :] for f in c.findings)]
@@ -105,9 +108,20 @@ def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rule
     return Weighed(shown[: rules.max_findings], withheld, human, certain[: rules.max_findings])
 
 
-def _is_minor(finding: Finding) -> bool:
-    """Whether only a model speaks of it and says itself that it hardly matters; a written rule that is broken does."""
-    return finding.severity == "info" and finding.type != RULE_KEEPER and by_a_model_alone(finding)
+def room_for(change: ChangeSet) -> int:
+    """How many findings of models the author of a change is told in full."""
+    lines = sum(file.added + file.removed for file in change.files)
+    return max(LEAST_ROOM, -(-lines // LINES_FOR_EACH))
+
+
+def _with_room(shown: Sequence[Finding], room: int | None) -> tuple[list[Finding], list[Withheld]]:
+    """Those that are shown, in their order, and those of models alone that there is no room for."""
+    mine = [finding for finding in shown if by_a_model_alone(finding)]
+    # The gravest come first, and what holds the merge is told however many there are.
+    over = set() if room is None else {finding for finding in mine[room:] if finding.severity != "critical"}
+    message = f"of what models alone have found a change of this size is shown the first {room}"
+    told = [Withheld(finding=finding, reason="over_cap", message=message) for finding in mine if finding in over]
+    return [finding for finding in shown if finding not in over], told
 
 
 def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:

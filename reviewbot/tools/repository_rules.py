@@ -17,6 +17,7 @@ from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
 from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_config import find_config, parse_config
+from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import RuffRunner
 from reviewbot.tools.ruff_selection import SELECTOR, Selection, prefixes, select
 from reviewbot.tools.slices import new_side
@@ -168,6 +169,7 @@ class RepositoryRules:
             category="repository-rule",
             rule=found.code,
             line=line.number,
+            replacement=replacement_of(found.edits, line.number, [line.text]),
         )
 
     def _missed(self, path: str, answer: RuffAnswer) -> Gap | None:

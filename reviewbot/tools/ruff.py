@@ -12,6 +12,7 @@ from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import doubt_of
+from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.slices import new_side
 
@@ -102,6 +103,8 @@ class RuffTool:
             return None
         literal = _SEEMS_SAFE in found.message
         doubt = doubt_of(found, line, shown)
+        end = _end(line, found, shown)
+        rows = [shown[number].text for number in range(line.number, end + 1)]
         trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
         return Candidate(
             severity="info" if literal else doubt.severity or rule.severity,
@@ -113,7 +116,8 @@ class RuffTool:
             category=rule.category,
             rule=rule.name_on(line.text),
             line=line.number,
-            end_line=_end(line, found, shown),
+            end_line=end,
+            replacement=replacement_of(found.edits, line.number, rows),
             trigger=rule.trigger,
             cwe=rule.cwe,
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
+from reviewbot.tools.ruff_fixes import edits_of
 from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import whole_source
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from reviewbot.contracts import Payload
     from reviewbot.ports import Snapshot
+    from reviewbot.tools.ruff_fixes import Edit
     from reviewbot.tools.sources import Source
 
 FLAGS: Final = (
@@ -65,6 +67,8 @@ class Report(NamedTuple):
     """The line on which the logical line ends that `first` belongs to."""
     whole: bool
     """It was found in the whole file, not in a hunk on its own."""
+    edits: tuple[Edit, ...] = ()
+    """Ruff's own safe fix, on rows of the whole file."""
 
 
 @dataclass(frozen=True)
@@ -212,4 +216,6 @@ def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list
     lines = source.lines(first, last)
     if not lines:
         return [Report(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
-    return [Report(code, message, lines[0], lines[-1], max(source.call_end(first), lines[-1]), source.whole)]
+    # A lone CR further up ends a row of ruff's and no line: its rows are then other lines.
+    edits = edits_of(item.get("fix")) if source.whole and lines[0] == first else ()
+    return [Report(code, message, lines[0], lines[-1], max(source.call_end(first), lines[-1]), source.whole, edits)]

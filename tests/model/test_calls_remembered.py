@@ -26,6 +26,7 @@ FITTING = {
     "Rulings": {"rulings": []},
     "ProposedPlan": {"reason": "", "strategy": "merge", "tasks": [], "workers": []},
     "Settlements": {"settlements": []},
+    "Comparison": {"findings": []},
     "Critique": {"remarks": []},
 }
 RULING = {"candidate": "c1", "argument_against": "", "evidence": "", "confidence": 150, "severity": "info"}

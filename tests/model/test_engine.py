@@ -85,6 +85,18 @@ def test_a_finding_has_everything_that_the_model_said(
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [({"replacement": "x = 3"}, "x = 2"), ({"suggestion": "", "replacement": "x = 3"}, "x = 3")],
+)
+def test_what_replaces_the_lines_is_the_suggestion_where_there_is_no_other(
+    words: dict[str, str], suggestion: str, an_engine: Make, fake_model: Make, said: Make, reported: Make, order: Any
+) -> None:
+    [finding] = result_of(an_engine(fake_model(said(reported(**words)))), order).findings
+
+    assert (finding.suggestion, finding.replacement) == (suggestion, "x = 3")
+
+
 def test_it_is_anchored_by_its_quote_and_marked_as_a_models(
     an_engine: Make, fake_model: Make, said: Make, reported: Make, order: Any
 ) -> None:

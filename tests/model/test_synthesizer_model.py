@@ -51,7 +51,7 @@ class Scribe:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         self.asked.append(request)
-        answer = self.answers.pop(0)
+        answer = self.answers.pop(0) if self.answers else EngineError("it has no more to say")
         if isinstance(answer, EngineError):
             raise answer
         text = answer if isinstance(answer, str) else json.dumps(answer)

@@ -22,7 +22,7 @@ from reviewbot.contracts import ChangeSet, Payload
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import code_of
 from reviewbot.model.around import BIG, CUT, SEEN
-from reviewbot.model.told import MAX_CHARS, MAX_USES, MIN_CHARS, ROOM, ROOM_OF_OTHERS, told
+from reviewbot.model.told import EARLIER, MAX_CHARS, MAX_USES, MIN_CHARS, ROOM, ROOM_OF_OTHERS, told
 from reviewbot.ports import Commit, Occurrence, Snapshot, WorkOrder
 
 SHOP = '''\
@@ -534,3 +534,23 @@ def test_a_slice_that_does_not_fit_its_file_is_no_error(
         )
 
         assert sum(len(section.text) for section in told(order)) <= MIN_CHARS
+
+
+class Remembered(Memory):
+    """Files that reviewers have spoken of."""
+
+    def earlier(self, path: str, limit: int) -> tuple[str, ...]:
+        return (f"of {path}: never sleep here", "x" * 400)[:limit]
+
+
+@pytest.mark.parametrize(("worker", "is_told"), [("logic", True), ("style", True), ("security", False)])
+def test_what_reviewers_wrote_before_is_told_to_logic_and_style(
+    worker: str, *, is_told: bool, an_order: Any, a_task: Any, a_payload: Any
+) -> None:
+    payload = a_payload("+x = 1", path="new.py").model_copy(update={"old_path": "old.py"})
+    order = replace(an_order(a_task(worker=worker, type=worker, payload=payload)), snapshot=Remembered({}))
+
+    found = {section.name: section.text for section in told(order)}.get(EARLIER, "")
+
+    assert found.startswith("new.py:\n  of old.py: never sleep here") == is_told
+    assert bool(found) == is_told

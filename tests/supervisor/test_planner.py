@@ -111,6 +111,15 @@ def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
     assert [(entry.path, entry.state) for entry in plan.left_out] == [("a.py", "ignored"), ("c.py", "over_budget")]
 
 
+def test_the_only_paths_to_review_reach_the_triage(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+    change = a_change(a_file("src/a.py"), a_file("lib/b.py"), a_file("docs/c.py"))
+
+    plan = make_plan(change, crew, everything, unknown, PlanLimits(paths=("src/*", "lib/*")))
+
+    assert {task.payload.file_path for task in plan.tasks} == {"src/a.py", "lib/b.py"}
+    assert plan.left_out == (FileCoverage(path="docs/c.py", state="ignored", reason="not among the paths to review"),)
+
+
 def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
     change = a_change(a_file("a.py"), a_file("b.py"), a_file("c.ts", language="typescript"), a_file("uv.lock"))
 

@@ -12,11 +12,11 @@ import pytest
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
-from reviewbot.commands.review import exit_code
 from reviewbot.config import Settings
 from reviewbot.contracts import Candidate, Payload, Review, ToolRun
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ExitCode
+from reviewbot.outgoing import exit_code
 from reviewbot.ports import Snapshot, Tool, ToolReport
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner

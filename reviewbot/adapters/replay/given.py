@@ -56,6 +56,7 @@ def record_given(trace: Recorder, change: ChangeSet, given: Given) -> None:
         notes=list(given.notes),
         thresholds=dict(given.rules.thresholds),
         max_findings=given.rules.max_findings,
+        room=given.rules.room,
         together=[list(row) for row in given.joint],
     )
 
@@ -66,7 +67,8 @@ def read_given(events: Sequence[Event]) -> tuple[ChangeSet, Given]:
     told = first_of(events, "rules")
     try:
         joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in told["together"])
-        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint))
+        room = None if told["room"] is None else int(told["room"])
+        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint), room)
         notes = tuple(str(note) for note in told["notes"])
         engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):

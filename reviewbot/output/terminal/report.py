@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reviewbot.output.costs import bill, cost_line, in_words
 from reviewbot.output.facts import (
     Unseen,
+    advice,
     by_severity,
     counted,
     coverage_line,
@@ -88,10 +89,10 @@ def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool =
     for lead, told in _TOLD:
         if one_line(text := getattr(finding, told)):
             page.paragraph(_prose(text), indent=2, lead=lead)
-    if "\n" in block(finding.suggestion):
-        page.code(finding.suggestion, indent=2, lead="fix   ")
-    elif one_line(finding.suggestion):
-        page.paragraph(_prose(finding.suggestion), indent=2, lead="fix   ")
+    if "\n" in block(advice(finding)):
+        page.code(advice(finding), indent=2, lead="fix   ")
+    elif one_line(advice(finding)):
+        page.paragraph(_prose(advice(finding)), indent=2, lead="fix   ")
     if reason:
         page.paragraph(_prose(reason), indent=2, lead="why   ")
     about = f"{', '.join(tags(finding))}; confidence {finding.confidence} of 100, by {', '.join(finding.sources)}"

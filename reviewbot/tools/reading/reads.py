@@ -75,7 +75,7 @@ def callers(view: View, given: Mapping[str, str]) -> str:
         parts.append("\n".join(["other lines that name it:", *_told(others)]))
     if found.truncated or len(calls) > MAX_CALLERS:
         parts.append(CUT)
-    return "\n\n".join(parts) or f"no line in scope uses {found.name}"
+    return "\n\n".join(parts) or f"none of the files at hand uses {found.name}; there may be others"
 
 
 def _call(view: View, place: Reference) -> str:

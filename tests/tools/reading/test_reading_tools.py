@@ -258,7 +258,7 @@ def test_lines_that_only_name_it_follow_the_calls(order: WorkOrder) -> None:
 
 
 def test_a_name_without_callers_is_an_answer(order: WorkOrder) -> None:
-    assert text_of(order, "logic-callers", name="gone") == "no line in scope uses gone"
+    assert text_of(order, "logic-callers", name="gone") == "none of the files at hand uses gone; there may be others"
 
 
 def test_more_callers_than_are_shown_are_cut(order: WorkOrder) -> None:
