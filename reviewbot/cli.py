@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from reviewbot import __version__
 from reviewbot.commands.writing import reader_may_leave
-from reviewbot.errors import ExitCode, ReviewbotError
+from reviewbot.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.output.text import one_line
 
 EXIT_CODES = """\
@@ -24,6 +24,7 @@ exit codes:
   2    wrong usage or bad input; nothing was reviewed
   3    a fault of reviewbot itself; the message names a log file
   4    incomplete: something that should have been reviewed was not (0 with --allow-partial)
+  5    the code host could not be reached, refused, or moved on; the message says which and why
   130  interrupted; run again with --resume to go on
 """
 
@@ -39,8 +40,14 @@ COMMANDS = {
     "trace": ("timeline", "trace_command"),
     "eval": ("evaluate", "eval_command"),
     "calibrate": ("evaluate", "calibrate_command"),
+    "action": ("action", "action_command"),
+    "serve": ("serve", "serve_command"),
+    "worker": ("worker", "worker_command"),
+    "runs": ("runs", "runs_command"),
 }
 """Where each command is: the module below `commands`, and its function."""
+SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
+"""What comes with the extra `server` alone."""
 FORMATS = ("terminal", "json", "markdown", "sarif", "annotations")
 _ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
 
@@ -79,8 +86,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
         return completion_command(arguments, _parser())
     module, function = COMMANDS[arguments.run]
-    command: Callable[[argparse.Namespace], int] = getattr(import_module(f"reviewbot.commands.{module}"), function)
-    return command(arguments)
+    try:
+        command: Callable[[argparse.Namespace], int] = getattr(import_module(f"reviewbot.commands.{module}"), function)
+        return command(arguments)
+    except ModuleNotFoundError as error:
+        if error.name not in SERVER_PARTS:
+            raise
+        raise InputError(f"{arguments.run} needs more than was installed: pip install 'reviewbot[server]'") from None
 
 
 def _say(message: str) -> None:
@@ -147,6 +159,8 @@ def _parser() -> argparse.ArgumentParser:
     timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     _add_own(commands)
     _add_evaluation(commands)
+    commands.add_parser("action", help="review what a GitHub workflow run is about; a step of it starts this")
+    _add_app(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -158,6 +172,22 @@ def _add_own(commands: argparse._SubParsersAction[_Parser]) -> None:
     config.add_argument("--format", choices=("terminal", "json"), default="terminal")
     completion = commands.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+def _add_app(commands: argparse._SubParsersAction[_Parser]) -> None:
+    serve = commands.add_parser("serve", help="run the GitHub App: answer its events, and review")
+    add = serve.add_argument
+    add("--host", metavar="H", default="127.0.0.1", help="the address to listen on (default: this machine alone)")
+    add("--port", metavar="P", type=int, default=8000, help="the port to listen on (default: 8000; 0: any)")
+    add("--no-worker", action="store_true", help="only answer events; workers run elsewhere, on the same Postgres")
+    add("--print-credentials", action="store_true", help="let /setup print the new App's secrets and store none")
+    commands.add_parser("worker", help="review what the App was asked for; several of them on one Postgres")
+    runs = commands.add_parser("runs", help="list the runs of the App, or show one")
+    add = runs.add_argument
+    add("run_id", metavar="ID", nargs="?", help="a run, or how its id or its head begins")
+    add("--trace", action="store_true", help="print the trace of the run")
+    add("--limit", metavar="N", type=int, default=50, help="list the newest N (default: 50)")
+    add("--format", choices=("terminal", "json"), default="terminal")
 
 
 def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -189,10 +219,13 @@ def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the change (one of DIFF, --git, --staged)")
+    group = parser.add_argument_group("the change (one of DIFF, --git, --staged, --pr)")
     group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, or - for standard input")
     group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
     group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
+    group.add_argument(
+        "--pr", metavar="PR", help="a pull request on GitHub: OWNER/REPO#NUMBER or its address; see docs/github.md"
+    )
     group.add_argument(
         "--repo",
         metavar="DIR",
@@ -218,6 +251,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--format", choices=FORMATS, default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
+    add("--post", action="store_true", help="post the review on the pull request of --pr, once")
     add(
         "--fail-on",
         metavar="SEVERITY",

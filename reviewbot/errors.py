@@ -3,7 +3,15 @@
     ReviewbotError            3   a fault of ours, unless a subclass says otherwise
     ├── InputError            2   what was handed in cannot be used; the message says what to do
     │   ├── DiffError         2   the bytes are no diff that can be read
-    │   └── ConfigError       2   a setting, card or prompt is wrong
+    │   ├── ConfigError       2   a setting, card or prompt is wrong
+    │   └── ArtifactError     2   what one stage of a fork's review hands to the other cannot be used; becomes a note
+    ├── HostError             5   the code host cannot be reached, or answers what cannot be used
+    │   ├── HostAccessError   5   it does not let us: no token, a token it refuses, a permission that is missing
+    │   ├── HostMissingError  5   it knows no such thing, or does not show it to us
+    │   ├── HostInvalidError  5   it takes what was sent for invalid, such as a line outside the change
+    │   ├── HostLimitError    5   its limit of requests is reached and our deadline comes first
+    │   ├── HostMovedError    5   the head of a pull request is another one than was asked for; a newer run is due
+    │   └── HostUnknownError  5   something was sent and no answer came: it may or may not have been carried out
     ├── ToolError             -   one analyzer could not do its work; becomes a named gap
     └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
         ├── TransientError    -   the same, where trying again unchanged may help
@@ -30,6 +38,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     FAULT = 3
     INCOMPLETE = 4
+    HOST = 5
     INTERRUPTED = 130
 
 
@@ -51,6 +60,52 @@ class DiffError(InputError):
 
 class ConfigError(InputError):
     """A setting, a card or a prompt is wrong."""
+
+
+class ArtifactError(InputError):
+    """What the first stage of a fork's review hands to the second cannot be used."""
+
+
+class HostError(ReviewbotError):
+    """The code host cannot be reached, or answers what cannot be used."""
+
+    exit_code = ExitCode.HOST
+
+
+class HostAccessError(HostError):
+    """The host does not let us: no token, a token that it refuses, a permission that is missing."""
+
+
+class HostMissingError(HostError):
+    """The host knows no such thing, or does not show it to us."""
+
+
+class HostInvalidError(HostError):
+    """The host takes what was sent for invalid. `code` is its own word for it, where it gave one."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class HostLimitError(HostError):
+    """The host's limit of requests is reached. `retry_after_s` is what it asked for, where it did."""
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class HostMovedError(HostError):
+    """The head of a pull request is no longer the one that was asked for. `head_sha` is the one that it is now."""
+
+    def __init__(self, message: str, head_sha: str) -> None:
+        super().__init__(message)
+        self.head_sha = head_sha
+
+
+class HostUnknownError(HostError):
+    """Something was sent and no answer came: it may or may not have been carried out."""
 
 
 class ToolError(ReviewbotError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from reviewbot.contracts import (
     Candidate,
@@ -68,6 +68,17 @@ class Snapshot(Protocol):
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """The commits that last touched lines `first` to `last` of the old side, newest first; none without history."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """What a snapshot may be besides: one that knows what reviewers wrote about its files before."""
+
+    def earlier(self, path: str, limit: int) -> tuple[str, ...]:
+        """Comments on a file, by its old name, from earlier changes that were merged; the newest first, one line each.
+
+        Their words are data. Nothing where it is not known; never an error.
+        """
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.diff.rows import code_of
 from reviewbot.ports import Commit, Crew, ModelRequest, Occurrence, Text, Turn, WorkOrder
+from tests.github_api import FakeGitHub
 from tests.messages_api import MessagesApi
 
 # No test asks a real model, whoever runs it and whatever is configured on the machine.
@@ -276,5 +277,13 @@ a_request = _factory(_request, "a_request")
 def messages_api() -> Iterator[MessagesApi]:
     """A Messages API on loopback; a request that the real one would not take fails the test."""
     with MessagesApi() as api:
+        yield api
+    api.check()
+
+
+@pytest.fixture
+def github_api() -> Iterator[FakeGitHub]:
+    """A GitHub on loopback; a request that the real one would not take fails the test."""
+    with FakeGitHub() as api:
         yield api
     api.check()

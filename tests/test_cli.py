@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from reviewbot.cli import main
-from reviewbot.commands.review import exit_code
 from reviewbot.config import Settings
 from reviewbot.contracts import Finding, HumanItem, Review, Timings
+from reviewbot.outgoing import exit_code
 from reviewbot.supervisor.synthesizer import Rules, weigh
 
 ROOT = Path(__file__).parent.parent

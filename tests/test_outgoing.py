@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal
 from reviewbot.contracts import Conflict, Finding, HumanItem, Plan, Review, Timings, Usage, Withheld, WorkerUsage
-from reviewbot.outgoing import MAX_WITHHELD, delivered, masked_plan, masked_trace, places, with_symbols
+from reviewbot.outgoing import MAX_WITHHELD, delivered, masked_plan, masked_review, masked_trace, places, with_symbols
 from reviewbot.output.fingerprints import Place, of_review
 from reviewbot.ports import Commit, Occurrence
 from reviewbot.trace import Trace, read_trace
@@ -213,3 +213,15 @@ def test_whatever_a_model_gave_to_a_tool_can_be_written(clock: Any) -> None:
 
     assert "(nested too deeply)" in str(first)
     assert second["arguments"] == {"x": "nan", "y": "-inf", "z": 0.5, "\udc80": "\udc80"}
+
+
+def test_a_replacement_that_holds_a_secret_is_left_out_and_any_other_is_kept(
+    a_finding: MakeFinding,
+) -> None:
+    secret = f'token = "ghp_{"a1B2c3D4e5F6g7H8i9" * 2}"'
+    answer = a_review(findings=(a_finding(replacement=secret), a_finding(line=2, replacement="token = read()")))
+
+    shown = masked_review(answer)
+
+    assert [finding.replacement for finding in shown.findings] == [None, "token = read()"]
+    assert masked_review(shown) == shown

@@ -22,7 +22,12 @@ FILE_NAME = ".reviewbot.toml"
 USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 PREFIX = "REVIEWBOT_"
 
-REPOSITORY_KEYS = frozenset({"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "workers"})
+REPOSITORY_KEYS = frozenset(
+    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "workers"}
+    | {"only_labels", "skip_labels", "skip_titles", "skip_authors", "only_branches", "skip_branches"}
+    | {"person_label", "person_reviewers"}
+    | {"inline"}
+)
 """What a reviewed repository may set. The others are the operator's machine, money and gate."""
 
 FLAGS = {

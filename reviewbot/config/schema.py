@@ -14,6 +14,7 @@ _MEANING = {
     "max_findings": "How many findings are shown; the others are counted.",
     "concurrency": "How many tasks run at once; by default the number of processors, at least 4.",
     "ignore": "Globs of files that are not reviewed. The report counts them.",
+    "paths": "Globs of the files that are reviewed; empty: all. The report counts the others.",
     "workers": "Names of the workers to run; empty: all.",
     "allow_partial": "End with exit code 0 also where something could not be looked at.",
     "chunk_lines": "Changed lines per slice of a file.",
@@ -35,6 +36,19 @@ _MEANING = {
     "model_sonnet": "The id of the middle model; none: as shipped.",
     "model_opus": "The id of the strong model; none: as shipped.",
     "prices": "A TOML file with the prices of further models; none: those shipped.",
+    "review_drafts": "Of the App: review drafts before they are ready.",
+    "review_bots": "Of the App: review pull requests of other bots.",
+    "only_labels": "Of the App: globs of labels, of which a pull request must have one; empty: none is needed.",
+    "skip_labels": "Of the App: globs of labels; a pull request with one of them is not reviewed.",
+    "skip_titles": "Of the App: globs of titles that are not reviewed.",
+    "skip_authors": "Of the App: globs of logins whose pull requests are not reviewed.",
+    "only_branches": "Of the App: globs of the base branches whose pull requests are reviewed; empty: all.",
+    "skip_branches": "Of the App: globs of head branches that are not reviewed.",
+    "person_label": "Of the App: the label that is set where something needs a person; none: no label.",
+    "person_reviewers": "Of the App: who is asked to review then, logins or team:NAME; none: nobody.",
+    "inline": "How many findings a published review repeats at their lines; off: none.",
+    "request_changes": "Let a published review ask for changes where the gate is closed, in place of commenting.",
+    "check": "Put a check run beside a published review.",
 }
 
 _FOR_A_REPOSITORY = {

@@ -22,6 +22,8 @@ DEFAULT_MAX_COST = 10.0
 """Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be somebody's decision."""
 DEFAULT_PLAN_ABOVE = 400
 DEFAULT_FAN_OUT = 48
+DEFAULT_INLINE = 10
+"""Comments at lines. More of them hide each other, and the body of the review has every finding anyway."""
 LEAST_CONCURRENCY = 4
 """Tasks mostly wait for programs or for a network, so that a small machine gains from a few at once as well."""
 
@@ -49,6 +51,8 @@ class Settings:
     """Tasks at once."""
     ignore: tuple[str, ...] = ()
     """Globs of files not to review; the report counts them."""
+    paths: tuple[str, ...] = ()
+    """Globs of the files to review; empty: all. The report counts the others."""
     workers: tuple[str, ...] = ()
     """Names of the workers to run; empty: all."""
     allow_partial: bool = False
@@ -88,5 +92,29 @@ class Settings:
     """The model of each tier; None: as shipped."""
     prices: str | None = None
     """A TOML file with the prices of further models; None: those shipped."""
+    review_drafts: bool = False
+    """Of the App: whether drafts are reviewed before they are ready."""
+    review_bots: bool = False
+    """Of the App: whether pull requests of other bots are reviewed. Never our own."""
+    only_labels: tuple[str, ...] = ()
+    """Of the App: globs of labels of which a pull request must have one; empty: none is needed."""
+    skip_labels: tuple[str, ...] = ()
+    skip_titles: tuple[str, ...] = ()
+    skip_authors: tuple[str, ...] = ()
+    """Of the App: globs of labels, titles and logins; what fits one is not reviewed."""
+    only_branches: tuple[str, ...] = ()
+    """Of the App: globs of the base branches whose pull requests are reviewed; empty: all."""
+    skip_branches: tuple[str, ...] = ()
+    """Of the App: globs of head branches that are not reviewed."""
+    person_label: str | None = None
+    """Of the App: the label that is set where something needs a person; None: none."""
+    person_reviewers: str | None = None
+    """Of the App: who is asked to review then, logins or team:NAME, separated by commas; None: nobody."""
+    inline: int = DEFAULT_INLINE
+    """Comments at lines that a published review has at most; 0: none."""
+    request_changes: bool = False
+    """Whether a published review asks for changes where the gate is closed, in place of commenting."""
+    check: bool = True
+    """Whether a published review has a check run beside it."""
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each setting comes from: "default", ".reviewbot.toml", the user's file, the variable's or flag's name."""

@@ -17,6 +17,9 @@ Schema = dict[str, object]
 NOTHING = "none"
 """The word that unsets an optional setting, since TOML has no null and a flag must be able to undo a file."""
 
+OFF = "off"
+"""The word for a number of nothing."""
+
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
@@ -24,6 +27,7 @@ _PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
 
 _AMOUNT = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,2})?")
 _MODEL = r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}"
+_REVIEWERS = r"(?:team:)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:, ?(?:team:)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}){0,9}"
 _TOKENS = 1_000_000_000
 """More than any review of one change takes; a limit above it would be none."""
 
@@ -109,6 +113,31 @@ class Number:
         """ASCII digits only: no sign, no underscore, no blank, no digit of another script."""
         digits = text.isascii() and text.isdigit() and len(text) <= len(str(self.high))
         return self.check(int(text) if digits else text)
+
+
+@dataclass(frozen=True)
+class Few:
+    """A whole number from 0 up, or "off" for 0."""
+
+    high: int
+
+    @property
+    def expected(self) -> str:
+        """The bounds."""
+        return f"a whole number from 0 to {self.high}, or {OFF}"
+
+    @property
+    def schema(self) -> Schema:
+        """The bounds."""
+        return {"anyOf": [{"type": "integer", "minimum": 0, "maximum": self.high}, {"const": OFF}]}
+
+    def check(self, value: object) -> Value:
+        """The number."""
+        return 0 if value == OFF else Number(0, self.high).check(value)
+
+    def parse(self, text: str) -> Value:
+        """ASCII digits, or the word."""
+        return 0 if text == OFF else Number(0, self.high).parse(text)
 
 
 @dataclass(frozen=True)
@@ -244,6 +273,7 @@ KINDS: Mapping[str, Kind] = {
     "max_findings": Number(1, 1_000),
     "concurrency": Number(1, 256),
     "ignore": Globs(),
+    "paths": Globs(),
     "workers": Names(),
     "allow_partial": Switch(),
     "chunk_lines": Number(10, 10_000),
@@ -265,6 +295,19 @@ KINDS: Mapping[str, Kind] = {
     "model_sonnet": Line(_MODEL, "the id of a model"),
     "model_opus": Line(_MODEL, "the id of a model"),
     "prices": Line(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"),
+    "review_drafts": Switch(),
+    "review_bots": Switch(),
+    "only_labels": Globs(),
+    "skip_labels": Globs(),
+    "skip_titles": Globs(),
+    "skip_authors": Globs(),
+    "only_branches": Globs(),
+    "skip_branches": Globs(),
+    "person_label": Line(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"),
+    "person_reviewers": Line(_REVIEWERS, "logins, or team:NAME, separated by commas"),
+    "inline": Few(10),
+    "request_changes": Switch(),
+    "check": Switch(),
 }
 """Every key, in the order of the documentation."""
 

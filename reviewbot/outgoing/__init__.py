@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.outgoing.delivery import Delivered, delivered, told_again
+from reviewbot.outgoing.gate import exit_code
 from reviewbot.outgoing.masking import masked_plan, masked_review, masked_trace
 from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
 
@@ -10,6 +11,7 @@ __all__ = [
     "MAX_WITHHELD",
     "Delivered",
     "delivered",
+    "exit_code",
     "masked_plan",
     "masked_review",
     "masked_trace",

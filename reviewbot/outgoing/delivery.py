@@ -32,10 +32,19 @@ class Delivered(NamedTuple):
     fingerprints: Mapping[Finding, str]
 
 
-def delivered(answer: Review, snapshot: Snapshot, trace: Trace, journal: SteadyJournal | None = None) -> Delivered:
-    """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much."""
+def delivered(
+    answer: Review,
+    snapshot: Snapshot,
+    trace: Trace,
+    journal: SteadyJournal | None = None,
+    notes: Sequence[str] = (),
+) -> Delivered:
+    """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much.
+
+    `notes` is what the door has to add.
+    """
     whole = with_symbols(answer, snapshot)
-    whole = whole.model_copy(update={"notes": (*whole.notes, *anomalies(whole.workers))})
+    whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})
     review = masked_review(whole, journal)
     fingerprints = of_review(review, place_of=places(review, snapshot))
     trace.record(

@@ -55,6 +55,9 @@ def _masked(value: object, key: str = "", depth: int = 0) -> object:
         return {_name(name): _masked(inner, name, depth + 1) for name, inner in value.items()}
     if isinstance(value, list):
         return [_masked(inner, key, depth + 1) for inner in value]
+    if key == "replacement" and isinstance(value, str) and redact(value) != value:
+        # Code with a mask in it is no replacement of anything.
+        return None
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return redact(value) if isinstance(value, str) and key not in NAME_FIELDS else value

@@ -22,12 +22,13 @@ from reviewbot.model.seats import with_seats
 from reviewbot.ports import Crew, Journal
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.weighing import room_for
 from reviewbot.tools.catalog import all_tools, own_tools
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, asks_models
+from reviewbot.wiring.models import Around, Rates, asks_models
 from reviewbot.wiring.subjects import Subject, notes_on
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
@@ -58,6 +59,8 @@ class Given:
     """Where keys are; empty: there are none."""
     sdk: Sdk | None = None
     """The models' SDK, where it is being loaded already."""
+    rates: Rates | None = None
+    """The rate of calls, where other processes share it."""
     baseline: bool = False
     """One request with the whole change in place of a review."""
 
@@ -104,10 +107,12 @@ def setup(
         subject=subject,
         crew=crew,
         programs=AnalyzersEngine(own),
-        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
+        rules=Rules.of(
+            crew.cards, settings.min_confidence, settings.max_findings, table.together, room_for(subject.change)
+        ),
         notes=(*notes_on(subject), *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
-        around=Around(clock, kept, trace, given.environ, given.sdk),
+        around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
     )
     parts = _parts(settings, given, ground)

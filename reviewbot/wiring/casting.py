@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
@@ -113,6 +113,7 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
         rules=ground.rules,
         model=noted,
         prompt=prompt("synthesizer"),
+        comparison=prompt("comparison"),
         trace=trace,
         engine=engine.name,
         notes=(*ground.notes, *_unpriced(settings)),
@@ -159,14 +160,17 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
     def has_conventions(path: str) -> bool:
         return bool(context.conventions(path).files)
 
-    given = PlanLimits(settings.chunk_lines, settings.ignore, settings.workers, handed_in=ground.handed_in)
+    given = PlanLimits(
+        chunk_lines=settings.chunk_lines,
+        ignore=settings.ignore,
+        paths=settings.paths,
+        workers=settings.workers,
+        handed_in=ground.handed_in,
+    )
     if not models:
         return given
-    return PlanLimits(
-        chunk_lines=given.chunk_lines,
-        ignore=given.ignore,
-        workers=given.workers,
-        handed_in=given.handed_in,
+    return replace(
+        given,
         bundle_lines=settings.bundle_lines,
         route=True,
         programs=ground.programs.covers,

@@ -30,7 +30,7 @@ def run_id(subject: Subject, crew: Crew, settings: Settings, script: Path | None
         subject.digest,
         str(settings.engine),
         str(settings.chunk_lines),
-        repr(settings.ignore),
+        repr((settings.ignore, settings.paths)),
     ]
     parts += [repr(settings.workers), "" if script is None else hashlib.sha256(read_script(script)).hexdigest()]
     for card in crew.cards:

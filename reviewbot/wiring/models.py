@@ -13,7 +13,7 @@ from reviewbot.cards import shipped_files
 from reviewbot.config import Settings
 from reviewbot.contracts import Tier
 from reviewbot.errors import ConfigError, InputError
-from reviewbot.model.bucket import Bucket
+from reviewbot.model.bucket import Bucket, Rate
 from reviewbot.model.calls import Discipline, disciplined
 from reviewbot.model.patience import Patience
 from reviewbot.ports import Books, Clock, Journal, Model, Recorder
@@ -72,6 +72,10 @@ def prices_of(settings: Settings) -> PriceTable:
     return table.extended(read_prices(text, settings.prices))
 
 
+Rates = Callable[[str, int | None, int | None], Rate]
+"""The bucket of a provider, with its requests and tokens a minute."""
+
+
 @dataclass(frozen=True)
 class Line:
     """The line to the models in one run, and what was spent on it."""
@@ -93,6 +97,7 @@ class Around:
     trace: Recorder
     environ: Mapping[str, str]
     sdk: Sdk | None = None
+    rates: Rates | None = None
 
 
 def line_to(settings: Settings, around: Around) -> Line:
@@ -113,7 +118,7 @@ def line_to(settings: Settings, around: Around) -> Line:
         models=models,
         prices=prices,
         patience=Patience(concurrency=settings.concurrency),
-        bucket=Bucket(around.clock, settings.requests_per_minute, settings.tokens_per_minute),
+        bucket=_bucket(settings, around, access.base_url or access.provider),
         origin=access.base_url or access.provider,
     )
 
@@ -123,6 +128,12 @@ def line_to(settings: Settings, around: Around) -> Line:
             around.trace.record("sdk_loaded", duration_ms=adapter.load_ms)
 
     return Line(disciplined(adapter, discipline), ledger, deadline, sdk.module, close)
+
+
+def _bucket(settings: Settings, around: Around, origin: str) -> Rate:
+    """The rate of this run's calls: with others of the same provider where several processes share one."""
+    limits = (settings.requests_per_minute, settings.tokens_per_minute)
+    return Bucket(around.clock, *limits) if around.rates is None else around.rates(origin, *limits)
 
 
 def access_of(settings: Settings, environ: Mapping[str, str]) -> Access:

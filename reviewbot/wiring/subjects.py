@@ -30,6 +30,8 @@ class Subject:
     digest: str
     snapshot: Snapshot
     base: BaseSide | None
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how the change was read."""
 
 
 def from_diff(data: bytes, folder: Path | None) -> Subject:
@@ -96,8 +98,8 @@ def _is_own(path: str) -> bool:
 
 
 def notes_on(subject: Subject) -> list[str]:
-    """What a reader should know of where the rules of this run came from."""
-    notes = []
+    """What a reader should know of where the change and the rules of this run came from."""
+    notes = list(subject.notes)
     for file in subject.change.files:
         if _is_own(file.path):
             side = (

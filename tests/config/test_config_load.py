@@ -51,6 +51,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         max_findings=25,
         concurrency=4,
         ignore=(),
+        paths=(),
         workers=(),
         allow_partial=False,
         chunk_lines=400,
@@ -121,6 +122,7 @@ deadline_s = 86400
 max_findings = 1
 concurrency = 1
 ignore = ["a"]
+paths = ["src/*"]
 workers = ["style"]
 allow_partial = true
 chunk_lines = 10
@@ -142,6 +144,19 @@ model_haiku = "small-1"
 model_sonnet = "none"
 model_opus = "eu.anthropic.large-2-v1:0"
 prices = "prices.toml"
+review_drafts = true
+review_bots = true
+only_labels = ["a"]
+skip_labels = ["b"]
+skip_titles = ["c"]
+skip_authors = ["d"]
+only_branches = ["e"]
+skip_branches = ["f"]
+person_label = "g"
+person_reviewers = "octocat, team:h"
+inline = "off"
+request_changes = true
+check = false
 """
     settings = load_settings(None, {}, {}, user_text=text)
 

@@ -29,6 +29,7 @@ deadline_s = 60
 max_findings = 5
 concurrency = 2
 ignore = ["vendor/*", "**/*.ü"]
+paths = ["src/*"]
 workers = ["security", "logic"]
 allow_partial = false
 chunk_lines = 200
@@ -50,6 +51,19 @@ model_haiku = "a"
 model_sonnet = "b"
 model_opus = "none"
 prices = "~/prices.toml"
+review_drafts = true
+review_bots = false
+only_labels = ["review*"]
+skip_labels = ["no-review"]
+skip_titles = ["WIP*"]
+skip_authors = ["renovate*"]
+only_branches = ["main", "release/*"]
+skip_branches = ["l10n_*"]
+person_label = "needs a person"
+person_reviewers = "octocat, team:security"
+inline = "off"
+request_changes = true
+check = false
 """
 
 
@@ -131,7 +145,7 @@ def test_what_is_refused_does_not_fit(table: dict[str, Any]) -> None:
 _VALUES: st.SearchStrategy[Any] = st.one_of(
     st.booleans(),
     st.integers(-1, 90_000),
-    st.sampled_from(["none", "critical", "analyzers", "x", ""]),
+    st.sampled_from(["none", "off", "critical", "analyzers", "x", ""]),
     st.lists(st.sampled_from(["a", "security", "A b", "", "*"]), max_size=3),
 )
 

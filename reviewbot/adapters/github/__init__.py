@@ -1,0 +1,1 @@
+"""GitHub over REST and GraphQL. `client` is the one file that knows PyGithub."""

@@ -1,0 +1,162 @@
+"""The two sides of a pull request through GitHub's API, and the base branch that may configure its review."""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Lock
+
+from reviewbot.adapters.github.client import GithubClient
+from reviewbot.adapters.github.earlier import MAX_PATHS, earlier_comments
+from reviewbot.adapters.github.pull import checked_repository
+from reviewbot.adapters.github.trees import Objects, decoded
+from reviewbot.config.load import FILE_NAME
+from reviewbot.contracts import ChangeSet, FileChange
+from reviewbot.diff.apply import NO_FILES, old_side
+from reviewbot.errors import HostAccessError, HostError, HostMissingError
+from reviewbot.host import EarlierComment, PullRequest
+from reviewbot.ports import Commit, Occurrence
+
+ORGANISATION = ".github"
+"""The repository of an owner in which files lie that hold for all others:
+https://docs.github.com/en/communities/setting-up-your-project-for-healthy-contributions/creating-a-default-community-health-file."""
+
+MAX_LISTED = 200
+"""Files of one folder that are named; nobody keeps more cards."""
+
+
+class GithubSnapshot:
+    """A `Snapshot` and a `BaseSide`, read when asked for and once. Safe to use from several threads.
+
+    The old side of a file is that of the merge base, where the hunks fit; what configures a review is the base
+    branch's. The head configures nothing.
+    """
+
+    def __init__(
+        self,
+        client: GithubClient,
+        pull: PullRequest,
+        *,
+        merge_base: str | None = None,
+        change: ChangeSet | None = None,
+    ) -> None:
+        """`change`: what is known of the files already; their old sides are then made from the new ones."""
+        self._client = client
+        self._pull = pull
+        self._merge_base = merge_base or pull.base_sha
+        self._objects = Objects(client, pull.repository)
+        self._changed = _by_old_name(change)
+        self._lock, self._asked = Lock(), Lock()
+        self._earlier: dict[str, tuple[EarlierComment, ...]] = {}
+        self._deaf = ""
+        # Which ones must not depend on who asks first: equal changes make equal requests to models.
+        self._listens = frozenset(list(self._changed)[:MAX_PATHS])
+        self._failures: list[str] = []
+        self._organisation: tuple[str | None] | None = None
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why files could not be read that were asked for; after the first one GitHub is not asked for more."""
+        return tuple(self._failures)
+
+    def head(self, path: str) -> str | None:
+        """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
+        return self._text(self._pull.head_sha, path)
+
+    def base(self, path: str) -> str | None:
+        """The whole old side of a file, by its old name; None as above."""
+        file = self._changed.get(path)
+        new = None if file is None else self.head(file.path)
+        old = old_side(file, new) if file is not None and new is not None else None
+        return self._text(self._merge_base, path) if old is None else old
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        """None: GitHub's search knows default branches alone, and to read every file would take a request for each."""
+        del word, limit
+        return None
+
+    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+        """Nothing: GitHub tells the commits of a file, and not those of some of its lines."""
+        del path, first, last, limit
+        return ()
+
+    def earlier(self, path: str, limit: int) -> tuple[str, ...]:
+        """What reviewers wrote of a file, by its old name: of the change's first files, and nothing after an error."""
+        with self._asked:
+            if path not in self._earlier and path in self._listens and not self._deaf:
+                try:
+                    self._earlier[path] = earlier_comments(self._client, self._pull, [path], limit)
+                except HostError as error:
+                    self._deaf = str(error)
+            return tuple(each.body for each in self._earlier.get(path, ())[:limit])
+
+    @property
+    def deaf(self) -> str:
+        """Why earlier comments could not be asked for; empty where they could, or nobody asked."""
+        return self._deaf
+
+    def base_file(self, path: str) -> str | None:
+        """A file of the base branch as it is now; settings also of the organisation, where the repository has none.
+
+        Raises HostError and its kinds: a review must not run under other settings because these could not be read.
+        """
+        text = self._objects.text(self._pull.base_sha, path)
+        return self._of_organisation() if text is None and path == FILE_NAME else text
+
+    def base_listing(self, folder: str) -> tuple[str, ...]:
+        """The paths of the regular files directly in a folder of the base branch, sorted. Raises as `base_file`."""
+        return tuple(self._objects.files_in(self._pull.base_sha, folder)[:MAX_LISTED])
+
+    @property
+    def organisation_settings_used(self) -> bool:
+        """Whether the settings were asked for and are those of the owner's `.github` repository."""
+        return self._organisation is not None and self._organisation[0] is not None
+
+    def _of_organisation(self) -> str | None:
+        """The settings file in the owner's `.github` repository; None where there is none, or we may not see it."""
+        with self._lock:
+            if self._organisation is None:
+                self._organisation = (self._read_organisation(),)
+            return self._organisation[0]
+
+    def _read_organisation(self) -> str | None:
+        """Source: https://docs.github.com/en/rest/repos/contents#get-repository-content."""
+        owner, _, name = self._pull.repository.partition("/")
+        if name.lower() == ORGANISATION:
+            return None
+        try:
+            place = f"/repos/{checked_repository(f'{owner}/{ORGANISATION}')}/contents/{FILE_NAME}"
+            data = self._client.request("GET", place).data
+        except (HostMissingError, HostAccessError):
+            return None
+        is_file = isinstance(data, dict) and data.get("type") == "file" and data.get("encoding") == "base64"
+        return decoded(data.get("content")) if is_file else None
+
+    def _text(self, commit: str, path: str) -> str | None:
+        if self._failures:
+            return None
+        try:
+            return self._objects.text(commit, path)
+        except HostMissingError:
+            return None
+        except HostError as error:
+            # To ask on would take a wait for each file; the door tells of it, and workers say what they lack.
+            with self._lock:
+                self._failures.append(str(error))
+            return None
+
+
+def _by_old_name(change: ChangeSet | None) -> dict[str, FileChange]:
+    """The files whose old side follows from the new one: read to the end, and in one section of the diff alone."""
+    if change is None:
+        return {}
+    sections = Counter(file.path for file in change.files)
+    return {
+        file.old_path or file.path: file
+        for file, parsed in zip(change.files, change.coverage, strict=True)
+        if parsed.state == "reviewed"
+        and file.status in {"modified", "renamed"}
+        and file.hunks
+        and not file.minified
+        and file.mode not in NO_FILES
+        and sections[file.path] == 1
+    }

@@ -1,0 +1,183 @@
+"""Bytes to and from one host: capped, timed, with no redirect to anywhere else.
+
+`Call` stands where PyGithub expects a connection. It tells PyGithub that all went well and keeps what really came, so
+that PyGithub neither waits nor follows anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http.cookiejar import DefaultCookiePolicy
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
+
+MAX_BYTES = 32 * 2**20
+"""Of one answer. A diff of GitHub's has about one; a page of a hundred files with their patches may have some ten."""
+
+CONNECT_S = 10.0
+READ_S = 30.0
+"""Seconds without a byte. GitHub itself ends a request after ten."""
+
+CONNECTIONS = 8
+
+REDIRECTS = 3
+"""A renamed repository takes one: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api."""
+
+_PIECE = 64 * 1024
+_MOVED = frozenset({301, 302, 307, 308})
+_SAFE = frozenset({"GET", "HEAD"})
+_NEVER_SENT = (NewConnectionError, ConnectTimeoutError)
+
+
+class Raw(NamedTuple):
+    """An answer as it came; names of headers in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class BrokenError(Exception):
+    """No whole answer came. `sent`: the request may have arrived. `final`: to repeat it is of no use."""
+
+    def __init__(self, why: str, *, sent: bool, final: bool = False) -> None:
+        super().__init__(why)
+        self.sent = sent
+        self.final = final
+
+
+class Session:
+    """Connections to one host; safe to use from several threads. Proxies and certificates as the environment says."""
+
+    def __init__(self, url: str) -> None:
+        self.origin = origin_of(url)
+        self._session = requests.Session()
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self._session.auth = _no_netrc
+        for scheme in ("https://", "http://"):
+            self._session.mount(scheme, HTTPAdapter(pool_connections=1, pool_maxsize=CONNECTIONS, max_retries=0))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
+    ) -> Raw:
+        """Send one request; a redirect is followed where only something is read, and only on this host.
+
+        `left` tells the seconds until the deadline. Raises BrokenError.
+        """
+        for _ in range(REDIRECTS + 1):
+            raw = self._once(method, url, headers, body, left)
+            if raw.status not in _MOVED:
+                return raw
+            if method not in _SAFE:
+                raise BrokenError(
+                    "it has moved, and nothing is written to where a redirect leads", sent=False, final=True
+                )
+            url = urljoin(url, raw.headers.get("location", ""))
+            if origin_of(url) != self.origin:
+                raise BrokenError("it redirects to another host", sent=False, final=True)
+        raise BrokenError("it redirects again and again", sent=False, final=True)
+
+    def _once(
+        self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
+    ) -> Raw:
+        wait = left()
+        if wait <= 0:
+            raise BrokenError("there is no time left", sent=False, final=True)
+        timeout = (min(CONNECT_S, wait), min(READ_S, wait))
+        data = None if body is None else body.encode("utf-8")
+        try:
+            with self._session.request(
+                method,
+                url,
+                headers={**headers},
+                data=data,
+                timeout=timeout,
+                allow_redirects=False,
+                stream=True,
+            ) as response:
+                content = _read(response, left)
+                names = {name.lower(): value for name, value in response.headers.items()}
+                return Raw(response.status_code, names, content)
+        except (requests.RequestException, HTTPError) as error:
+            raise BrokenError(type(error).__name__, sent=not _never_sent(error)) from None
+
+
+class Call:
+    """One request in the shape of PyGithub's connections."""
+
+    def __init__(self, session: Session, left: Callable[[], float]) -> None:
+        self._session = session
+        self._left = left
+        self._asked: tuple[str, str, str | None, Mapping[str, str]] = ("GET", "/", None, {})
+        self.raw: Raw | None = None
+
+    def request(self, verb: str, url: str, body: str | None, headers: Mapping[str, str], stream: object = None) -> None:
+        """Take over what PyGithub has made; `url` is a path with its query."""
+        del stream
+        self._asked = (verb, url, body, headers)
+
+    def getresponse(self) -> Seen:
+        """Send it. Raises BrokenError."""
+        verb, url, body, headers = self._asked
+        self.raw = self._session.send(verb, self._session.origin + url, headers, body, self._left)
+        return Seen()
+
+
+class Seen:
+    """What PyGithub is shown of every answer."""
+
+    status = 200
+
+    def getheaders(self) -> list[tuple[str, str]]:
+        """Nothing that it could act on."""
+        return []
+
+    def read(self) -> str:
+        """Nothing: the bytes are kept in the call."""
+        return ""
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address; empty where it has none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return ""
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}" if host and parts.username is None else ""
+
+
+def _read(response: requests.Response, left: Callable[[], float]) -> bytes:
+    """The whole body. Raises BrokenError where it is too long or comes too slowly."""
+    pieces, size = [], 0
+    for piece in response.iter_content(_PIECE):
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise BrokenError(f"its answer is longer than {MAX_BYTES >> 20} MiB", sent=True, final=True)
+        if left() <= 0:
+            raise BrokenError("there is no time left", sent=True, final=True)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _never_sent(error: Exception) -> bool:
+    """Whether no connection came about, so that nothing can have arrived."""
+    inner = error.args[0] if error.args else None
+    reason = inner.reason if isinstance(inner, MaxRetryError) else inner
+    return isinstance(error, requests.exceptions.SSLError | requests.exceptions.ConnectTimeout) or isinstance(
+        reason, _NEVER_SENT
+    )
+
+
+def _no_netrc(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """Keep requests from looking for a password of its own."""
+    return request

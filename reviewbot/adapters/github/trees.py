@@ -1,0 +1,149 @@
+"""Folders and files of commits by hash, through GitHub's API. Nothing is checked out, and no link is followed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+from reviewbot.adapters.github.client import JSON, GithubClient
+from reviewbot.adapters.github.pull import checked_repository, checked_sha
+from reviewbot.diff.names import encode, label, to_bytes
+from reviewbot.errors import HostError
+
+MAX_FILE_BYTES = 2 * 2**20
+"""Of a file. Nobody wrote a longer one by hand."""
+
+MAX_KEPT_BYTES = 128 * 2**20
+"""Of all files of a run that are held in memory; further ones are asked for each time."""
+
+REGULAR = frozenset({"100644", "100755", "100664"})
+"""Modes of files. Neither a symlink (120000) nor a submodule (160000) is ever followed."""
+
+FOLDER = "040000"
+
+_BINARY_PROBE = 8_000
+"""Git's own rule: a NUL this near to the start makes a file binary."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Entry(NamedTuple):
+    """What stands at a path."""
+
+    mode: str
+    sha: str
+    size: int
+
+
+class Once(Generic[K, V]):
+    """What was made for a key, made once however many threads ask; an error is raised to each of them anew."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._locks: dict[K, Lock] = {}
+        self._made: dict[K, V] = {}
+
+    def get(self, key: K, make: Callable[[], V], *, keep: Callable[[V], bool] = lambda _: True) -> V:
+        """What was kept for the key, else what `make` gives."""
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key in self._made:
+                return self._made[key]
+            made = make()
+            if keep(made):
+                self._made[key] = made
+            return made
+
+
+class Objects:
+    """Trees and blobs of one repository; safe to use from several threads. Raises HostError and its kinds."""
+
+    def __init__(self, client: GithubClient, repository: str) -> None:
+        self._client = client
+        self._place = f"/repos/{checked_repository(repository)}/git"
+        self._trees: Once[tuple[str, bool], tuple[Mapping[str, Entry], bool]] = Once()
+        self._texts: Once[str, str | None] = Once()
+        self._kept = 0
+
+    def find(self, commit: str, path: str) -> Entry | None:
+        """What stands at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
+        entries, whole = self._listed(commit, deep=True)
+        if path in entries or whole:
+            return entries.get(path)
+        # A repository of more than 100,000 files is looked up folder by folder.
+        *folders, name = to_bytes(path).split(b"/")
+        tree = self._folder(commit, folders)
+        return None if tree is None else self._listed(tree, deep=False)[0].get(label(name))
+
+    def files_in(self, commit: str, folder: str) -> list[str]:
+        """The paths of the regular files directly in a folder of a commit, sorted."""
+        entries, whole = self._listed(commit, deep=True)
+        if not whole:
+            tree = self._folder(commit, to_bytes(folder).split(b"/"))
+            inner = {} if tree is None else self._listed(tree, deep=False)[0]
+            entries = {f"{folder}/{name}": entry for name, entry in inner.items()}
+        return sorted(p for p, entry in entries.items() if p.rpartition("/")[0] == folder and entry.mode in REGULAR)
+
+    def _folder(self, tree: str, names: Sequence[bytes]) -> str | None:
+        """The tree of a folder below another one."""
+        for name in names:
+            entry = self._listed(tree, deep=False)[0].get(label(name))
+            if entry is None or entry.mode != FOLDER:
+                return None
+            tree = entry.sha
+        return tree
+
+    def text(self, commit: str, path: str) -> str | None:
+        """A file's text; None where there is none, or it is no regular text file of at most 2 MiB."""
+        entry = self.find(commit, path)
+        if entry is None or entry.mode not in REGULAR or entry.size > MAX_FILE_BYTES:
+            return None
+        return self._texts.get(entry.sha, lambda: self._blob(entry.sha), keep=self._may_keep)
+
+    def _may_keep(self, text: str | None) -> bool:
+        self._kept += len(text or "")
+        return self._kept <= MAX_KEPT_BYTES
+
+    def _blob(self, sha: str) -> str | None:
+        """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
+        data = self._client.request("GET", f"{self._place}/blobs/{checked_sha(sha)}").data
+        content = data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
+        return None if content is None else decoded(content)
+
+    def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
+        return self._trees.get((tree, deep), lambda: self._tree(tree, deep=deep))
+
+    def _tree(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
+        """The entries by label, and whether they are all.
+
+        Source: https://docs.github.com/en/rest/git/trees#get-a-tree: at most 100,000 entries and 7 MB at once.
+        """
+        query = {"recursive": "1"} if deep else None
+        data = self._client.request("GET", f"{self._place}/trees/{checked_sha(tree)}", query=query).data
+        rows = data.get("tree") if isinstance(data, dict) else None
+        if not isinstance(rows, list):
+            raise HostError(f"GitHub's answer about the tree {tree[:12]} cannot be used")
+        entries = dict(_entry(row) for row in rows if isinstance(row, dict))
+        return entries, not data.get("truncated")
+
+
+def decoded(content: object) -> str | None:
+    """The text behind base64; None where it is none, is binary or too long."""
+    try:
+        packed = content.encode("ascii") if isinstance(content, str) else b"!"
+        raw = base64.b64decode(packed.translate(None, b"\r\n"), validate=True)
+    except ValueError:
+        return None
+    if len(raw) > MAX_FILE_BYTES or b"\0" in raw[:_BINARY_PROBE]:
+        return None
+    return raw.decode("utf-8", "replace")
+
+
+def _entry(row: dict[str, JSON]) -> tuple[str, Entry]:
+    path, mode, sha, size = (row.get(name) for name in ("path", "mode", "sha", "size"))
+    named = label(encode(path)) if isinstance(path, str) else ""
+    return named, Entry(str(mode), str(sha), size if isinstance(size, int) else 0)

@@ -1,0 +1,108 @@
+"""Comments at lines: the weightiest findings again, where they stand, each with its name so that it is said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from reviewbot.contracts import Finding, Severity
+from reviewbot.host import InlineComment
+from reviewbot.output.facts import by_severity, tags
+from reviewbot.output.text import md, md_code, short_line, visible
+from reviewbot.publish.order import Manner, Order
+from reviewbot.publish.places import Shown, Span, api_path
+
+_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warning", "info": "Note"}
+_PROSE_CHARS, _TAG_CHARS, _SOURCES = 1_000, 80, 5
+_SUGGESTED_LINES, _SUGGESTED_CHARS = 100, 4_000
+"""What a person can judge before committing it with one click."""
+
+_BACKTICKS = re.compile("`{3,}")
+# Other bots read commands at the start of a line, also in code. A decorator is no command: nothing follows its name.
+_COMMANDS = re.compile(
+    r"^[ \t]*(?:/[a-z]|@[\w/-]+(?:\[bot\])?[ \t]+[\w/]|[!/.]?(?:bors|homu|jenkins|recheck|retest)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INFO = "suggestion"
+
+
+class Inline(NamedTuple):
+    """Comments at lines, and how many findings have none, by reason."""
+
+    comments: tuple[InlineComment, ...]
+    standing: int
+    """They stand in an earlier comment of ours."""
+    outside: int
+    """Their lines are not in the change as the host shows it."""
+
+
+def inline_comments(order: Order, manner: Manner, standing: Collection[str]) -> Inline:
+    """At most `manner.inline` comments, highest severity first; `standing` has the fingerprints that were told before.
+
+    Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
+    """
+    shown = Shown(order.change)
+    comments: list[InlineComment] = []
+    told, outside = 0, 0
+    for finding in by_severity(order.told.review.findings):
+        span = shown.span(finding.path, finding.line, finding.end_line)
+        path = api_path(finding.path)
+        if order.told.fingerprints[finding] in standing:
+            told += 1
+        elif span is None or path is None:
+            outside += 1
+        elif len(comments) < manner.inline:
+            comments.append(_comment(order, manner, finding, path, span))
+    return Inline(tuple(comments), told, outside)
+
+
+def comment_body(order: Order, manner: Manner, finding: Finding, span: Span) -> str:
+    """What a comment says: a finding's own words, and a proposal to commit where one is proven for just these lines."""
+    proposal = None
+    if span == (finding.line, finding.end_line):
+        proposal = suggestion_block(manner.suggest(finding))
+    marker = manner.signer.finding(order.pull.repository_id, order.pull.number, order.told.fingerprints[finding])
+    return "\n\n".join([*_said(finding, proposed=proposal is not None), *([proposal] if proposal else []), marker])
+
+
+def suggestion_block(lines: str | None) -> str | None:
+    """A block that GitHub offers to commit; None where there is nothing to offer, or what could do harm unseen.
+
+    What the block holds is committed as it stands. So nothing in it is escaped, and a text with characters that are
+    not shown, or with lines that other bots obey, is not offered.
+    """
+    if lines is None or len(lines) > _SUGGESTED_CHARS or lines.count("\n") >= _SUGGESTED_LINES:
+        return None
+    if "\r" in lines or visible(lines) != lines or _COMMANDS.search(lines):
+        return None
+    fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(lines)), default=0))
+    return f"{fence}{_INFO}\n{lines}\n{fence}" if lines else f"{fence}{_INFO}\n{fence}"
+
+
+def _comment(order: Order, manner: Manner, finding: Finding, path: str, span: Span) -> InlineComment:
+    body = comment_body(order, manner, finding, span)
+    # GitHub refuses a comment whose first line is its last one.
+    return InlineComment(path, span.last, body, span.first if span.first < span.last else None)
+
+
+def _said(finding: Finding, *, proposed: bool) -> Iterator[str]:
+    """Paragraphs. Each begins with a word of ours: what others wrote is never at the start of a line."""
+    yield f"**{_WORDS[finding.severity]}:** {_prose(finding.message)}"
+    told = [("When it bites", finding.trigger), ("What is seen", finding.symptom)]
+    if not proposed and "\n" not in finding.suggestion.strip():
+        told.append(("Suggestion", finding.suggestion))
+    for title, text in told:
+        if prose := _prose(text):
+            yield f"*{title}:* {prose}"
+    about = ", ".join(_tag(tag) for tag in tags(finding))
+    sources = ", ".join(_tag(source) for source in finding.sources[:_SOURCES])
+    yield f"*About:* {about}; confidence {finding.confidence} of 100, by {sources}"
+
+
+def _prose(text: str) -> str:
+    return md(short_line(text, _PROSE_CHARS))
+
+
+def _tag(text: str) -> str:
+    return md_code(short_line(text, _TAG_CHARS))

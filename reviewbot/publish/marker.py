@@ -1,0 +1,141 @@
+"""What our reviews and comments carry unseen, so that we know them again: signed HTML comments at the end of a body.
+
+A marker counts only where its signature is right and its repository and pull request are those that were asked for;
+whoever looks for reviews of ours also checks who wrote them. Nobody's text can bring a marker into a body of ours:
+`reviewbot.output.text` escapes what opens an HTML comment, and only what stands at the very end of a body is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
+"""Where the command line and the Action find a key of the operator's own."""
+
+LEAST_KEY_CHARS = 16
+"""A shorter key could be guessed."""
+
+MAX_FINGERPRINTS = 300
+"""Of the findings in one review, in their order of weight. The others are counted: a body has a limit."""
+
+MAX_MARKER_CHARS = 12_000
+"""More than the longest marker takes. What begins further from the end of a body is none."""
+
+_OPENS_REVIEW, _OPENS_FINDING = "<!-- reviewbot:review ", "<!-- reviewbot:finding "
+_CLOSES = " -->"
+_DERIVED = b"reviewbot marker without a secret"
+_NUMBER = "[0-9]{1,18}"
+_NAME = "[0-9a-f]{32}"
+# Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
+_REVIEW = re.compile(
+    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
+    rf" newer=({_NUMBER}) left=({_NUMBER}) findings=((?:{_NAME}(?:,{_NAME}){{0,{MAX_FINGERPRINTS - 1}}})?))"
+    r" signature=([0-9a-f]{64})"
+)
+_FINDING = re.compile(rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})) signature=([0-9a-f]{{64}})")
+
+
+@dataclass(frozen=True)
+class ReviewMarker:
+    """What a review of ours is of."""
+
+    repository_id: int
+    pull: int
+    head_sha: str
+    policy: str
+    """32 hexadecimal digits: what decided the review, see `policy_of`."""
+    findings: tuple[str, ...] = ()
+    """Fingerprints of its findings, at most `MAX_FINGERPRINTS`."""
+    left: int = 0
+    """How many further findings it has."""
+    newer: int = 0
+    """The review that has taken its place; 0 where it still counts."""
+
+    @classmethod
+    def of(cls, repository_id: int, pull: int, head_sha: str, policy: str, findings: Iterable[str]) -> ReviewMarker:
+        """The marker of a review that counts, with as many fingerprints as fit."""
+        names = tuple(dict.fromkeys(findings))
+        kept = names[:MAX_FINGERPRINTS]
+        return cls(repository_id, pull, head_sha, policy, kept, len(names) - len(kept))
+
+    def replaced_by(self, review_id: int) -> ReviewMarker:
+        """The same for a review whose place another one has taken."""
+        return replace(self, newer=review_id)
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Writes markers and reads them again. The first key signs; the others are older ones whose markers still count.
+
+    The App's key comes from its secret. The command line and the Action use that of `REVIEWBOT_MARKER_KEY` where it is
+    set; without one the key is derived from nothing secret, and what protects against forged markers is then only that
+    they must stand in a review of our own account. In an Action that account is `github-actions[bot]`, which the other
+    workflows of the repository write as, too: where one of them repeats what strangers say, set a key.
+    """
+
+    keys: tuple[bytes, ...] = field(repr=False)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Signer:
+        """The key of the command line and the Action. Raises ValueError for one that is too short."""
+        given = environ.get(KEY_VARIABLE, "")
+        if not given:
+            return cls((hashlib.sha256(_DERIVED).digest(),))
+        if len(given) < LEAST_KEY_CHARS:
+            raise ValueError(f"{KEY_VARIABLE} must have at least {LEAST_KEY_CHARS} characters")
+        return cls((hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest(),))
+
+    def review(self, marker: ReviewMarker) -> str:
+        """The HTML comment of a review, one line."""
+        told = (
+            f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
+            f" newer={marker.newer} left={marker.left} findings={','.join(marker.findings)}"
+        )
+        return self._signed(_OPENS_REVIEW, told)
+
+    def finding(self, repository_id: int, pull: int, fingerprint: str) -> str:
+        """The HTML comment of a comment at a line. It holds on every head of its pull request."""
+        return self._signed(_OPENS_FINDING, f"v=1 repository={repository_id} pull={pull} finding={fingerprint}")
+
+    def read_review(self, body: str, repository_id: int, pull: int) -> ReviewMarker | None:
+        """The marker at the end of a review; None where there is none, or none of ours of this pull request."""
+        match = self._read(_OPENS_REVIEW, _REVIEW, body)
+        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
+            return None
+        names = tuple(match[8].split(",")) if match[8] else ()
+        return ReviewMarker(repository_id, pull, match[4], match[5], names, int(match[7]), int(match[6]))
+
+    def read_finding(self, body: str, repository_id: int, pull: int) -> str | None:
+        """The fingerprint at the end of a comment at a line; None as above."""
+        match = self._read(_OPENS_FINDING, _FINDING, body)
+        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
+            return None
+        return match[4]
+
+    def _read(self, opens: str, form: re.Pattern[str], body: str) -> re.Match[str] | None:
+        end = body[-MAX_MARKER_CHARS:].rstrip()
+        start = end.rfind(opens)
+        if start < 0 or not end.endswith(_CLOSES):
+            return None
+        match = form.fullmatch(end[start + len(opens) : -len(_CLOSES)])
+        if match is None or not any(
+            _equal(_signature(key, opens, match[1]), match[match.re.groups]) for key in self.keys
+        ):
+            return None
+        return match
+
+    def _signed(self, opens: str, told: str) -> str:
+        return f"{opens}{told} signature={_signature(self.keys[0], opens, told)}{_CLOSES}"
+
+
+def _signature(key: bytes, opens: str, told: str) -> str:
+    """What is signed begins with its kind: a marker of one kind is none of the other."""
+    return hmac.new(key, (opens + told).encode(), hashlib.sha256).hexdigest()
+
+
+def _equal(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())

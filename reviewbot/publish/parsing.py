@@ -1,0 +1,61 @@
+"""What can be said of a file's text without running anything: that it parses, and what of it stands where it stood."""
+
+from __future__ import annotations
+
+import ast
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from reviewbot.tools.python_reader import parse
+
+MOST_CHARS = 1_000_000
+"""Of a larger file the tree would take hundreds of megabytes."""
+
+Outline = Counter[tuple[str, int, int, int, int]]
+"""By kind, and by where in the file they begin and end: the parts of a syntax tree, counted."""
+
+
+def fault_of(language: str, text: str) -> str | None:
+    """Why a text does not parse, in words of ours; "" where it does; None where nothing here can tell."""
+    check = _CHECKS.get(language)
+    if check is None:
+        return None
+    return "the file is too large to be parsed" if len(text) > MOST_CHARS else check(text)
+
+
+def outside(text: str, first: int, last: int, delta: int = 0) -> Outline:
+    """The parts of a Python text that do not touch lines `first` to `last`; those below count as `delta` higher up."""
+    tree, _ = parse(text)
+    found: Outline = Counter()
+    for node in ast.walk(tree) if tree is not None else ():
+        line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+        if line is None or end is None or not (end < first or line > last):
+            continue
+        moved = delta if line > last else 0
+        found[type(node).__name__, line - moved, node.col_offset, end - moved, node.end_col_offset] += 1  # type: ignore[attr-defined] # a node with a line has columns
+    return found
+
+
+def _python(text: str) -> str:
+    return parse(text)[1]
+
+
+def _json(text: str) -> str:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return "it is no JSON any more"
+    return ""
+
+
+def _toml(text: str) -> str:
+    try:
+        tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return "it is no TOML any more"
+    return ""
+
+
+_CHECKS: Mapping[str, Callable[[str], str]] = {"python": _python, "json": _json, "toml": _toml}

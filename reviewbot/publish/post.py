@@ -1,0 +1,181 @@
+"""Exactly one review: the host offers no way to say "unless it is there", so we look, post once, and look again.
+
+    head as reviewed? -> take the intent -> look for a review of ours -> head again -> one call -> look once more
+
+A review is known by its author, its signed marker, its commit and its policy. Whatever is not known to have been
+carried out is looked for before anything is repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from reviewbot.errors import HostError, HostUnknownError
+from reviewbot.host import PostedReview, ReviewDraft
+from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
+from reviewbot.publish.inline import Inline, inline_comments
+from reviewbot.publish.lookup import Standing, standing, told_before
+from reviewbot.publish.order import Desk, Manner, Order, Published
+from reviewbot.publish.sending import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
+
+SETTLE_S = 2.0
+"""After posting, until what another poster did at the same time can be seen by everyone."""
+
+_MOVED = "the head moved while the review was made; a newer review is due"
+_BUSY = "another run is posting this review and has not finished"
+_NEWER = "A newer review of this pull request has taken its place."
+_OVERTAKEN = "the head moved while it was posted; a review of the newer head counts"
+_TWIN = "another run posted the same review at the same time; that one counts"
+
+
+async def publish(order: Order, manner: Manner, desk: Desk) -> Published:
+    """Post exactly one review of this head under this policy, and point older ones of ours to it.
+
+    Raises HostError: HostAccessError where a permission is missing, HostUnknownError where nobody can tell whether it
+    was posted (another run finds out), HostInvalidError where the host takes not even the body.
+    """
+    try:
+        return await _Run(order, manner, desk).publish()
+    except HeadMovedError:
+        return Published("head_moved", notes=(_MOVED,))
+    except TakenOverError:
+        return Published("busy", notes=(_BUSY,))
+
+
+@dataclass(frozen=True)
+class _Run:
+    order: Order
+    manner: Manner
+    desk: Desk
+
+    async def publish(self) -> Published:
+        """As the function of this name; raises HeadMovedError and TakenOverError as well."""
+        sender = Sender(self.order, self.manner, self.desk)
+        await sender.check_head()
+        found = await self._take()
+        if found is None:
+            return Published("busy", notes=(_BUSY,))
+        try:
+            return await self._publish(found, sender)
+        except HostUnknownError:
+            raise  # it may still show: until the lease has run out others wait for it
+        except (HostError, HeadMovedError):
+            # Nothing of ours is on its way any more: whoever comes next need not wait. A lease of nothing lets it go.
+            await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, 0)
+            raise
+
+    async def _take(self) -> Standing | None:
+        """Take the intent and look. None where another holder keeps it and has posted nothing."""
+        for wait in (0.0, *PATIENCE_S):
+            if wait:
+                await self.desk.clock.sleep(wait)
+                found = await self._look()
+                if found.this is not None:
+                    return found
+            if await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, LEASE_S):
+                return await self._look()
+        return None
+
+    async def _publish(self, found: Standing, sender: Sender) -> Published:
+        if found.this is not None:
+            await self._done(found.this.review_id)
+            notes = await self._point(found, found.this)
+            for twin in found.twins:
+                notes += await self._edit(twin.review.review_id, self._twin_of(found.this))
+            return Published("already_posted", found.this.url, found.this.review_id, notes=tuple(notes))
+        if known := await self._known(found):
+            return Published("already_posted", review_id=known)
+        draft = await self._draft()
+        sent = await sender.send(draft, {each.review_id for each in found.blank})
+        await self._done(sent.review.review_id)
+        return await self._settled(sent)
+
+    async def _known(self, found: Standing) -> int | None:
+        """What the intents say that was posted, where the host does not show its marker, or not yet."""
+        known = await asyncio.to_thread(self.desk.intents.posted, self.order.key)
+        replaced = any(each.review.review_id == known and each.marker.newer for each in found.own)
+        return None if replaced else known
+
+    async def _draft(self) -> ReviewDraft:
+        asks = self.manner.request_changes and self.order.gate_closed
+        inline = Inline((), 0, 0)
+        if self.manner.inline and self.order.told.review.findings:
+            before = await told_before(self.order, self.manner, self.desk)
+            inline = await asyncio.to_thread(inline_comments, self.order, self.manner, before)
+        return ReviewDraft(
+            commit_sha=self.order.pull.head_sha,
+            body=body_of(self.order, self.manner.signer),
+            event="REQUEST_CHANGES" if asks else "COMMENT",
+            comments=inline.comments,
+        )
+
+    async def _settled(self, sent: Sent) -> Published:
+        """Look once more, a little later; then ours counts, or points to that of another poster who was first."""
+        await self.desk.clock.sleep(SETTLE_S)
+        review = sent.review
+        try:
+            found = await self._look()
+        except HostError as error:
+            note = f"posted; what else stands there could not be looked at: {error}"
+            return Published("posted", review.url, review.review_id, sent.inline, (*sent.notes, note))
+        first = found.this
+        if first is None or first.review_id >= review.review_id:
+            notes = (*sent.notes, *await self._point(found, review))
+            return Published("posted", review.url, review.review_id, sent.inline, notes)
+        await self._done(first.review_id)
+        trouble = await self._edit(review.review_id, self._twin_of(first))
+        return Published("already_posted", first.url, first.review_id, sent.inline, (*sent.notes, _TWIN, *trouble))
+
+    async def _point(self, found: Standing, newest: PostedReview) -> list[str]:
+        """Let each older review of ours that still counts point to the newest one, where that is still of the head."""
+        older = found.older_than(newest.review_id)
+        if not older:
+            return []
+        try:
+            head = await asyncio.to_thread(self.desk.host.head_sha)
+        except HostError as error:
+            return [f"older reviews do not point to this one: {error}"]
+        if head != self.order.pull.head_sha:
+            return await self._overtaken(found, newest, head)
+        notes: list[str] = []
+        for own in older:
+            if not own.marker.newer:
+                body = outdated_body(own.marker, newest, self.manner.signer)
+                notes += await self._edit(own.review.review_id, body)
+            notes += await self._release(own.review)
+        return notes
+
+    async def _overtaken(self, found: Standing, mine: PostedReview, head: str) -> list[str]:
+        """Let ours, which came after that of a newer head, point to that one; else that head's own run does it."""
+        newer = found.of_head(head)
+        if newer is None:
+            return [_MOVED]
+        body = outdated_body(marker_of(self.order), newer, self.manner.signer)
+        return [_OVERTAKEN, *await self._edit(mine.review_id, body), *await self._release(mine)]
+
+    async def _release(self, review: PostedReview) -> list[str]:
+        """An older review that asks for changes would stand in the way of merging for ever: only the newest may."""
+        try:
+            if review.blocks:
+                await asyncio.to_thread(self.desk.host.release_review, review.review_id, _NEWER)
+        except HostError as error:
+            return [f"the older review {review.review_id} still asks for changes: {error}"]
+        return []
+
+    async def _edit(self, review_id: int, body: str) -> list[str]:
+        """Another body for a review of ours. A failure is told and costs nothing: the newest review is complete."""
+        try:
+            await asyncio.to_thread(self.desk.host.edit_review, review_id, body)
+        except HostError as error:
+            return [f"the review {review_id} could not be made to point to the one that counts: {error}"]
+        return []
+
+    def _twin_of(self, first: PostedReview) -> str:
+        return twin_body(marker_of(self.order), first, self.manner.signer)
+
+    async def _look(self) -> Standing:
+        return await standing(self.order, self.manner, self.desk)
+
+    async def _done(self, review_id: int) -> None:
+        await asyncio.to_thread(self.desk.intents.done, self.order.key, review_id)

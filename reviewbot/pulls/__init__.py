@@ -1,0 +1,26 @@
+"""A pull request from its name to its posted review, in the three steps that every door takes: fetch, review, post."""
+
+from __future__ import annotations
+
+from reviewbot.pulls.fetching import fetch
+from reviewbot.pulls.naming import PullName, pull_name
+from reviewbot.pulls.office import Office, Terms
+from reviewbot.pulls.posting import post
+from reviewbot.pulls.reviewing import Prepared, Reviewed, carry_out, prepare, review
+from reviewbot.pulls.values import retold, told_of
+
+__all__ = [
+    "Office",
+    "Prepared",
+    "PullName",
+    "Reviewed",
+    "Terms",
+    "carry_out",
+    "fetch",
+    "post",
+    "prepare",
+    "pull_name",
+    "retold",
+    "review",
+    "told_of",
+]

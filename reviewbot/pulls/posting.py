@@ -1,0 +1,66 @@
+"""The third step: exactly one review on the host, and the check run concluded."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from reviewbot.adapters.github.host import GithubHost
+from reviewbot.adapters.github.pull import read_pull
+from reviewbot.contracts import Finding, PullPosted, PullReview
+from reviewbot.errors import HostError
+from reviewbot.outgoing import Delivered
+from reviewbot.publish import Desk, Manner, Order, Published, check_of, publish
+from reviewbot.pulls.checking import Check, concluded, given_up
+from reviewbot.pulls.office import POSTING_S, READING_S, Office
+from reviewbot.pulls.values import told_of
+
+_STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
+
+
+async def post(office: Office, value: PullReview) -> PullPosted:
+    """Post a review once, and conclude its check run. A head that moved on gets nothing, and the outcome says so.
+
+    Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
+    """
+    office.client.within(POSTING_S)
+    told = told_of(value)
+    try:
+        published = await _published(office, value, told)
+    except HostError:
+        await _concluded(office, value, superseded=False)
+        raise
+    except asyncio.CancelledError:
+        await given_up(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
+        raise
+    url, note = await _concluded(office, value, superseded=published.outcome == "head_moved")
+    return PullPosted(
+        outcome=published.outcome,
+        url=published.url,
+        review_id=published.review_id,
+        inline=published.inline,
+        check_url=url,
+        notes=(*value.notes, *published.notes, *((note,) if note else ())),
+    )
+
+
+async def _published(office: Office, value: PullReview, told: Delivered) -> Published:
+    ref = value.pull
+    pull = await asyncio.to_thread(read_pull, office.client, ref.repository, ref.number)
+    # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
+    reviewed = replace(pull, repository_id=ref.repository_id, base_sha=ref.base_sha, head_sha=ref.head_sha)
+
+    def suggest(finding: Finding) -> str | None:
+        return value.suggestions.get(told.fingerprints.get(finding, ""))
+
+    order = Order(reviewed, told, value.change, value.policy, gate_closed=value.gate_closed)
+    manner = Manner(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
+    host = GithubHost(office.client, pull, office.own_id)
+    return await publish(order, manner, Desk(host, office.intents, office.clock, office.holder))
+
+
+async def _concluded(office: Office, value: PullReview, *, superseded: bool) -> tuple[str, str]:
+    # With time of its own: however long posting took, a check run must not stay in progress.
+    office.client.within(READING_S)
+    draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
+    return await concluded(office, value.pull, value.check_id, draft)

@@ -1,0 +1,131 @@
+"""The second step: the review of one head, from what the host tells of it and from nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from reviewbot import wiring
+from reviewbot.adapters.github.snapshot import GithubSnapshot
+from reviewbot.adapters.sqlite import SteadyJournal
+from reviewbot.config import Settings
+from reviewbot.contracts import PullRef, PullReview
+from reviewbot.errors import ExitCode, ReviewbotError
+from reviewbot.outgoing import Delivered, delivered, exit_code
+from reviewbot.publish import policy_of
+from reviewbot.publish.suggestions import Prover
+from reviewbot.pulls.checking import Check, begun, given_up
+from reviewbot.pulls.fetching import found_again
+from reviewbot.pulls.office import READING_S, Office, Terms
+from reviewbot.pulls.values import names_of, shown_part
+from reviewbot.trace import Trace
+from reviewbot.wiring.checking import analyzers_check
+from reviewbot.wiring.pulls import from_pull
+
+_STOPPED = "the review was stopped before its end"
+_FAULT = "the review broke off; the log of its run says why"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A pull request, read, with everything that its review takes."""
+
+    ref: PullRef
+    subject: wiring.Subject
+    settings: Settings
+    run: wiring.Run
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A finished review: `value` for the next step, the rest for whoever shows it."""
+
+    value: PullReview
+    told: Delivered
+    code: ExitCode
+    trace: Trace
+
+
+async def review(office: Office, ref: PullRef, terms: Terms) -> Reviewed:
+    """Review the head that `ref` names. Raises HostMovedError where that is no longer the head, and ReviewbotError."""
+    with ExitStack() as closing:
+        prepared = await asyncio.to_thread(prepare, office, ref, terms, closing)
+        return await carry_out(office, prepared)
+
+
+def prepare(office: Office, ref: PullRef, terms: Terms, closing: ExitStack) -> Prepared:
+    """Read the pull request; settings, cards and conventions come from its base side. Blocking; raises as `review`."""
+    office.client.within(READING_S)
+    pull = found_again(office, ref)
+    subject = from_pull(office.client, pull, closing)
+    read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
+    settings = read(subject.base)
+    run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
+    return Prepared(ref, subject, settings, run, terms)
+
+
+async def carry_out(office: Office, prepared: Prepared) -> Reviewed:
+    """Review what was read, within a check run where it is going to be posted and the token may have one."""
+    terms, settings = prepared.terms, prepared.settings
+    # Files are read as the workers ask for them.
+    office.client.within(settings.deadline_s + READING_S)
+    check = await begun(office, prepared.ref) if terms.to_post and settings.check else Check()
+    why, done = _FAULT, False
+    try:
+        reviewed = await _reviewed(prepared, check)
+        done = True
+    except asyncio.CancelledError:
+        why = _STOPPED
+        raise
+    except ReviewbotError as error:
+        why = str(error)
+        raise
+    finally:
+        if not done:
+            await given_up(office, prepared.ref, check, why, "cancelled" if why is _STOPPED else "neutral")
+    return reviewed
+
+
+async def _reviewed(prepared: Prepared, check: Check) -> Reviewed:
+    run, subject, settings, terms = prepared.run, prepared.subject, prepared.settings, prepared.terms
+    answer = await run.review(subject.change)
+    journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
+    told = await asyncio.to_thread(delivered, answer, subject.snapshot, run.trace, journal, _unread(subject))
+    code = exit_code(told.review, settings, run.rules)
+    suggestions = await _proven(prepared, told) if terms.to_post and settings.inline else {}
+    value = PullReview(
+        pull=prepared.ref,
+        review=told.review,
+        fingerprints=names_of(told),
+        change=shown_part(subject.change, told.review),
+        policy=policy_of(settings, run.setup.crew, run.setup.engine.name),
+        exit_code=code,
+        gate_closed=code == ExitCode.GATE,
+        suggestions=suggestions,
+        inline=settings.inline,
+        request_changes=settings.request_changes,
+        check_id=check.check_id,
+        notes=(check.note,) if check.note else (),
+    )
+    return Reviewed(value, told, code, run.trace)
+
+
+def _unread(subject: wiring.Subject) -> tuple[str, ...]:
+    """That files around the change could not be read, and why."""
+    if not isinstance(subject.snapshot, GithubSnapshot) or not subject.snapshot.failures:
+        return ()
+    return (f"from here on no more files around the change could be read: {subject.snapshot.failures[0]}",)
+
+
+async def _proven(prepared: Prepared, told: Delivered) -> dict[str, str]:
+    """The replacements that hold, by fingerprint; what became of each one is in the trace."""
+    subject = prepared.subject
+    prover = Prover(subject.change, subject.snapshot, analyzers_check())
+    proofs = await prover.proven(told.review.findings)
+    for finding, proof in proofs.items():
+        name = told.fingerprints[finding]
+        prepared.run.trace.record("suggestion", finding=name, offered=proof.text is not None, reason=proof.reason)
+    return {told.fingerprints[finding]: proof.text for finding, proof in proofs.items() if proof.text is not None}

@@ -1,0 +1,32 @@
+"""From a review that may be shown to the value that stands between two steps, and back."""
+
+from __future__ import annotations
+
+from reviewbot.contracts import ChangeSet, PullReview, Review
+from reviewbot.outgoing import Delivered
+from reviewbot.output.fingerprints import all_of
+
+
+def names_of(told: Delivered) -> tuple[str, ...]:
+    """The fingerprints in the order of the findings."""
+    return tuple(told.fingerprints.get(finding, "") for finding in dict.fromkeys(all_of(told.review)))
+
+
+def told_of(value: PullReview) -> Delivered:
+    """The review with what its findings are called."""
+    names = zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True)
+    return Delivered(value.review, {finding: name for finding, name in names if name})
+
+
+def retold(value: PullReview, told: Delivered) -> PullReview:
+    """The same with another review in it, of which posting takes the body."""
+    return value.model_copy(update={"review": told.review, "fingerprints": names_of(told)})
+
+
+def shown_part(change: ChangeSet, review: Review) -> ChangeSet:
+    """The files of a change that have findings: no other can have a comment."""
+    paths = {finding.path for finding in all_of(review)}
+    kept = [(file, state) for file, state in zip(change.files, change.coverage, strict=True) if file.path in paths]
+    return change.model_copy(
+        update={"files": tuple(file for file, _ in kept), "coverage": tuple(state for _, state in kept)}
+    )

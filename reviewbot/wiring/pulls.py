@@ -1,0 +1,30 @@
+"""A pull request as something to review: its change, what is around it, and the base branch that configures it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from reviewbot.adapters.github.access import Access
+from reviewbot.adapters.github.change import read_change
+from reviewbot.adapters.github.client import GithubClient
+from reviewbot.adapters.github.snapshot import GithubSnapshot
+from reviewbot.config.load import FILE_NAME
+from reviewbot.host import PullRequest
+from reviewbot.wiring.subjects import Subject
+
+
+def from_pull(client: GithubClient | Access, pull: PullRequest, closing: ExitStack) -> Subject:
+    """A pull request at the head that `pull` names; nothing of it is checked out.
+
+    A client that is handed in stays its owner's; for an access one is made, which lives until `closing` ends.
+    Blocking: several requests, and later one for each file that is looked into. Raises HostError and its kinds, and
+    InputError where the change is empty.
+    """
+    if isinstance(client, Access):
+        client = closing.enter_context(GithubClient(client))
+    hosted = read_change(client, pull)
+    snapshot = GithubSnapshot(client, pull, merge_base=hosted.merge_base, change=hosted.change)
+    notes = [*hosted.notes]
+    if snapshot.base_file(FILE_NAME) is not None and snapshot.organisation_settings_used:
+        notes.append(f"{FILE_NAME} is that of the owner's .github repository; this one has none")
+    return Subject(hosted.change, hosted.digest, snapshot, snapshot, tuple(notes))

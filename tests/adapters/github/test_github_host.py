@@ -1,0 +1,392 @@
+"""Reviews and check runs over sockets, against a GitHub that refuses as GitHub does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.github.checks import PER_CALL, GithubChecks
+from reviewbot.adapters.github.client import GithubClient
+from reviewbot.adapters.github.host import GithubHost
+from reviewbot.adapters.github.pull import read_pull
+from reviewbot.errors import (
+    HostAccessError,
+    HostError,
+    HostInvalidError,
+    HostLimitError,
+    HostMissingError,
+    HostUnknownError,
+)
+from reviewbot.host import Annotation, CheckDraft, InlineComment, PullRequest, ReviewDraft
+from tests.github_api import FakeGitHub, Reply, Review, dropped
+from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
+from tests.publishing import Shop, make_shop
+
+REVIEWS = "/repos/acme/shop/pulls/1/reviews"
+MARK = Annotation("app.py", 20, 20, "failure", "a title", "a message")
+DRAFT = CheckDraft("a title", "a summary", "a text", "failure")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    return make_shop(tmp_path_factory.mktemp("made") / "shop")
+
+
+@pytest.fixture
+def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullRequest:
+    """Lines 1 and 20 of app.py are other ones: 1 to 4 and 17 to 23 are shown."""
+    github_api.add_repository("acme/shop", made.folder)
+    github_api.open_pull("acme/shop", "main", "feature")
+    return read_pull(client, "acme/shop", 1)
+
+
+@pytest.fixture
+def host(client: GithubClient, pull: PullRequest) -> GithubHost:
+    return GithubHost(client, pull)
+
+
+@pytest.fixture
+def checks(client: GithubClient, pull: PullRequest) -> GithubChecks:
+    return GithubChecks(client, pull.repository)
+
+
+@pytest.fixture
+def draft(pull: PullRequest) -> Callable[..., ReviewDraft]:
+    def make(*comments: InlineComment, **fields: Any) -> ReviewDraft:
+        return ReviewDraft(**{"commit_sha": pull.head_sha, "body": "a body", "comments": comments, **fields})
+
+    return make
+
+
+def test_the_head_is_read_anew(github_api: FakeGitHub, host: GithubHost, pull: PullRequest, made: Shop) -> None:
+    assert host.head_sha() == pull.head_sha
+    github_api.push("acme/shop", 1, made.later)
+    assert host.head_sha() == made.later
+
+
+def test_a_head_that_is_no_commit_is_refused(github_api: FakeGitHub, host: GithubHost) -> None:
+    github_api.refuse("GET", "/pulls/1$", Reply(200, {"head": {"sha": "../../x"}}))
+
+    with pytest.raises(HostError, match="no hash"):
+        host.head_sha()
+
+
+def test_our_account_is_asked_for_once(github_api: FakeGitHub, host: GithubHost) -> None:
+    assert [host.own_id(), host.own_id()] == [github_api.own.account_id] * 2
+    assert github_api.paths("GET").count("/user") == 1
+
+
+def test_a_token_that_may_not_read_its_user_asks_by_graphql(github_api: FakeGitHub, host: GithubHost) -> None:
+    github_api.refuse("GET", "/user$", missing_permission("metadata", "read"))
+    github_api.refuse("POST", "/graphql$", Reply(200, {"data": {"viewer": {"databaseId": 41_898_282}}}))
+
+    assert host.own_id() == 41_898_282
+
+
+@pytest.mark.parametrize("viewer", [{"databaseId": None}, None, {"databaseId": True}])
+def test_a_token_that_nobody_knows_the_account_of_is_refused(
+    viewer: dict[str, object] | None, github_api: FakeGitHub, host: GithubHost
+) -> None:
+    github_api.refuse("GET", "/user$", not_found())
+    github_api.refuse("POST", "/graphql$", Reply(200, {"data": {"viewer": viewer}}))
+
+    with pytest.raises(HostAccessError, match="whose token"):
+        host.own_id()
+
+
+def test_a_known_account_is_not_asked_for(github_api: FakeGitHub, client: GithubClient, pull: PullRequest) -> None:
+    assert GithubHost(client, pull, own_id=12).own_id() == 12
+    assert "/user" not in github_api.paths("GET")
+
+
+def test_a_review_is_posted_with_its_comments_in_one_call(
+    github_api: FakeGitHub, host: GithubHost, pull: PullRequest, draft: Callable[..., ReviewDraft]
+) -> None:
+    one = InlineComment("app.py", 20, "alone")
+    several = InlineComment("app.py", 21, "several", start_line=19)
+    posted = host.post_review(draft(one, several, InlineComment("app.py", 18, "the same twice", start_line=18)))
+
+    assert github_api.paths("POST") == [REVIEWS]
+    assert posted == host.reviews()[0]
+    assert (posted.body, posted.commit_sha, posted.blocks) == ("a body", pull.head_sha, False)
+    assert posted.author_id == host.own_id()
+    assert posted.url == f"{pull.url}#pullrequestreview-{posted.review_id}"
+    assert [(each.line, each.body, each.review_id) for each in host.comments()] == [
+        (20, "alone", posted.review_id),
+        (21, "several", posted.review_id),
+        (18, "the same twice", posted.review_id),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("comment", "words"),
+    [
+        (InlineComment("app.py", 30, "x"), "must be part of the diff"),
+        (InlineComment("other.py", 20, "x"), "must be part of the diff"),
+        (InlineComment("app.py", 20, "x", start_line=2), "same hunk"),
+        (InlineComment("app.py", 20, "x" * 65_537), "too long"),
+    ],
+)
+def test_one_line_outside_of_the_change_loses_the_whole_review(
+    comment: InlineComment, words: str, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    with pytest.raises(HostInvalidError, match=words):
+        host.post_review(draft(InlineComment("app.py", 20, "fine"), comment))
+    assert host.reviews() == ()
+    assert host.comments() == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"body": "x" * 65_537}, "maximum is 65536"),
+        ({"body": " "}, "blank"),
+        ({"commit_sha": "c" * 40}, "not part of the pull request"),
+    ],
+)
+def test_a_draft_that_github_takes_for_invalid_is_told_so(
+    fields: dict[str, str], words: str, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    with pytest.raises(HostInvalidError, match=words):
+        host.post_review(draft(**fields))
+
+
+def test_nobody_asks_for_changes_of_their_own(
+    github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    github_api.state.repositories["acme/shop"].pulls[1].author = github_api.own
+
+    with pytest.raises(HostInvalidError, match="your own"):
+        host.post_review(draft(event="REQUEST_CHANGES"))
+
+
+def test_a_review_that_was_begun_and_not_submitted_is_none(
+    github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    reviews = github_api.state.repositories["acme/shop"].pulls[1].reviews
+    reviews.append(Review(5, github_api.own, "", "PENDING", None, "2026-01-01T00:00:00Z"))
+
+    assert host.reviews() == ()
+    with pytest.raises(HostInvalidError, match="one pending review"):
+        host.post_review(draft())
+
+
+def test_all_pages_are_read_oldest_first(github_api: FakeGitHub, host: GithubHost) -> None:
+    pull = github_api.state.repositories["acme/shop"].pulls[1]
+    for number in range(250, 0, -1):
+        pull.reviews.append(Review(number, None, f"{number}", "commented", None, "2026-01-01T00:00:00Z"))
+
+    found = host.reviews()
+
+    assert [each.review_id for each in found] == list(range(1, 251))
+    assert (found[0].author_id, found[0].commit_sha) == (None, None)
+    assert github_api.paths("GET").count(REVIEWS) == 3
+
+
+@pytest.mark.parametrize("reply", [server_error(), server_error(504), dropped()])
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_a_call_without_an_answer_is_unknown_and_not_repeated(
+    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
+    reply: Reply,
+    github_api: FakeGitHub,
+    host: GithubHost,
+    draft: Callable[..., ReviewDraft],
+) -> None:
+    github_api.refuse("POST", "/reviews$", reply, carried_out=carried_out)
+
+    with pytest.raises(HostUnknownError):
+        host.post_review(draft())
+    assert github_api.paths("POST") == [REVIEWS]
+    assert len(host.reviews()) == carried_out
+
+
+def test_an_answer_without_an_id_is_unknown(
+    github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    github_api.refuse("POST", "/reviews$", Reply(200, {"id": True}))
+
+    with pytest.raises(HostUnknownError, match="no id"):
+        host.post_review(draft())
+
+
+def test_a_secondary_limit_says_how_long_and_nothing_is_sent_twice(
+    github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    github_api.refuse("POST", "/reviews$", secondary_limit(90))
+
+    with pytest.raises(HostLimitError) as limit:
+        host.post_review(draft())
+    assert limit.value.retry_after_s == 90
+    assert github_api.paths("POST") == [REVIEWS]
+
+
+def test_a_missing_permission_is_named(
+    github_api: FakeGitHub, pull: PullRequest, make_client: Callable[..., GithubClient]
+) -> None:
+    github_api.add_token("ghs_" + "r" * 36, "reader[bot]", {"pull_requests": "read", "contents": "read"})
+    reader = GithubHost(make_client(github_api, token="ghs_" + "r" * 36), pull)
+
+    with pytest.raises(HostAccessError, match="pull_requests=write"):
+        reader.post_review(ReviewDraft(pull.head_sha, "a body"))
+
+
+def test_a_review_of_ours_gets_another_body(host: GithubHost, draft: Callable[..., ReviewDraft]) -> None:
+    posted = host.post_review(draft())
+    host.edit_review(posted.review_id, "another body")
+
+    assert host.reviews() == (replace(posted, body="another body"),)
+
+
+def test_what_is_not_there_or_not_ours_cannot_be_edited(
+    github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    posted = host.post_review(draft())
+    github_api.state.repositories["acme/shop"].pulls[1].reviews[0].account = github_api.state.account("somebody")
+
+    with pytest.raises(HostAccessError):
+        host.edit_review(posted.review_id, "x")
+    with pytest.raises(HostMissingError):
+        host.edit_review(1, "x")
+
+
+def test_a_review_no_longer_asks_for_changes(host: GithubHost, draft: Callable[..., ReviewDraft]) -> None:
+    posted = host.post_review(draft(event="REQUEST_CHANGES"))
+    host.release_review(posted.review_id, "a newer one stands in its place")
+
+    assert (posted.blocks, host.reviews()[0].blocks) == (True, False)
+    with pytest.raises(HostInvalidError, match="dismissed"):
+        host.release_review(posted.review_id, "again")
+
+
+def test_a_check_begins_and_ends(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    url = checks.finish_check(number, DRAFT)
+    (check,) = github_api.state.repositories["acme/shop"].checks
+
+    assert (check.status, check.conclusion, check.title) == ("completed", "failure", "a title")
+    assert url.endswith(f"/acme/shop/runs/{number}")
+    assert len(github_api.paths("PATCH")) == 1
+
+
+@pytest.mark.parametrize(("count", "calls"), [(1, 2), (PER_CALL, 2), (PER_CALL + 1, 3), (120, 4)])
+def test_annotations_go_in_batches_and_before_the_conclusion(
+    count: int, calls: int, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    marks = tuple(replace(MARK, message=f"{number}") for number in range(count))
+    checks.finish_check(checks.start_check("reviewbot", pull.head_sha), replace(DRAFT, annotations=marks))
+    (check,) = github_api.state.repositories["acme/shop"].checks
+    sent = [each.body for each in github_api.recorded if each.method == "PATCH"]
+
+    assert [each["message"] for each in check.annotations] == [f"{number}" for number in range(count)]
+    assert [each["status"] for each in sent] == ["in_progress"] * (calls - 1) + ["completed"]
+
+
+def test_fifty_one_annotations_in_one_call_are_refused(
+    client: GithubClient, checks: GithubChecks, pull: PullRequest, github_api: FakeGitHub
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    mark = {"path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m"}
+    output = {"title": "t", "summary": "s", "annotations": [mark] * 51}
+
+    with pytest.raises(HostInvalidError, match="No more than 50 items"):
+        client.request("PATCH", f"/repos/acme/shop/check-runs/{number}", body={"output": output})
+    github_api.problems.clear()  # the description says so, too
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_a_batch_without_an_answer_is_looked_for_before_it_is_sent_again(
+    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
+    github_api: FakeGitHub,
+    checks: GithubChecks,
+    pull: PullRequest,
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    github_api.refuse("PATCH", "/check-runs/", server_error(), carried_out=carried_out)
+    checks.finish_check(number, replace(DRAFT, annotations=(MARK,) * 60))
+    (check,) = github_api.state.repositories["acme/shop"].checks
+
+    assert (len(check.annotations), check.status) == (60, "completed")
+
+
+def test_a_check_that_a_crash_has_left_is_taken_up_where_it_ended(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    github_api.state.repositories["acme/shop"].checks[0].annotations += [{}] * PER_CALL
+
+    assert checks.start_check("reviewbot", pull.head_sha) == number
+    checks.finish_check(number, replace(DRAFT, annotations=(MARK,) * 60))
+    assert len(github_api.state.repositories["acme/shop"].checks[0].annotations) == 60
+
+
+def test_a_check_of_somebody_else_or_one_that_is_done_is_left_alone(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    checks.finish_check(checks.start_check("reviewbot", pull.head_sha), DRAFT)
+    second = checks.start_check("reviewbot", pull.head_sha)
+    github_api.state.repositories["acme/shop"].checks[1].external_id = "another program"
+
+    assert checks.start_check("reviewbot", pull.head_sha) > second
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_a_check_that_may_have_begun_is_looked_for(
+    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
+    github_api: FakeGitHub,
+    checks: GithubChecks,
+    pull: PullRequest,
+) -> None:
+    github_api.refuse("POST", "/check-runs$", dropped(), carried_out=carried_out)
+
+    if carried_out:
+        number = checks.start_check("reviewbot", pull.head_sha)
+        assert [each.check_id for each in github_api.state.repositories["acme/shop"].checks] == [number]
+    else:
+        with pytest.raises(HostUnknownError):
+            checks.start_check("reviewbot", pull.head_sha)
+
+
+@pytest.mark.parametrize(("asked", "slept"), [(90, 90), (None, 60)])
+def test_a_check_waits_out_a_limit(
+    asked: int | None, slept: int, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest, patient: Any
+) -> None:
+    github_api.refuse("POST", "/check-runs$", secondary_limit(asked))
+
+    checks.start_check("reviewbot", pull.head_sha)
+
+    assert sum(patient.slept) == slept
+
+
+def test_a_check_without_an_id_is_unknown(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
+    github_api.refuse("POST", "/check-runs$", Reply(201, {}))
+
+    with pytest.raises(HostUnknownError, match="no id"):
+        checks.start_check("reviewbot", pull.head_sha)
+
+
+def test_a_person_may_not_write_checks(
+    github_api: FakeGitHub, make_client: Callable[..., GithubClient], pull: PullRequest
+) -> None:
+    github_api.add_token("ghp_" + "p" * 36, "a-person", {"checks": "write"})
+    person = GithubChecks(make_client(github_api, token="ghp_" + "p" * 36), pull.repository)
+
+    with pytest.raises(HostAccessError, match="GitHub App"):
+        person.start_check("reviewbot", pull.head_sha)
+
+
+def test_a_check_of_another_app_cannot_be_ended(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    github_api.state.repositories["acme/shop"].checks[0].app_id = 1
+
+    with pytest.raises(HostAccessError, match="only be modified by the GitHub App"):
+        checks.finish_check(number, DRAFT)
+
+
+def test_a_check_belongs_to_a_commit(checks: GithubChecks) -> None:
+    with pytest.raises(HostError):
+        checks.start_check("reviewbot", "main/../../x")

@@ -1,0 +1,249 @@
+"""Both sides of a pull request by blobs, and the base branch that configures its review."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.github.access import Access
+from reviewbot.adapters.github.change import read_change
+from reviewbot.adapters.github.client import GithubClient
+from reviewbot.adapters.github.pull import read_pull
+from reviewbot.adapters.github.snapshot import GithubSnapshot
+from reviewbot.adapters.github.trees import decoded
+from reviewbot.config.source import repository_crew, repository_settings
+from reviewbot.errors import HostError, HostLimitError
+from reviewbot.host import PullRequest
+from reviewbot.wiring.assembly import settings_for
+from reviewbot.wiring.pulls import from_pull
+from reviewbot.wiring.subjects import Subject, notes_on
+from tests.github_api import FakeGitHub, Reply
+from tests.github_api.refusals import missing_permission, secondary_limit, server_error
+
+Opened = Callable[..., PullRequest]
+
+
+@pytest.fixture
+def branch(shop: Any, like: Callable[..., None]) -> Any:
+    like(shop, "both-sides", lambda: both_sides(shop))
+    return shop
+
+
+def both_sides(shop: Any) -> None:
+    """Settings and files of many sorts, and a branch that changes them."""
+    shop.commit(**{".reviewbot.toml": "max_findings = 7\n", ".reviewbot/workers/own.toml": "base\n"})
+    shop.git("checkout", "--quiet", "-b", "feature")
+    shop.write("latin.txt", b"caf\xe9\r\n")
+    shop.write("bin", b"a\0b")
+    shop.write("large.txt", b"x" * (2 * 2**20 + 1))
+    (shop.folder / "link").symlink_to("app.py")
+    (shop.folder / "folder").symlink_to("pkg")
+    shop.write("pkg/mod.py", "x = 1\n")
+    shop.commit(
+        app_py="changed\n",
+        **{".reviewbot.toml": "max_findings = 1\n", ".reviewbot/workers/evil.toml": "head\n"},
+    )
+
+
+@pytest.fixture
+def snapshot(branch: Any, client: GithubClient, opened: Opened) -> GithubSnapshot:
+    pull = opened()
+    return GithubSnapshot(client, pull)
+
+
+def test_files_of_both_sides_are_read_by_name(snapshot: GithubSnapshot) -> None:
+    assert snapshot.head("app.py") == "changed\n"
+    assert (snapshot.base("app.py") or "").startswith("line 1\n")
+    assert snapshot.head("README") == "a shop\n"
+    assert snapshot.head("pkg/mod.py") == "x = 1\n"
+    assert snapshot.head("latin.txt") == "caf\ufffd\r\n"
+
+
+@pytest.mark.parametrize("path", ["bin", "large.txt", "link", "folder/mod.py", "pkg", "nothing", "../app.py", ""])
+def test_what_is_no_regular_text_file_is_none(path: str, snapshot: GithubSnapshot) -> None:
+    assert snapshot.head(path) is None
+
+
+def test_each_object_is_asked_for_once(github_api: FakeGitHub, snapshot: GithubSnapshot) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert {*pool.map(snapshot.head, ["app.py"] * 16)} == {"changed\n"}
+
+    asked = [path for path in github_api.paths("GET") if "/git/" in path]
+    assert len(asked) == len(set(asked)) == 2
+
+
+def test_the_old_side_of_a_changed_file_needs_no_request_of_its_own(
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+) -> None:
+    pull = opened()
+    found = read_change(client, pull)
+    snapshot = GithubSnapshot(client, pull, merge_base=found.merge_base, change=found.change)
+    before = len(github_api.recorded)
+
+    assert (snapshot.base("app.py") or "").startswith("line 1\n")
+    assert len(github_api.recorded) == before + 2
+
+
+def test_the_old_side_is_that_of_the_merge_base(branch: Any, client: GithubClient, opened: Opened) -> None:
+    branch.git("checkout", "--quiet", "main")
+    branch.commit(app_py="main went on\n", README="another\n")
+    branch.git("checkout", "--quiet", "feature")
+    with ExitStack() as closing:
+        subject = from_pull(client, opened(), closing)
+
+    assert (subject.snapshot.base("app.py") or "").startswith("line 1\n")
+    assert subject.snapshot.base("README") == "a shop\n"
+    assert subject.base is not None
+    assert subject.base.base_file("README") == "another\n"
+
+
+def test_a_bare_diff_tells_neither_uses_nor_history(snapshot: GithubSnapshot) -> None:
+    assert snapshot.search("line", 5) is None
+    assert snapshot.history("app.py", 1, 2, 5) == ()
+
+
+def test_settings_cards_and_prompts_come_from_the_base_branch(snapshot: GithubSnapshot) -> None:
+    assert repository_settings(snapshot) == "max_findings = 7\n"
+    assert repository_crew(snapshot) == {"workers/own.toml": "base\n"}
+    assert snapshot.base_listing("nothing/here") == ()
+
+
+def organisation(github_api: FakeGitHub, make_repo: Callable[..., Any]) -> Path:
+    """acme/.github with settings."""
+    repo = make_repo("organisation")
+    repo.commit(**{".reviewbot.toml": "max_findings = 3\n"})
+    github_api.add_repository("acme/.github", repo.folder)
+    folder: Path = repo.folder
+    return folder
+
+
+def subject_of(client: GithubClient, pull: PullRequest) -> Subject:
+    with ExitStack() as closing:
+        return from_pull(client, pull, closing)
+
+
+def test_the_organisations_settings_hold_where_the_repository_has_none(
+    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened, make_repo: Callable[..., Any]
+) -> None:
+    organisation(github_api, make_repo)
+    shop.git("checkout", "--quiet", "-b", "feature")
+    shop.commit(**{".reviewbot.toml": "max_findings = 1\n"})
+
+    subject = subject_of(client, opened())
+
+    assert settings_for(subject.base, {}, {}).max_findings == 3
+    assert notes_on(subject)[0] == ".reviewbot.toml is that of the owner's .github repository; this one has none"
+
+
+def test_the_repositorys_own_settings_come_first(
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened, make_repo: Callable[..., Any]
+) -> None:
+    organisation(github_api, make_repo)
+    subject = subject_of(client, opened())
+
+    assert settings_for(subject.base, {}, {}).max_findings == 7
+    assert subject.notes == ()
+    assert not any("/.github/" in path for path in github_api.paths("GET"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        missing_permission("contents", "read"),
+        Reply(404, {"message": "Not Found"}),
+        Reply(200, [{"type": "dir"}]),
+        Reply(200, {"type": "symlink", "encoding": "base64", "content": "YQ=="}),
+        Reply(200, {"type": "file", "encoding": "none", "content": ""}),
+    ],
+)
+def test_an_organisation_without_settings_for_us_has_none(
+    reply: Reply, github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened
+) -> None:
+    github_api.refuse("GET", "/.github/", reply)
+    pull = opened()
+
+    assert GithubSnapshot(client, pull).base_file(".reviewbot.toml") is None
+
+
+def test_settings_that_cannot_be_read_end_the_run(
+    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened
+) -> None:
+    pull = opened()
+    github_api.refuse("GET", "/.github/", secondary_limit(9_999))
+    with pytest.raises(HostLimitError):
+        GithubSnapshot(client, pull).base_file(".reviewbot.toml")
+    github_api.refuse("GET", "/git/trees/", server_error(), times=4)
+    with pytest.raises(HostError):
+        GithubSnapshot(client, pull).base_file(".reviewbot.toml")
+
+
+def test_the_organisations_own_repository_asks_itself_once(
+    github_api: FakeGitHub, shop: Any, client: GithubClient
+) -> None:
+    github_api.add_repository("acme/.github", shop.folder)
+    github_api.open_pull("acme/.github", "main", "main")
+    pull = read_pull(client, "acme/.github", 1)
+
+    assert GithubSnapshot(client, pull).base_file(".reviewbot.toml") is None
+    assert not any("/contents/" in path for path in github_api.paths("GET"))
+
+
+def test_a_file_that_cannot_be_read_is_absent_and_github_is_left_alone(
+    github_api: FakeGitHub, snapshot: GithubSnapshot
+) -> None:
+    github_api.refuse("GET", "/git/blobs/", secondary_limit(9_999))
+
+    assert snapshot.head("app.py") is None
+    assert "limit of requests" in snapshot.failures[0]
+    before = len(github_api.recorded)
+    assert snapshot.head("README") is None
+    assert len(github_api.recorded) == before
+
+
+def test_a_repository_with_too_many_files_is_read_folder_by_folder(
+    github_api: FakeGitHub, snapshot: GithubSnapshot
+) -> None:
+    github_api.refuse("GET", "/git/trees/", Reply(200, {"tree": [], "truncated": True}), times=1)
+
+    assert snapshot.head("pkg/mod.py") == "x = 1\n"
+    assert snapshot.head("folder/mod.py") is None
+    assert snapshot.head("none/at/all") is None
+
+
+def test_a_folder_of_such_a_repository_is_listed(github_api: FakeGitHub, snapshot: GithubSnapshot) -> None:
+    github_api.refuse("GET", "/git/trees/", Reply(200, {"tree": [], "truncated": True}), times=1)
+
+    assert snapshot.base_listing(".reviewbot/workers") == (".reviewbot/workers/own.toml",)
+    assert snapshot.base_listing(".reviewbot/prompts") == ()
+
+
+@pytest.mark.parametrize("data", [{"tree": "odd"}, [], {"tree": [{"path": 1, "mode": 2}, "odd"]}])
+def test_an_odd_tree_holds_nothing(data: object, github_api: FakeGitHub, snapshot: GithubSnapshot) -> None:
+    github_api.refuse("GET", "/git/trees/", Reply(200, data))
+
+    assert snapshot.head("app.py") is None
+
+
+def test_an_odd_blob_is_no_text(github_api: FakeGitHub, snapshot: GithubSnapshot) -> None:
+    github_api.refuse("GET", "/git/blobs/", Reply(200, {"encoding": "utf-16"}))
+
+    assert snapshot.head("app.py") is None
+    assert decoded("%%%") is None
+    assert decoded("a") is None
+    assert decoded(3) is None
+    assert decoded(base64.b64encode(b"x" * (2 * 2**20 + 1)).decode()) is None
+
+
+def test_an_access_is_made_a_client_that_is_closed_at_the_end(
+    github_api: FakeGitHub, branch: Any, opened: Opened
+) -> None:
+    pull = opened()
+    with ExitStack() as closing:
+        subject = from_pull(Access(github_api.token, github_api.url), pull, closing)
+        assert subject.snapshot.head("README") == "a shop\n"

@@ -1,0 +1,207 @@
+"""A second run on another head, and what the operator decides of a review."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from reviewbot.config import Settings
+from reviewbot.contracts import Finding, WorkerCard
+from reviewbot.errors import HostAccessError, HostInvalidError
+from reviewbot.host import ReviewDraft
+from reviewbot.ports import Crew
+from reviewbot.publish import Desk, Manner, Order, Published, policy_of, publish, review_key
+from reviewbot.publish.marker import ReviewMarker
+from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
+
+
+def run(order: Order, desk: Desk, manner: Manner = MANNER) -> Published:
+    return asyncio.run(publish(order, manner, desk))
+
+
+@pytest.fixture
+def order(a_finding: Callable[..., Finding]) -> Order:
+    return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
+
+
+def counting(host: RecordingHost) -> list[int]:
+    """The reviews that still count, by id."""
+    markers = {each.review_id: SIGNER.read_review(each.body, 4242, 7) for each in host.posted}
+    return [number for number, marker in markers.items() if marker is not None and not marker.newer]
+
+
+def test_an_older_review_points_to_the_newer_one_and_keeps_its_findings(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    run(order, desk)
+    host.head = "c" * 40
+    newer = replace(order, pull=a_pull(head_sha="c" * 40))
+    published = run(newer, desk)
+    marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
+
+    assert marker is not None
+    assert (marker.newer, marker.findings) == (2, tuple(order.told.fingerprints.values()))
+    assert host.posted[1].url in host.posted[0].body
+    assert (published.outcome, counting(host)) == ("posted", [2])
+
+
+def test_an_older_review_is_edited_once(order: Order, desk: Desk, host: RecordingHost) -> None:
+    for letter in "acde":
+        host.head = letter * 40
+        run(replace(order, pull=a_pull(head_sha=letter * 40)), desk)
+    run(replace(order, pull=a_pull(head_sha="e" * 40)), desk)
+
+    assert [number for number, _ in host.edits] == [1, 2, 3]
+
+
+def test_an_edit_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
+
+    assert run(order, desk).outcome == "already_posted"
+    assert counting(host) == [2]
+
+
+def test_an_older_review_that_cannot_be_edited_is_a_note(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
+    host.faults["edit"] = [HostAccessError("no")]
+
+    published = run(order, desk)
+
+    assert published.outcome == "posted"
+    assert published.notes == ("the review 1 could not be made to point to the one that counts: no",)
+
+
+def test_a_head_that_comes_back_is_reviewed_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+    run(order, desk)
+    host.head = "c" * 40
+    run(replace(order, pull=a_pull(head_sha="c" * 40)), desk)
+    host.head = HEAD
+    published = run(order, desk)
+
+    assert (published.outcome, published.review_id, counting(host)) == ("posted", 3, [3])
+
+
+def test_findings_that_stand_in_a_comment_of_ours_are_not_posted_inline_again(
+    order: Order, desk: Desk, host: RecordingHost, a_finding: Callable[..., Finding]
+) -> None:
+    run(order, desk)
+    host.head = "c" * 40
+    moved = a_review(a_finding(line=13), a_finding(line=15, severity="critical"), a_finding(line=2, category="other"))
+    published = run(an_order(moved, pull=a_pull(head_sha="c" * 40)), desk)
+
+    assert published.inline == 1
+    assert [each.line for each in host.drafts[1].comments] == [2]
+
+
+def test_a_strangers_copy_of_our_comment_silences_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+    run(order, desk)
+    host.at_lines = [replace(each, author_id=STRANGER) for each in host.at_lines]
+    host.head = "c" * 40
+
+    assert run(replace(order, pull=a_pull(head_sha="c" * 40)), desk).inline == 2
+
+
+def test_without_comments_at_lines_nobody_asks_for_those_that_stand(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    assert run(order, desk, replace(MANNER, inline=0)).inline == 0
+    assert "comments" not in host.calls
+    assert host.drafts[0].comments == ()
+
+
+def test_a_review_without_findings_is_posted_as_well(desk: Desk, host: RecordingHost) -> None:
+    assert run(an_order(a_review()), desk).outcome == "posted"
+    assert "comments" not in host.calls
+
+
+@pytest.mark.parametrize(
+    ("switches", "event"),
+    [
+        ((False, False), "COMMENT"),
+        ((False, True), "COMMENT"),
+        ((True, False), "COMMENT"),
+        ((True, True), "REQUEST_CHANGES"),
+    ],
+)
+def test_changes_are_asked_for_only_where_the_operator_wants_it_and_the_gate_is_closed(
+    switches: tuple[bool, bool], event: str, order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    wanted, closed = switches
+    run(replace(order, gate_closed=closed), desk, replace(MANNER, request_changes=wanted))
+
+    assert [each.event for each in host.drafts] == [event]
+
+
+def test_who_may_not_ask_for_changes_comments(order: Order, desk: Desk, host: RecordingHost) -> None:
+    tried: list[str] = []
+
+    def own_pull_request(draft: ReviewDraft) -> None:
+        tried.append(f"{draft.event} {len(draft.comments)}")
+        if draft.event == "REQUEST_CHANGES":
+            raise HostInvalidError("not on your own pull request")
+
+    host.before_post = own_pull_request
+    published = run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
+
+    assert (published.outcome, host.drafts[0].event) == ("posted", "COMMENT")
+    assert tried == ["REQUEST_CHANGES 2", "REQUEST_CHANGES 0", "COMMENT 0"]
+    assert "that asks for changes" in published.notes[0]
+
+
+def test_an_older_review_no_longer_asks_for_changes(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
+    run(order, desk)
+
+    assert host.released == [1]
+
+
+def test_a_release_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk, host: RecordingHost) -> None:
+    outdated = ReviewMarker(4242, 7, "c" * 40, POLICY).replaced_by(2)
+    host.stand(SIGNER.review(outdated), commit="c" * 40, blocks=True)
+    run(order, desk)
+
+    assert (host.released, host.edits) == ([1], [])
+
+
+def test_an_older_review_that_goes_on_asking_for_changes_is_a_note(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
+    host.faults["release"] = [HostAccessError("only administrators may")]
+
+    assert "still asks for changes" in run(order, desk).notes[0]
+
+
+def test_what_there_is_one_review_of_has_a_name() -> None:
+    assert review_key(a_pull(), POLICY) == f"review:4242:7:{HEAD}:{POLICY}"
+    assert an_order(a_review(), shown()).key == review_key(a_pull(), POLICY)
+
+
+def test_what_decides_a_review_names_its_policy(a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> None:
+    crew = a_crew(a_card("logic"), a_card("style"))
+    policy = policy_of(Settings(), crew, "claude")
+    others = [
+        policy_of(Settings(min_confidence=50), crew, "claude"),
+        policy_of(Settings(), a_crew(a_card("logic")), "claude"),
+        policy_of(Settings(), crew, "analyzers"),
+        policy_of(Settings(), replace(crew, prompts={"logic": "Look away.", "style": "Look away."}), "claude"),
+    ]
+
+    assert len({policy, *others}) == 5
+    assert re.fullmatch("[0-9a-f]{32}", policy)
+
+
+def test_how_a_review_is_shown_and_how_fast_it_is_made_is_no_part_of_its_policy(
+    a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]
+) -> None:
+    one = Settings(concurrency=1, inline=3, check=False, origin={"inline": "a flag"}, skip_labels=("x",))
+    other = Settings(concurrency=64, inline=9, request_changes=True)
+
+    assert policy_of(one, a_crew(a_card("logic"), a_card("style")), "claude") == policy_of(
+        other, a_crew(a_card("style"), a_card("logic")), "claude"
+    )

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from reviewbot.contracts import Finding, Withheld
+from reviewbot.host import PostedReview
+from reviewbot.output.markdown import render_markdown
+from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
+from reviewbot.publish.marker import MAX_FINGERPRINTS
+from tests.publishing import HEAD, POLICY, SIGNER, a_review, an_order
+
+Make = Callable[..., Finding]
+NEWER = PostedReview(12, 77, HEAD, "", "https://github.example/acme/shop/pull/7#pullrequestreview-12")
+
+
+def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: Make) -> None:
+    order = an_order(a_review(a_finding(), a_finding(category="other")))
+    body = body_of(order, SIGNER)
+
+    assert body == f"{render_markdown(order.told.review)}\n{SIGNER.review(marker_of(order))}\n"
+    marker = SIGNER.read_review(body, 4242, 7)
+    assert marker is not None
+    assert (marker.head_sha, marker.policy, marker.newer) == (HEAD, POLICY, 0)
+    assert marker.findings == tuple(order.told.fingerprints.values())
+
+
+def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: Make) -> None:
+    findings = [a_finding(message="m" * 900, category=f"c{number}") for number in range(400)]
+    withheld = [Withheld(finding=each, reason="over_cap", message="m") for each in findings[200:]]
+    order = an_order(a_review(*findings[:200], withheld=tuple(withheld)))
+    body = body_of(order, SIGNER)
+    marker = SIGNER.read_review(body, 4242, 7)
+
+    assert len(body) <= 60_000
+    assert marker is not None
+    assert (len(marker.findings), marker.left) == (MAX_FINGERPRINTS, 100)
+    assert marker.findings[0] == order.told.fingerprints[findings[0]]
+
+
+def test_an_outdated_review_says_so_and_points_to_the_newer_one() -> None:
+    marker = marker_of(an_order(a_review()))
+    body = outdated_body(marker, NEWER, SIGNER)
+
+    assert body.startswith("## reviewbot: an earlier review\n\nThis review is of `aaaaaaaaaa`, or of other settings. ")
+    assert f"[A newer one]({NEWER.url}) counts." in body
+    assert SIGNER.read_review(body, 4242, 7) == marker.replaced_by(12)
+
+
+def test_the_second_of_two_reviews_points_to_the_first() -> None:
+    body = twin_body(marker_of(an_order(a_review())), NEWER, SIGNER)
+
+    assert f"[The first review]({NEWER.url}) counts." in body
+
+
+@pytest.mark.parametrize("url", ["", "javascript:x", "https://h/x) [y](z", "https://h/x y", "https://u:p@h/x", "//h/x"])
+def test_an_address_that_is_none_is_no_link(url: str) -> None:
+    body = outdated_body(marker_of(an_order(a_review())), replace(NEWER, url=url), SIGNER)
+
+    assert "A newer one counts." in body
+    assert "](" not in body

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+
+from reviewbot.contracts import Conflict, CoverageState, FileCoverage, Finding, Gap, HumanItem, Review, Verdict
+from reviewbot.host import Conclusion
+from reviewbot.publish import check_of
+from reviewbot.publish.check import CONCLUSIONS, MAX_TEXT_CHARS, complete, conclusion_of
+from tests.publishing import a_review, shown
+
+Make = Callable[..., Finding]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+STATES: tuple[CoverageState, ...] = get_args(CoverageState)
+READ = FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",))
+GAP = Gap(path="src/app.py", worker="logic", reason="timeout", message="no answer")
+
+
+def judged(*, gate_closed: bool = False, superseded: bool = False, **fields: Any) -> Conclusion:
+    return conclusion_of(a_review(**fields), gate_closed=gate_closed, superseded=superseded)
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_each_verdict_has_its_colour(verdict: Verdict) -> None:
+    green = verdict in {"issues", "clean"}
+
+    assert CONCLUSIONS[verdict] == ("success" if green else "neutral")
+    assert judged(verdict=verdict) == ("success" if green else "neutral")
+    assert judged(verdict=verdict, gate_closed=True) == "failure"
+    assert judged(verdict=verdict, superseded=True) == "cancelled"
+    assert judged(verdict=verdict, superseded=True, gate_closed=True) == "cancelled"
+
+
+@pytest.mark.parametrize(("verdict", "state"), [*product(VERDICTS, STATES)])
+def test_never_green_where_a_file_was_not_read(verdict: Verdict, state: CoverageState) -> None:
+    needless = state in {"generated", "binary", "ignored"}
+    other = FileCoverage(path="other.py", state=state, looked=("ruff",) if state == "reviewed" else ())
+    alone, beside = (judged(verdict=verdict, coverage=files) for files in ((other,), (READ, other)))
+
+    assert alone == ("success" if state == "reviewed" and CONCLUSIONS[verdict] == "success" else "neutral")
+    fine = (state == "reviewed" or needless) and CONCLUSIONS[verdict] == "success"
+    assert beside == ("success" if fine else "neutral")
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_never_green_without_anything_read(verdict: Verdict) -> None:
+    renamed = FileCoverage(path="a.py", state="reviewed")
+
+    assert judged(verdict=verdict, coverage=()) == "neutral"
+    assert judged(verdict=verdict, coverage=(renamed,)) == "neutral"
+    assert judged(verdict=verdict, incomplete=True) == "neutral"
+    assert judged(verdict=verdict, gaps=(GAP,)) == "neutral"
+
+
+def test_a_renamed_file_does_not_make_a_review_incomplete() -> None:
+    assert complete(a_review(coverage=(READ, FileCoverage(path="a.py", state="reviewed"))))
+
+
+def test_the_check_says_what_was_read_by_whom_what_not_and_why_and_what_it_cost() -> None:
+    review = a_review(
+        verdict="incomplete",
+        incomplete=True,
+        coverage=(READ, FileCoverage(path="big.py", state="over_budget", reason="10,000 lines are too many")),
+        gaps=(GAP,),
+    )
+    draft = check_of(review, shown(), gate_closed=False)
+
+    assert draft.conclusion == "neutral"
+    for told in (
+        "1 of 2 files",
+        "with ruff",
+        "`big.py`",
+        "10,000 lines are too many",
+        "no answer",
+        "No model was used",
+    ):
+        assert told in draft.summary
+    assert draft.text.startswith("## reviewbot: ")
+
+
+def test_the_title_names_the_gate_and_what_supersedes() -> None:
+    closed = check_of(a_review(headline="h" * 500), shown(), gate_closed=True)
+    superseded = check_of(a_review(), shown(), gate_closed=False, superseded=True)
+
+    assert closed.title.startswith("Gate closed: hhh")
+    assert len(closed.title) <= 200
+    assert (superseded.title, superseded.conclusion) == ("Superseded by a newer head", "cancelled")
+
+
+def test_each_finding_is_annotated_at_its_lines_and_level(a_finding: Make) -> None:
+    findings = (
+        a_finding(line=3, end_line=4, severity="critical", rule="S605", trigger="On a name.", disputed="It is safe."),
+        a_finding(line=5, severity="warning"),
+        a_finding(line=6, severity="info"),
+        a_finding(line=99),
+        a_finding(path='"\\377"'),
+    )
+    marks = check_of(a_review(*findings), shown(), gate_closed=True).annotations
+
+    assert [(each.start_line, each.end_line, each.level) for each in marks] == [
+        (3, 4, "failure"),
+        (5, 5, "warning"),
+        (6, 6, "notice"),
+    ]
+    assert (marks[0].path, marks[0].title) == ("src/app.py", "security S605 (90 of 100)")
+    assert marks[0].message == "user input reaches a shell command\nOn a name.\na model disputes it: It is safe."
+
+
+def test_what_is_uncertain_is_a_notice_that_says_why(a_finding: Make) -> None:
+    critical = a_finding(line=3, severity="critical")
+    review = a_review(
+        human=(
+            HumanItem(path="src/app.py", line=3, reason="a guess", finding=critical),
+            HumanItem(path="x", reason="r"),
+        ),
+        conflicts=(Conflict(findings=(critical, a_finding(line=4)), reason="they disagree"),),
+    )
+    marks = check_of(review, shown(), gate_closed=False).annotations
+
+    assert [each.level for each in marks] == ["notice"] * 3
+    assert "needs a person: a guess" in marks[0].message
+    assert "contradicted: they disagree" in marks[1].message
+
+
+@pytest.mark.slow
+def test_long_texts_stay_within_what_the_host_takes(a_finding: Make) -> None:
+    long = "<" * 100_000
+    finding = a_finding(line=3, message=long, trigger=long, symptom=long, contract=long, rule=long, type="a" * 40)
+    names = [f"{number}" + "p" * 300 for number in range(500)]
+    files = tuple(FileCoverage(path=name, state="partial", reason=f"{name} {long}") for name in names)
+    review: Review = a_review(finding, coverage=files, summary=long, notes=(long,) * 100)
+    draft = check_of(review, shown(), gate_closed=False)
+
+    assert len(draft.summary) <= MAX_TEXT_CHARS
+    assert len(draft.text) <= MAX_TEXT_CHARS
+    assert len(draft.annotations[0].title) <= 255
+    assert len(draft.annotations[0].message) < 64_000
+
+
+def test_a_finding_without_a_word_is_called_by_its_rule(a_finding: Make) -> None:
+    (mark,) = check_of(a_review(a_finding(line=3, message=" ")), shown(), gate_closed=False).annotations
+
+    assert mark.message == "injection"

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import ChangeSet, FileChange, Finding, Hunk
+from reviewbot.host import InlineComment
+from reviewbot.publish import Order
+from reviewbot.publish.inline import Inline, inline_comments, suggestion_block
+from reviewbot.publish.places import Shown, Span, api_path
+from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
+
+Make = Callable[..., Finding]
+Change = Callable[..., ChangeSet]
+
+
+def comments(order: Order, *, standing: Iterable[str] = (), **manner: Any) -> Inline:
+    return inline_comments(order, replace(MANNER, **manner), frozenset(standing))
+
+
+def only(order: Order, **manner: Any) -> InlineComment:
+    (comment,) = comments(order, **manner).comments
+    return comment
+
+
+@pytest.fixture
+def two_hunks(a_change: Change, a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]) -> ChangeSet:
+    """Lines 1 to 3 and 11 to 12 of the new side; of 2 only the old side is removed."""
+    hunks = (a_hunk(" a\n-b\n+c\n d"), a_hunk("+x\n y", 11))
+    return a_change(a_file("src/app.py", *hunks), a_file("gone.py", a_hunk("-x"), status="deleted"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "span"),
+    [
+        ((1, 3), Span(1, 3)),
+        ((2, 2), Span(2, 2)),
+        ((3, 11), Span(11, 11)),
+        ((9, 12), Span(12, 12)),
+        ((1, 5), None),
+        ((4, 4), None),
+        ((0, 1), Span(1, 1)),
+    ],
+)
+def test_a_place_is_in_one_hunk_or_its_last_line_is(
+    lines: tuple[int, int], span: Span | None, two_hunks: ChangeSet
+) -> None:
+    assert Shown(two_hunks).span("src/app.py", *lines) == span
+
+
+def test_a_file_that_the_change_does_not_show_has_no_place(two_hunks: ChangeSet) -> None:
+    assert Shown(two_hunks).span("other.py", 1, 1) is None
+    assert Shown(two_hunks).span("gone.py", 1, 1) is None
+
+
+def test_a_name_is_sent_as_it_is_in_the_repository() -> None:
+    assert api_path("src/app.py") == "src/app.py"
+    assert api_path("ein ü.py") == "ein ü.py"
+    assert api_path('"a\\tb.py"') == "a\tb.py"
+    assert api_path('"\\377.py"') is None
+
+
+def test_a_finding_of_several_lines_has_a_comment_at_all_of_them(a_finding: Make) -> None:
+    comment = only(an_order(a_review(a_finding(line=3, end_line=5))))
+
+    assert (comment.path, comment.start_line, comment.line) == ("src/app.py", 3, 5)
+
+
+def test_a_comment_at_one_line_has_no_first_line(a_finding: Make) -> None:
+    assert only(an_order(a_review(a_finding(line=3)))).start_line is None
+
+
+def test_the_gravest_findings_come_first_and_no_more_than_wanted(a_finding: Make) -> None:
+    severities = ["info", "warning", "critical", "warning", "critical"]
+    findings = [a_finding(line=number, severity=each) for number, each in enumerate(severities, 1)]
+
+    assert [each.line for each in comments(an_order(a_review(*findings)), inline=3).comments] == [3, 5, 2]
+
+
+def test_what_is_outside_of_the_change_is_counted_and_makes_room(a_finding: Make) -> None:
+    findings = [a_finding(line=40, severity="critical"), a_finding(line=2), a_finding(path='"\\377"', line=1)]
+    here, there = shown(), shown(path='"\\377"')
+    change = ChangeSet(files=here.files + there.files, coverage=here.coverage + there.coverage)
+    inline = comments(an_order(a_review(*findings), change), inline=1)
+
+    assert ([each.line for each in inline.comments], inline.outside) == ([2], 2)
+
+
+def test_what_stands_already_is_not_repeated(a_finding: Make) -> None:
+    order = an_order(a_review(a_finding(line=2), a_finding(line=3, category="other")))
+    first = order.told.fingerprints[order.told.review.findings[0]]
+    inline = comments(order, standing=[first])
+
+    assert ([each.line for each in inline.comments], inline.standing) == ([3], 1)
+
+
+def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: Make) -> None:
+    finding = a_finding(
+        line=2, trigger="On a name with a quote.", symptom="A shell starts.", suggestion="Use a list.", rule="S605"
+    )
+    order = an_order(a_review(finding))
+
+    body = only(order).body
+
+    assert body == (
+        "**Warning:** user input reaches a shell command\n\n"
+        "*When it bites:* On a name with a quote.\n\n"
+        "*What is seen:* A shell starts.\n\n"
+        "*Suggestion:* Use a list.\n\n"
+        "*About:* `security`, `injection`, `S605`; confidence 90 of 100, by `ruff`\n\n"
+        + SIGNER.finding(4242, 7, order.told.fingerprints[finding])
+    )
+    assert SIGNER.read_finding(body, 4242, 7) == order.told.fingerprints[finding]
+
+
+def test_a_suggestion_of_several_lines_is_left_to_the_body(a_finding: Make) -> None:
+    assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion="a\nb")))).body
+
+
+def test_a_proven_replacement_is_a_block_to_commit(a_finding: Make) -> None:
+    order = an_order(a_review(a_finding(line=2, end_line=3, suggestion="Use a list.")))
+    body = only(order, suggest=lambda _: "    run([name])\n    return").body
+
+    assert "\n\n```suggestion\n    run([name])\n    return\n```\n\n<!-- reviewbot:finding" in body
+    assert "Use a list" not in body
+
+
+def test_a_replacement_is_not_offered_at_other_lines_than_its_own(a_finding: Make, two_hunks: ChangeSet) -> None:
+    comment = only(an_order(a_review(a_finding(line=3, end_line=11)), two_hunks), suggest=lambda _: "x")
+
+    assert (comment.start_line, comment.line) == (None, 11)
+    assert "```suggestion" not in comment.body
+
+
+def test_a_replacement_that_deletes_is_an_empty_block() -> None:
+    assert suggestion_block("") == "```suggestion\n```"
+
+
+def test_a_fence_inside_of_a_replacement_does_not_end_it() -> None:
+    assert suggestion_block('"""\n```suggestion\nrm\n`````\n"""') == (
+        '``````suggestion\n"""\n```suggestion\nrm\n`````\n"""\n``````'
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        None,
+        "x\r\ny",
+        "x = 1  # \u202e",
+        "a\u2028b",
+        "\x1b[31m",
+        "pass\n/merge",
+        "  /lgtm",
+        "@dependabot merge",
+        "@mergifyio queue",
+        "@some-bot[bot] go",
+        "bors r+",
+        "!recheck now",
+        "\n".join("x" * 101),
+        "x" * 4_001,
+    ],
+)
+def test_what_could_do_harm_unseen_is_not_offered(lines: str | None) -> None:
+    assert suggestion_block(lines) is None
+
+
+@pytest.mark.parametrize(
+    "lines", ["@property\ndef x(self):", "@app.route('/x')", "// a comment", "x = a / b", "\tpass"]
+)
+def test_plain_code_is_offered(lines: str) -> None:
+    assert suggestion_block(lines) == f"```suggestion\n{lines}\n```"

@@ -1,0 +1,374 @@
+"""Exactly one review, whatever the host answers and whoever else is posting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from reviewbot.contracts import Finding
+from reviewbot.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
+from reviewbot.host import ReviewDraft
+from reviewbot.publish import Desk, MemoryIntents, Order, Published, Signer, publish
+from reviewbot.publish.marker import ReviewMarker
+from reviewbot.publish.sending import PATIENCE_S
+from tests.conftest import RecordingClock
+from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_review, an_order
+
+UNKNOWN = HostUnknownError("no answer came")
+INVALID = HostInvalidError("a line is not in the change")
+
+
+def run(order: Order, desk: Desk) -> Published:
+    return asyncio.run(publish(order, MANNER, desk))
+
+
+@pytest.fixture
+def order(a_finding: Callable[..., Finding]) -> Order:
+    return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
+
+
+def counting(host: RecordingHost) -> list[int]:
+    """The reviews that still count, by id."""
+    markers = {each.review_id: SIGNER.read_review(each.body, 4242, 7) for each in host.posted}
+    return [number for number, marker in markers.items() if marker is not None and not marker.newer]
+
+
+def test_one_review_with_its_comments_in_one_call(order: Order, desk: Desk, host: RecordingHost) -> None:
+    published = run(order, desk)
+
+    assert published == Published("posted", host.posted[0].url, 1, 2)
+    assert [(each.commit_sha, each.event, len(each.comments)) for each in host.drafts] == [(HEAD, "COMMENT", 2)]
+    assert host.calls == ["head", "reviews", "comments", "head", "post", "reviews"]
+
+
+def test_a_second_run_posts_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+    first = run(order, desk)
+    again = run(order, replace(desk, holder="another run"))
+
+    assert (again.outcome, again.review_id, again.url) == ("already_posted", first.review_id, first.url)
+    assert len(host.drafts) == 1
+
+
+def test_a_second_run_that_shares_nothing_with_the_first_posts_nothing(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    run(order, desk)
+    again = run(order, replace(desk, intents=MemoryIntents(), holder="on another machine"))
+
+    assert again.outcome == "already_posted"
+    assert len(host.drafts) == 1
+
+
+def test_a_head_that_moved_writes_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.head = "c" * 40
+
+    assert run(order, desk).outcome == "head_moved"
+    assert host.calls == ["head"]
+
+
+def test_a_head_that_moves_right_before_the_call_writes_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+    reads = host.comments
+
+    def comments_and_a_push() -> object:
+        host.head = "c" * 40
+        return reads()
+
+    host.comments = comments_and_a_push  # type: ignore[method-assign, assignment]
+
+    assert run(order, desk).outcome == "head_moved"
+    assert host.drafts == []
+    assert desk.intents.begin(order.key, "the next run", 60)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "a review of somebody's own account, without a marker",
+        SIGNER.review(ReviewMarker(4242, 7, HEAD, "1" * 32)),
+        SIGNER.review(ReviewMarker(4242, 8, HEAD, POLICY)),
+        SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)),
+        SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))[:-5],
+        Signer((b"forged" * 6,)).review(ReviewMarker(4242, 7, HEAD, POLICY)),
+        SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)) + "\nquoted, and answered",
+    ],
+    ids=["blank", "plain", "other policy", "other pull", "other head", "truncated", "forged", "quoted"],
+)
+def test_what_is_no_review_of_this_head_does_not_stop_one(
+    body: str, order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.stand(body)
+
+    assert run(order, desk).outcome == "posted"
+
+
+def test_a_marker_of_ours_in_a_strangers_review_counts_for_nothing(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    copied = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
+    host.stand(copied, author=STRANGER)
+    host.stand(copied, author=None)
+
+    assert run(order, desk).outcome == "posted"
+
+
+def test_a_marker_of_this_head_on_a_review_of_another_commit_counts_for_nothing(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)), commit="c" * 40)
+
+    assert run(order, desk).outcome == "posted"
+
+
+def test_a_call_without_an_answer_that_was_carried_out_is_found(
+    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+) -> None:
+    def no_answer(_: ReviewDraft) -> None:
+        raise UNKNOWN
+
+    host.after_post = no_answer
+
+    assert run(order, desk) == Published("posted", host.posted[0].url, 1, 2)
+    assert len(host.drafts) == 1
+    assert clock.slept[0] == PATIENCE_S[0]
+
+
+def test_a_call_that_was_never_carried_out_is_sent_again_after_a_minute_of_looking(
+    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+) -> None:
+    host.faults["post"] = [UNKNOWN]
+
+    assert run(order, desk).outcome == "posted"
+    assert len(host.drafts) == 1
+    assert sum(clock.slept[: len(PATIENCE_S)]) > 60
+    assert host.calls[host.calls.index("post") + 1 : -1] == ["reviews"] * len(PATIENCE_S) + ["head", "post"]
+
+
+def test_a_call_that_shows_late_is_not_sent_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+    looks = host.reviews
+    late: list[ReviewDraft] = []
+
+    def lost(draft: ReviewDraft) -> None:
+        late.append(draft)
+        raise UNKNOWN
+
+    def shows_at_the_fifth_look() -> object:
+        if len(late) == 1 and host.calls.count("reviews") == 4:
+            host.stand(late[0].body)
+        return looks()
+
+    host.before_post = lost
+    host.reviews = shows_at_the_fifth_look  # type: ignore[method-assign, assignment]
+
+    assert run(order, desk).outcome == "posted"
+    assert len(late) == 1
+
+
+def test_what_stays_unknown_is_said_and_found_by_the_next_run(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.faults["post"] = [UNKNOWN, UNKNOWN]
+
+    with pytest.raises(HostUnknownError):
+        run(order, desk)
+    assert host.calls.count("post") == 2
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
+    assert run(order, replace(desk, holder="the next run")).outcome == "already_posted"
+
+
+def test_a_head_that_moves_while_nothing_is_known_is_not_posted_to(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    def lost(_: ReviewDraft) -> None:
+        host.head = "c" * 40
+        raise UNKNOWN
+
+    host.before_post = lost
+
+    assert run(order, desk).outcome == "head_moved"
+    assert host.drafts == []
+
+
+def test_a_refused_line_costs_the_comments_and_not_the_review(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.faults["post"] = [INVALID]
+
+    published = run(order, desk)
+
+    assert (published.outcome, published.inline, len(host.drafts[0].comments)) == ("posted", 0, 0)
+    assert published.notes == ("the host refused the review with 2 comments at lines: a line is not in the change",)
+
+
+def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    def refused(_: ReviewDraft) -> None:
+        raise INVALID
+
+    host.after_post = refused
+
+    published = run(order, desk)
+
+    assert (published.outcome, published.review_id, published.inline) == ("posted", 1, 0)
+    assert len(host.posted) == 1
+
+
+def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.stand("", blocks=False)  # a person's own comments at lines have no body either
+
+    def refused(_: ReviewDraft) -> None:
+        host.stand("")
+        raise INVALID
+
+    host.before_post = refused
+    published = run(order, desk)
+
+    assert (published.review_id, counting(host), host.posted[0].body) == (2, [2], "")
+    assert published.notes[1] == "an empty review (2) was left behind and now holds this one"
+
+
+def test_an_empty_review_that_cannot_be_filled_is_named(order: Order, desk: Desk, host: RecordingHost) -> None:
+    def refused(draft: ReviewDraft) -> None:
+        if draft.comments:
+            host.stand("")
+            raise INVALID
+
+    host.before_post = refused
+    host.faults["edit"] = [HostError("not now")]
+    published = run(order, desk)
+
+    assert (published.review_id, counting(host)) == (2, [2])
+    assert published.notes[1] == "an empty review (1) was left behind and cannot be filled: not now"
+
+
+def test_a_body_that_is_refused_is_an_error_and_lets_the_next_run_begin(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.faults["post"] = [INVALID, INVALID]
+
+    with pytest.raises(HostInvalidError):
+        run(order, desk)
+    assert desk.intents.begin(order.key, "the next run", 60)
+
+
+def test_a_limit_is_waited_out(order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock) -> None:
+    host.faults["post"] = [HostLimitError("later", 30)]
+
+    assert run(order, desk).outcome == "posted"
+    assert (clock.slept[0], len(host.drafts)) == (30, 1)
+    assert host.calls[host.calls.index("post") : -1] == ["post", "reviews", "head", "post"]
+
+
+def test_a_limit_without_a_time_is_waited_out_for_a_minute(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.faults["post"] = [HostLimitError("later"), HostLimitError("later")]
+
+    with pytest.raises(HostLimitError):
+        run(order, desk)
+    assert host.calls.count("post") == 2
+
+
+def test_a_body_alone_that_is_refused_is_not_sent_again(desk: Desk, host: RecordingHost) -> None:
+    host.faults["post"] = [INVALID]
+
+    with pytest.raises(HostInvalidError):
+        run(an_order(a_review()), desk)
+    assert host.calls.count("post") == 1
+
+
+@pytest.mark.parametrize("error", [HostAccessError("no"), HostLimitError("later", 3_600), HostError("broken")])
+def test_a_refusal_of_the_host_is_an_error_and_no_second_call(
+    error: HostError, order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    host.faults["post"] = [error]
+
+    with pytest.raises(type(error)):
+        run(order, desk)
+    assert host.calls.count("post") == 1
+    assert desk.intents.begin(order.key, "the next run", 60)
+
+
+def test_another_poster_is_waited_for(order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock) -> None:
+    desk.intents.begin(order.key, "another run", 60)
+    looks = host.reviews
+
+    def posted_meanwhile() -> object:
+        if clock.now >= 7 and not host.posted:
+            host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
+        return looks()
+
+    host.reviews = posted_meanwhile  # type: ignore[method-assign, assignment]
+
+    assert run(order, desk).outcome == "already_posted"
+    assert host.drafts == []
+    assert clock.now == 7
+
+
+def test_the_lease_of_a_crashed_poster_runs_out(order: Order, desk: Desk, clock: RecordingClock) -> None:
+    desk.intents.begin(order.key, "a run that crashed", 60)
+
+    assert run(order, desk).outcome == "posted"
+    assert clock.now >= 60
+
+
+def test_a_poster_that_goes_on_holding_is_left_alone(order: Order, desk: Desk, host: RecordingHost) -> None:
+    desk.intents.begin(order.key, "another run", 3_600)
+
+    published = run(order, desk)
+
+    assert (published.outcome, host.drafts) == ("busy", [])
+    assert published.notes
+
+
+def test_of_two_that_posted_at_once_the_first_counts(order: Order, desk: Desk, host: RecordingHost) -> None:
+    def somebody_else_is_faster(_: ReviewDraft) -> None:
+        host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
+
+    host.before_post = somebody_else_is_faster
+    published = run(order, desk)
+
+    assert (published.outcome, published.review_id, counting(host)) == ("already_posted", 1, [1])
+    assert "The first review" in host.posted[1].body
+    assert desk.intents.posted(order.key) == 1
+
+
+def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
+    order: Order, desk: Desk, host: RecordingHost
+) -> None:
+    def somebody_else_is_slower(_: ReviewDraft) -> None:
+        host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
+
+    host.after_post = somebody_else_is_slower
+
+    assert run(order, desk).review_id == 1
+    assert host.edits == []
+
+
+def test_two_live_posters_that_share_their_intents_post_one(order: Order, desk: Desk, host: RecordingHost) -> None:
+    async def both() -> list[Published]:
+        other = replace(desk, holder="the other run")
+        return list(await asyncio.gather(publish(order, MANNER, desk), publish(order, MANNER, other)))
+
+    outcomes = sorted(each.outcome for each in asyncio.run(both()))
+
+    assert outcomes == ["already_posted", "posted"]
+    assert len(host.drafts) == 1
+
+
+def test_a_look_after_posting_that_fails_costs_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.faults["reviews"] = [None, HostError("gone")]
+
+    published = run(order, desk)
+
+    assert (published.outcome, published.review_id) == ("posted", 1)
+    assert "gone" in published.notes[0]
+    assert desk.intents.posted(order.key) == 1
+
+
+def test_what_the_intents_say_was_posted_is_not_posted_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+    host.stand("somebody has edited the marker away")
+    desk.intents.done(order.key, 1)
+
+    assert run(order, desk) == Published("already_posted", review_id=1)
+    assert host.drafts == []

@@ -1,0 +1,214 @@
+"""For tests of the publisher: a host that records, reviews made to order, and a reader of Markdown trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markdown_it import MarkdownIt
+
+from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, Review, Timings
+from reviewbot.host import PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.outgoing import Delivered
+from reviewbot.output.fingerprints import of_review
+from reviewbot.publish import Manner, Order, Signer
+from tests.github_api import objects
+
+OWN, STRANGER = 77, 78
+HEAD, BASE = "a" * 40, "b" * 40
+POLICY = "0" * 32
+SIGNER = Signer((b"k" * 32,))
+MANNER = Manner(SIGNER)
+
+
+@dataclass
+class RecordingHost:
+    """A `ReviewHost` that keeps what it is told. `before_post` and `after_post` run around each call that posts."""
+
+    head: str = HEAD
+    posted: list[PostedReview] = field(default_factory=list)
+    at_lines: list[PostedComment] = field(default_factory=list)
+    drafts: list[ReviewDraft] = field(default_factory=list)
+    edits: list[tuple[int, str]] = field(default_factory=list)
+    released: list[int] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    faults: dict[str, list[Exception | None]] = field(default_factory=dict)
+    before_post: Callable[[ReviewDraft], None] = field(default=lambda _: None)
+    after_post: Callable[[ReviewDraft], None] = field(default=lambda _: None)
+
+    def head_sha(self) -> str:
+        self._called("head")
+        return self.head
+
+    def own_id(self) -> int:
+        return OWN
+
+    def reviews(self) -> tuple[PostedReview, ...]:
+        self._called("reviews")
+        return tuple(self.posted)
+
+    def comments(self) -> tuple[PostedComment, ...]:
+        self._called("comments")
+        return tuple(self.at_lines)
+
+    def post_review(self, draft: ReviewDraft) -> PostedReview:
+        self.before_post(draft)
+        self._called("post")
+        self.drafts.append(draft)
+        made = self.stand(draft.body, draft.commit_sha, blocks=draft.event == "REQUEST_CHANGES")
+        for comment in draft.comments:
+            number = len(self.at_lines) + 1
+            self.at_lines.append(
+                PostedComment(number, made.review_id, OWN, comment.path, comment.line, comment.body),
+            )
+        self.after_post(draft)
+        return made
+
+    def edit_review(self, review_id: int, body: str) -> None:
+        self._called("edit")
+        self.edits.append((review_id, body))
+        self.posted = [replace(each, body=body) if each.review_id == review_id else each for each in self.posted]
+
+    def release_review(self, review_id: int, message: str) -> None:
+        self._called("release")
+        self.released.append(review_id)
+
+    def stand(
+        self, body: str, commit: str | None = HEAD, author: int | None = OWN, *, blocks: bool = False
+    ) -> PostedReview:
+        """A review that stands there."""
+        number = len(self.posted) + 1
+        url = f"https://github.example/acme/shop/pull/7#pullrequestreview-{number}"
+        made = PostedReview(number, author, commit, body, url, blocks)
+        self.posted.append(made)
+        return made
+
+    def _called(self, name: str) -> None:
+        self.calls.append(name)
+        queue = self.faults.get(name)
+        if queue and (fault := queue.pop(0)) is not None:
+            raise fault
+
+
+def a_pull(**fields: Any) -> PullRequest:
+    known: dict[str, Any] = {
+        "repository": "acme/shop",
+        "repository_id": 4242,
+        "number": 7,
+        "title": "Add a shop",
+        "description": "",
+        "author": "contributor",
+        "author_is_bot": False,
+        "author_association": "CONTRIBUTOR",
+        "base_ref": "main",
+        "base_sha": BASE,
+        "head_ref": "feature",
+        "head_sha": HEAD,
+        "head_repository": "acme/shop",
+        "is_open": True,
+        "draft": False,
+        "labels": (),
+        "changed_files": 1,
+        "additions": 3,
+        "deletions": 0,
+        "url": "https://github.example/acme/shop/pull/7",
+    }
+    return PullRequest(**{**known, **fields})
+
+
+def a_review(*findings: Finding, **fields: Any) -> Review:
+    known: dict[str, Any] = {
+        "engine": "analyzers",
+        "verdict": "issues" if findings else "clean",
+        "headline": f"{len(findings)} issues found; 1 of 1 file reviewed in full",
+        "summary": "",
+        "findings": findings,
+        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
+        "timings": Timings(wall_ms=1, critical_path_ms=1, sequential_ms=1),
+    }
+    return Review(**{**known, **fields})
+
+
+def shown(first: int = 1, last: int = 20, path: str = "src/app.py") -> ChangeSet:
+    """A change that adds lines `first` to `last` of one file."""
+    count = last - first + 1
+    body = "\n".join(f"+line_{number}" for number in range(first, last + 1))
+    hunk = Hunk(old_start=first, old_count=0, new_start=first, new_count=count, body=body)
+    file = FileChange(path=path, status="modified", language="python", kind="code", hunks=(hunk,), added=count)
+    return ChangeSet(files=(file,), coverage=(FileCoverage(path=path, state="reviewed"),))
+
+
+def an_order(review: Review, change: ChangeSet | None = None, **fields: Any) -> Order:
+    known: dict[str, Any] = {"pull": a_pull(), "policy": POLICY}
+    told = Delivered(review, of_review(review))
+    return Order(told=told, change=change or shown(), **{**known, **fields})
+
+
+class Tree(NamedTuple):
+    """What a Markdown parser sees, outside code: the shape without texts, and each run of text between other nodes."""
+
+    shape: list[str]
+    texts: list[str]
+
+
+def read_tree(markdown: str) -> Tree:
+    """Parse as GitHub does: CommonMark with tables and strikethrough, HTML allowed."""
+    shape: list[str] = []
+    texts: list[str] = []
+    for token in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(markdown):
+        if token.type != "inline":
+            shape.append(f"{token.type} {token.info} {token.content if token.type == 'html_block' else ''}".rstrip())
+            continue
+        run = ""
+        for child in token.children or []:
+            if child.type in ("text", "text_special"):
+                run += child.content
+                continue
+            texts.append(run)
+            run = ""
+            if child.type != "code_inline":
+                shape.append(child.type)
+        texts.append(run)
+    return Tree(shape, [text for text in texts if text])
+
+
+LINES = tuple(f"line {number}\n" for number in range(1, 41))
+
+
+class Shop(NamedTuple):
+    """A git repository, made once: a branch "feature" of two changed files, and two commits that may follow on it."""
+
+    folder: Path
+    later: str
+    """Adds another file."""
+    shifted: str
+    """Puts a line above everything else in app.py."""
+
+
+def make_shop(folder: Path) -> Shop:
+    """Lines 1 and 20 of app.py are changed, and new.py is added."""
+    folder.mkdir()
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _commit(folder, {"app.py": "".join(LINES)})
+    _git(folder, "checkout", "--quiet", "-b", "feature")
+    changed = ["LINE 1\n", *LINES[1:19], "LINE 20\n", *LINES[20:]]
+    feature = _commit(folder, {"app.py": "".join(changed), "new.py": "a\nb\n"})
+    later = _commit(folder, {"more.py": "x\n"})
+    shifted = _commit(folder, {"app.py": "".join(["LINE 0\n", *changed])})
+    _git(folder, "reset", "--quiet", "--hard", feature)
+    return Shop(folder, later, shifted)
+
+
+def _commit(folder: Path, files: Mapping[str, str]) -> str:
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    _git(folder, "add", "--all")
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
+    _git(folder, *who, "commit", "--quiet", "--message", "a commit")
+    return _git(folder, "rev-parse", "HEAD")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return objects.git(folder, *arguments).decode().strip()
