@@ -11,7 +11,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test lint types imports unit coverage package acceptance fuzz kill bench quality perf clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app bench quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -26,7 +26,9 @@ $(VENV)/dev: $(VENV)/run
 review: $(VENV)/run  ## review the example change, with no key
 	@$(BIN)/reviewbot review $(EXAMPLE) --repo examples/orders/base
 
-test: lint types imports unit package  ## the whole gate
+test: lint types imports unit  ## what a change has to pass; `make full` runs what takes longer as well
+
+full: test coverage pairs package
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -42,14 +44,19 @@ unit: $(VENV)/dev
 	$(BIN)/python -m pytest -n $(JOBS)
 
 coverage: $(VENV)/dev  ## the same tests with their branches counted, which takes half as long again
-	@# The pairs are about rules and not about lines of code.
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term --ignore=tests/pairs
+	$(BIN)/python -m pytest -n $(JOBS) -m "not packaging and not pairs" --cov --cov-report=term
+
+pairs: $(VENV)/dev  ## each rule of each tool on code that is wrong and code that looks like it
+	$(BIN)/python -m pytest -n $(JOBS) -m pairs tests/pairs
 
 package: $(VENV)/dev
 	$(BIN)/python -m pytest tests/packaging -m packaging -n 3
 
-acceptance: $(VENV)/dev coverage  ## the coverage, and what needs the shared material
+acceptance: $(VENV)/dev coverage pairs package  ## the coverage, and what needs the shared material
 	SHARED=$(SHARED) PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/acceptance.sh
+
+emulate: $(VENV)/dev  ## --pr --post against a GitHub that others have made; installs Node and it from pip and npm, for the run alone
+	$(BIN)/python -m tests.emulate_github
 
 fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds each time
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
@@ -58,6 +65,10 @@ fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds ea
 kill: $(VENV)/dev  ## long: kill -9 at random points, 20 without and 30 with models, then --resume
 	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)
 	$(BIN)/python -m tests.kill_and_resume_model --diff $(or $(wildcard $(SHARED)/perf/diffs/medium.diff),$(EXAMPLE))
+
+kill-app: $(VENV)/dev  ## long: kill -9 of the App's workers, 100 times each on SQLite and on a Postgres of its own
+	$(BIN)/python -m tests.kill_jobs
+	$(BIN)/python -m benchmarks.app_capacity
 
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)
@@ -69,6 +80,9 @@ perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model
 
 quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
 	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md
+
+lock:  ## the Action's locked requirements again, from the ranges of pyproject.toml
+	requirements/lock.sh $(PYTHON)
 
 clean:
 	rm -rf $(VENV) .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -25,6 +25,8 @@ from tests.pairs.pair_cases import (
     true_findings,
 )
 
+pytestmark = pytest.mark.pairs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

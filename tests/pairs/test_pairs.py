@@ -15,6 +15,8 @@ from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.rules import packaged_rules
 from tests.pairs.pair_cases import Answer, Pair, Side, all_pairs, certain, tables, true_findings
 
+pytestmark = pytest.mark.pairs
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -1,0 +1,198 @@
+"""The event file of a workflow run: which change it is about. Everything in it is data of whoever caused the event.
+
+Only ids, hashes and names of a strict form are taken; no title, no branch and no address.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, NamedTuple, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reviewbot.errors import InputError
+
+MAX_EVENT_BYTES = 32 * 1024 * 1024
+"""GitHub caps a payload at 25 MB: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap"""
+
+PULL_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
+"""What brings a new head, or a head that people now want reviewed."""
+
+EVENTS = ("pull_request", "push", "workflow_dispatch")
+
+_OBJECT = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$"
+_FULL_NAME = r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$"
+_RANGE = r"^[A-Za-z0-9_][A-Za-z0-9_./@{}^~+-]{0,249}$"
+"""A range of commits as people write one; git is asked what it means. No name begins like an option."""
+_NUMBER = r"^[1-9][0-9]{0,9}$"
+_MOST_COMMITS = 4_096
+"""GitHub lists 2,048 in one push."""
+
+
+class PullEvent(NamedTuple):
+    """A pull request of the repository that the workflow runs in. All else about it is the API's to say."""
+
+    number: int
+    from_fork: bool = False
+    """Whether its run has a token that can only read, which decides nothing but what is said of it."""
+
+
+class RangeEvent(NamedTuple):
+    """Commits of the checkout."""
+
+    text: str
+    """As `GitRepository.range_diff` takes it."""
+
+
+class NothingEvent(NamedTuple):
+    """An event that brought no commit."""
+
+    why: str
+
+
+Event = PullEvent | RangeEvent | NothingEvent
+
+
+class _Part(BaseModel):
+    """Foreign JSON: strict in what we read, and blind to what we do not."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+_Sha = Annotated[str, Field(pattern=_OBJECT)]
+
+
+class _Repository(_Part):
+    full_name: Annotated[str, Field(pattern=_FULL_NAME)]
+
+
+class _Payload(_Part):
+    repository: _Repository
+
+
+class _Side(_Part):
+    repo: _Repository | None = None
+
+
+class _Pull(_Part):
+    # The top-level `number` of the payload says the same, and is missing where GitHub is stood in for.
+    number: Annotated[int, Field(ge=1, lt=2**53)]
+    head: _Side
+
+
+class _PullPayload(_Payload):
+    action: Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
+    pull_request: _Pull
+
+
+class _Commit(_Part):
+    id: _Sha
+
+
+class _PushPayload(_Payload):
+    before: _Sha
+    after: _Sha
+    deleted: bool
+    forced: bool
+    commits: Annotated[tuple[_Commit, ...], Field(max_length=_MOST_COMMITS)]
+
+
+class _DispatchInputs(_Part):
+    range: Annotated[str, Field(pattern=_RANGE)] | None = None
+    number: Annotated[str, Field(pattern=_NUMBER)] | Annotated[int, Field(ge=1, lt=2**53)] | None = None
+
+
+class _DispatchPayload(_Payload):
+    inputs: _DispatchInputs | None = None
+
+
+_Shape = TypeVar("_Shape", bound=_Payload)
+
+
+def read_event(name: str, data: bytes, repository: str) -> Event:
+    """What the event called `name` (`GITHUB_EVENT_NAME`) asks to be reviewed.
+
+    Raises InputError in one line for an event that is not ours to answer, for a payload of another form than GitHub
+    documents, and for one of another repository than the workflow's.
+    """
+    if name == "pull_request":
+        return _pull(_parsed(_PullPayload, name, data, repository))
+    if name == "push":
+        return _push(_parsed(_PushPayload, name, data, repository))
+    if name == "workflow_dispatch":
+        return _dispatch(_parsed(_DispatchPayload, name, data, repository))
+    if name == "pull_request_target":
+        raise InputError(
+            "pull_request_target gives secrets to a run about strangers' code: use pull_request, "
+            "and for forks the two stages of docs/forks.md"
+        )
+    raise InputError(f"there is no review for the event {ascii(name)[:60]}; it takes {', '.join(EVENTS)}")
+
+
+def _pull(payload: _PullPayload) -> Event:
+    if payload.action not in PULL_ACTIONS:
+        raise InputError(
+            f"nothing to review when a pull request is {payload.action!a}; "
+            f"let the workflow run on the types {', '.join(PULL_ACTIONS)}"
+        )
+    head = payload.pull_request.head.repo
+    return PullEvent(payload.pull_request.number, head is None or head.full_name != payload.repository.full_name)
+
+
+def _push(payload: _PushPayload) -> Event:
+    if payload.deleted:
+        return NothingEvent("the branch or tag was deleted")
+    if set(payload.before) != {"0"}:
+        # Where commits were thrown away, what was new before is nobody's change now: only the new side counts.
+        return RangeEvent(f"{payload.before}{'...' if payload.forced else '..'}{payload.after}")
+    if not payload.commits:
+        return NothingEvent("a new branch or tag at a commit that was there before")
+    if len(payload.commits) == 1:
+        return RangeEvent(payload.after)
+    return RangeEvent(f"{payload.commits[0].id}^..{payload.after}")
+
+
+def _dispatch(payload: _DispatchPayload) -> Event:
+    given = payload.inputs or _DispatchInputs()
+    if (given.range is None) == (given.number is None):
+        raise InputError(
+            "a manual run says what to review by one of its inputs: `range`, such as A..B, or the `number` of a "
+            "pull request"
+        )
+    return RangeEvent(given.range) if given.range is not None else PullEvent(int(given.number or 0))
+
+
+def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Shape:
+    if len(data) > MAX_EVENT_BYTES:
+        raise InputError(f"the event file is larger than {MAX_EVENT_BYTES >> 20} MiB")
+    try:
+        payload = shape.model_validate_json(_without_blanks(data))
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_url=False, include_input=False)[0]["loc"])
+        raise InputError(f"the event file is no {name} event that can be read (at {where or 'its start'})") from None
+    if payload.repository.full_name.lower() != repository.lower():
+        raise InputError(f"the event file is about another repository than {repository}")
+    return payload
+
+
+def _without_blanks(data: bytes) -> bytes:
+    """The payload without empty inputs of a manual run: GitHub sends "" for what nobody filled in."""
+    try:
+        value = json.loads(data, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        raise InputError("the event file is no JSON that can be read") from None
+    if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
+        value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
+    return json.dumps(value).encode()
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object in which no name stands twice: of two, readers take different ones."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        _twice()
+    return made
+
+
+def _twice() -> NoReturn:
+    raise ValueError("a name stands twice")

@@ -1,0 +1,130 @@
+"""The inputs of the Action, as its steps hand them over in the environment, and the settings that they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reviewbot.config import Settings, load_settings
+from reviewbot.config.hints import quoted
+from reviewbot.config.source import BaseSide, repository_settings
+from reviewbot.config.values import KINDS, Value
+from reviewbot.errors import ConfigError
+
+Mode = Literal["review", "annotate", "report"]
+
+MODES: tuple[Mode, ...] = ("review", "annotate", "report")
+"""Who is told: the pull request, the log of the run with marks at lines, or nobody but the summary and the outputs."""
+
+PREFIX = "INPUT_"
+
+SETTINGS = {
+    "engine": "engine",
+    "fail-on": "fail_on",
+    "min-confidence": "min_confidence",
+    "paths": "paths",
+    "max-cost": "max_cost",
+}
+"""Inputs that are settings, each with its key. They count above every file."""
+
+MARKER_KEY = "REVIEWBOT_MARKER_KEY"
+"""The one variable of ours that the job may set."""
+
+BEDROCK_KEY = "AWS_BEARER_TOKEN_BEDROCK"
+
+LOGINS = ("AWS_REGION", "AWS_DEFAULT_REGION", BEDROCK_KEY)
+"""What the job's environment may say of a provider with a login of its own. No address is among them.
+
+Other logins, and Google Cloud, take libraries that the Action does not install.
+"""
+
+_PATH = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|$))[^\x00-\x1f\x7f\\]{1,250}")
+_LIST_ENDS = re.compile(r"[\r\n]+")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the workflow said. `values` are settings by key; what was left empty is not among them."""
+
+    key: str = field(repr=False)
+    """Of the model API; empty: the analyzers review."""
+    token: str = field(repr=False)
+    """Of GitHub's API."""
+    marker_key: str = field(repr=False)
+    """Signs what is posted, so that a later run knows it again; empty: the account that it stands under must do."""
+    base_url: str = field(repr=False)
+    """Of the model API; it may hold a password."""
+    mode: Mode
+    config: str
+    """A settings file of the repository, read from the base side; empty: none."""
+    values: Mapping[str, Value]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be shown."""
+        return tuple(text for text in (self.key, self.token, self.marker_key, self.base_url) if text)
+
+    @property
+    def keyless(self) -> bool:
+        """Whether nobody gave a key for a model."""
+        return not self.key
+
+    def environment(self, job: Mapping[str, str]) -> dict[str, str]:
+        """What a review may know of the environment: the key and address that the workflow named, and logins.
+
+        A base URL of the job is not taken: an earlier step may have set it, and the key would go there.
+        """
+        known = {name: job[name] for name in LOGINS if job.get(name)}
+        given = {"ANTHROPIC_API_KEY": self.key, "ANTHROPIC_BASE_URL": self.base_url}
+        return known | {name: value for name, value in given.items() if value}
+
+
+def read_inputs(environ: Mapping[str, str]) -> Inputs:
+    """The inputs. Raises ConfigError that names the one that is wrong."""
+
+    def of(name: str) -> str:
+        return environ.get(PREFIX + name.upper().replace("-", "_"), "").strip()
+
+    mode = next((each for each in MODES if each == (of("mode") or MODES[0])), None)
+    if mode is None:
+        raise ConfigError(f"the input mode must be one of {', '.join(MODES)}, not {quoted(of('mode'))}")
+    config = of("config").removeprefix("./")
+    if config and not _PATH.fullmatch(config):
+        raise ConfigError(f"the input config must be a path inside the repository, not {quoted(config)}")
+    return Inputs(
+        key=of("anthropic-api-key"),
+        token=of("github-token"),
+        marker_key=environ.get(MARKER_KEY, ""),
+        base_url=of("base-url"),
+        mode=mode,
+        config=config,
+        values={key: _value(name, key, of(name)) for name, key in SETTINGS.items() if of(name)},
+    )
+
+
+def settings_by(inputs: Inputs, base: BaseSide | None) -> Settings:
+    """The settings of a run: defaults, the base side's own file, the one that `config` names, the other inputs.
+
+    Nothing of the machine counts: neither a user's file nor a variable, which an earlier step may have set.
+    Raises ConfigError.
+    """
+    text = None
+    if inputs.config:
+        text = None if base is None else base.base_file(inputs.config)
+        if text is None:
+            raise ConfigError(
+                f"the input config names {quoted(inputs.config)}, and the base side of this change has no such file; "
+                "it counts from the change on that follows the one which adds it"
+            )
+    repository = None if base is None else repository_settings(base)
+    return load_settings(repository, {}, dict(inputs.values), user_text=text, user_name=inputs.config)
+
+
+def _value(name: str, key: str, text: str) -> Value:
+    """A list may stand on several lines, as YAML likes it."""
+    try:
+        return KINDS[key].parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
+    except ValueError:
+        raise ConfigError(f"the input {name} must be {KINDS[key].expected}, not {quoted(text)}") from None

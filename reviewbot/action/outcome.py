@@ -1,0 +1,75 @@
+"""What came of a run of the Action, as values: for its outputs, its summary and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reviewbot.contracts import PullReview, Review
+from reviewbot.errors import ExitCode
+from reviewbot.outgoing import Delivered
+from reviewbot.output.costs import UNKNOWN, tokens
+
+OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "tokens", "coverage")
+"""The names of the outputs, as action.yml has them."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A review that may be shown, and how the run ends by it."""
+
+    told: Delivered
+    code: ExitCode
+    """By the gate and by what is missing."""
+    what: str
+    """What was reviewed, in words of ours with numbers and hashes."""
+    from_fork: bool = False
+    notes: tuple[str, ...] = ()
+    """What a reader of this run should know beside the review; may hold names from the repository."""
+    value: PullReview | None = None
+    """What posting it takes; None where there is no pull request."""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What the pull request was told. `marks` says whether lines of it carry our marks already."""
+
+    url: str = ""
+    marks: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ending:
+    """All that a run says at its end."""
+
+    reviewed: Reviewed
+    code: ExitCode
+    posted: Posted = field(default_factory=Posted)
+    keyless: bool = False
+
+
+def outputs_of(ending: Ending, sarif: Path) -> dict[str, str]:
+    """The outputs of a run that reviewed something."""
+    review = ending.reviewed.told.review
+    return {
+        "verdict": review.verdict,
+        "findings": str(len(review.findings)),
+        "critical": str(sum(finding.severity == "critical" for finding in review.findings)),
+        "sarif": str(sarif),
+        "review-url": ending.posted.url,
+        "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
+        "tokens": str(tokens(review.usage)),
+        "coverage": in_full(review),
+    }
+
+
+def no_outputs(verdict: str) -> Mapping[str, str]:
+    """The outputs of a run that reviewed nothing: what was counted would look like a clean review."""
+    return dict.fromkeys(OUTPUTS, "") | {"verdict": verdict}
+
+
+def in_full(review: Review) -> str:
+    """How many files were reviewed in full, of all: "3/5"."""
+    return f"{sum(entry.state == 'reviewed' for entry in review.coverage)}/{len(review.coverage)}"

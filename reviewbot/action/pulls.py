@@ -1,0 +1,75 @@
+"""The pull request of a run: reviewed from the API's own data, and told of it. The checkout is never looked at."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from functools import partial
+
+from reviewbot import pulls, wiring
+from reviewbot.action.inputs import Inputs, settings_by
+from reviewbot.action.outcome import Posted, Reviewed
+from reviewbot.action.ranges import Work
+from reviewbot.action.runner import Runner
+from reviewbot.adapters.github.access import Access
+from reviewbot.adapters.github.client import GithubClient
+from reviewbot.contracts import PullPosted
+from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.publish.marker import KEY_VARIABLE, Signer
+
+OUTCOMES = {
+    "already_posted": "This head has its review already; nothing was posted again.",
+    "head_moved": "Nothing was posted: the pull request has a newer head, whose own run reviews it.",
+    "busy": "Nothing was posted: another run is posting the review of this head.",
+}
+"""What came of posting, where it is not "posted"."""
+
+
+class ActionPulls:
+    """As `reviewbot.action.run.Pulls`. One pull request in one run; what it opens is closed by `closing`."""
+
+    def __init__(self, runner: Runner, inputs: Inputs, work: Work, closing: ExitStack) -> None:
+        self._runner = runner
+        self._inputs = inputs
+        self._work = work
+        self._closing = closing
+        self._office: pulls.Office | None = None
+
+    def review(self, number: int) -> Reviewed:
+        """Review it. Raises ReviewbotError."""
+        self._office = self._opened()
+        return self._work(partial(self._review, self._office, number))
+
+    def post(self, reviewed: Reviewed) -> Posted:
+        """Post what was reviewed. Raises HostError where GitHub does not take it."""
+        if self._office is None or reviewed.value is None:
+            raise ReviewbotError("there is no review of a pull request to post")
+        return _told(self._work(partial(pulls.post, self._office, reviewed.value)))
+
+    async def _review(self, office: pulls.Office, number: int) -> Reviewed:
+        environ = self._inputs.environment(os.environ)
+        sdk = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
+        terms = pulls.Terms(
+            given=wiring.Given(environ=environ, sdk=sdk),
+            settings=partial(settings_by, self._inputs),
+            to_post=self._inputs.mode == "review",
+        )
+        ref = await pulls.fetch(office, self._runner.repository, number)
+        done = await pulls.review(office, ref, terms)
+        what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
+        return Reviewed(done.told, done.code, what, value=done.value)
+
+    def _opened(self) -> pulls.Office:
+        if not self._inputs.token:
+            raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
+        try:
+            signer = Signer.from_environment({KEY_VARIABLE: self._inputs.marker_key})
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        client = self._closing.enter_context(GithubClient(Access(self._inputs.token, self._runner.api_url)))
+        return pulls.Office(client, signer)
+
+
+def _told(posted: PullPosted) -> Posted:
+    note = OUTCOMES.get(posted.outcome)
+    return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

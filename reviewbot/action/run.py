@@ -1,0 +1,130 @@
+"""The whole way of a run of the Action: event in, review, what the pull request and the run are told, how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from reviewbot.action.event import NothingEvent, PullEvent, read_event
+from reviewbot.action.inputs import Inputs
+from reviewbot.action.outcome import Ending, Posted, Reviewed, no_outputs, outputs_of
+from reviewbot.action.ranges import Work, review_range
+from reviewbot.action.runner import Runner, Voice
+from reviewbot.action.summary import summary_of, summary_of_failure, summary_of_nothing
+from reviewbot.errors import ExitCode, HostAccessError, HostError, InputError, ReviewbotError
+from reviewbot.output.annotations import render_annotations
+from reviewbot.output.sarif import render_sarif_named
+from reviewbot.output.text import one_line
+
+SARIF_NAME = "reviewbot.sarif"
+
+FORK_NOTE = (
+    "Nothing was posted: a workflow on a fork's pull request has a token that can only read. "
+    "The review is on this page; docs/forks.md says how it gets onto the pull request."
+)
+NOTHING_TO_POST_TO = "Nothing was posted: these commits were reviewed without a pull request."
+
+
+class Pulls(Protocol):
+    """One pull request of the repository, read from the API and told through it. Blocking; raises ReviewbotError."""
+
+    def review(self, number: int) -> Reviewed:
+        """Review it, from the API's own data alone."""
+
+    def post(self, reviewed: Reviewed) -> Posted:
+        """Post what was reviewed. Raises HostError where GitHub does not take it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a workflow."""
+
+    runner: Runner
+    inputs: Inputs
+    voice: Voice
+    work: Work
+    pulls: Callable[[], Pulls]
+    """Opens the way to the pull request; asked only where there is one."""
+
+
+def act(step: Step) -> ExitCode:
+    """Review what the event brought and tell it; the result is how the step ends.
+
+    An error that is raised on purpose becomes one mark at the run, a summary and outputs that claim nothing.
+    """
+    try:
+        return _act(step)
+    except ReviewbotError as error:
+        failed(step.voice, str(error))
+        return error.exit_code
+
+
+def failed(voice: Voice, message: str) -> None:
+    """Say that there was no review, in every place where a reader may look for one."""
+    voice.say("error", one_line(message))
+    voice.outputs(no_outputs("not_reviewed"))
+    voice.summary(summary_of_failure(message))
+
+
+def _act(step: Step) -> ExitCode:
+    event = read_event(step.runner.event_name, step.runner.event(), step.runner.repository)
+    if isinstance(event, NothingEvent):
+        step.voice.say("notice", f"nothing to review: {event.why}")
+        step.voice.outputs(no_outputs("nothing_to_review"))
+        step.voice.summary(summary_of_nothing(event.why))
+        return ExitCode.REVIEWED
+    if isinstance(event, PullEvent):
+        ending = _of_pull(step, event, step.pulls())
+    else:
+        reviewed = review_range(event.text, step.runner, step.inputs, step.work)
+        notes = (NOTHING_TO_POST_TO,) if step.inputs.mode == "review" else ()
+        ending = _ending(step, reviewed, Posted(notes=notes))
+    _tell(step, ending)
+    return ending.code
+
+
+def _of_pull(step: Step, event: PullEvent, pulls: Pulls) -> Ending:
+    """Review and post. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
+    reviewed = pulls.review(event.number)
+    if step.inputs.mode != "review":
+        return _ending(step, reviewed)
+    try:
+        return _ending(step, reviewed, pulls.post(reviewed))
+    except HostAccessError as error:
+        # Nobody but GitHub can give a fork's run more, and its author can do nothing about it.
+        note, code = (FORK_NOTE, reviewed.code) if event.from_fork else (_not_posted(error), ExitCode.HOST)
+    except HostError as error:
+        note, code = _not_posted(error), ExitCode.HOST
+    step.voice.say("warning" if code == reviewed.code else "error", note)
+    # A closed gate is what the reader must see first.
+    worst = reviewed.code if reviewed.code == ExitCode.GATE else code
+    return Ending(reviewed, worst, Posted(notes=(note,)), _no_model(step.inputs, reviewed))
+
+
+def _ending(step: Step, reviewed: Reviewed, posted: Posted | None = None) -> Ending:
+    return Ending(reviewed, reviewed.code, posted or Posted(), _no_model(step.inputs, reviewed))
+
+
+def _no_model(inputs: Inputs, reviewed: Reviewed) -> bool:
+    return inputs.keyless and reviewed.told.review.engine == "analyzers"
+
+
+def _not_posted(error: HostError) -> str:
+    return f"Nothing was posted: {one_line(str(error))}"
+
+
+def _tell(step: Step, ending: Ending) -> None:
+    """The marks at lines, the outputs and the summary."""
+    told = ending.reviewed.told
+    if told.review.verdict == "limited":
+        step.voice.say("warning", told.review.headline)
+    if step.inputs.mode != "report" and not ending.posted.marks:
+        step.voice.commands(render_annotations(told.review))
+    sarif = step.runner.place(SARIF_NAME)
+    try:
+        sarif.write_text(render_sarif_named(told.review, fingerprints=told.fingerprints), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the SARIF file: {error.strerror}") from None
+    step.voice.outputs(outputs_of(ending, sarif))
+    step.voice.summary(summary_of(ending))

@@ -1,0 +1,141 @@
+"""What GitHub's runner tells a step, and the three ways in which a step answers: its log, its outputs, its summary.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from reviewbot.action.event import MAX_EVENT_BYTES
+from reviewbot.errors import InputError
+
+SUMMARY_BYTES = 1024 * 1024
+"""Of one step; GitHub shows nothing of a longer one."""
+
+CUT = "\n\n(cut off: a summary holds at most 1 MiB)\n"
+
+HIDDEN = "***"
+"""What stands for a secret, as in the runner's own log."""
+
+_LEAST_SECRET = 8
+"""Characters. What is shorter is no secret, and hiding it would garble words."""
+
+_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The places and names of one step."""
+
+    event_name: str
+    event_path: Path
+    repository: str
+    workspace: Path
+    """Where the workflow has put a checkout, if it has."""
+    temp: Path
+    output: Path | None
+    summary: Path | None
+    api_url: str
+
+    def event(self) -> bytes:
+        """The event file. Raises InputError."""
+        try:
+            with self.event_path.open("rb") as file:
+                return file.read(MAX_EVENT_BYTES + 1)
+        except OSError as error:
+            raise InputError(f"cannot read the event file GITHUB_EVENT_PATH: {error.strerror}") from None
+
+    def place(self, name: str) -> Path:
+        """A file in a new folder of the job's own, which other steps can read and other users cannot."""
+        try:
+            return Path(tempfile.mkdtemp(prefix="reviewbot-", dir=self.temp)) / name
+        except OSError as error:
+            raise InputError(f"cannot write into RUNNER_TEMP: {error.strerror}") from None
+
+
+def runner_of(environ: Mapping[str, str]) -> Runner:
+    """The runner's variables. Raises InputError where this is no step of a workflow."""
+
+    def of(name: str) -> str:
+        if not environ.get(name):
+            raise InputError(f"{name} is not set: `reviewbot action` runs as a step of a workflow; see docs/action.md")
+        return environ[name]
+
+    def optional(name: str) -> Path | None:
+        return Path(environ[name]) if environ.get(name) else None
+
+    return Runner(
+        event_name=of("GITHUB_EVENT_NAME"),
+        event_path=Path(of("GITHUB_EVENT_PATH")),
+        repository=of("GITHUB_REPOSITORY"),
+        workspace=Path(of("GITHUB_WORKSPACE")),
+        temp=Path(of("RUNNER_TEMP")),
+        output=optional("GITHUB_OUTPUT"),
+        summary=optional("GITHUB_STEP_SUMMARY"),
+        api_url=of("GITHUB_API_URL"),
+    )
+
+
+@dataclass(frozen=True)
+class Voice:
+    """Says things, without the secrets that it knows."""
+
+    runner: Runner
+    log: TextIO
+    secrets: tuple[str, ...] = ()
+
+    def mask(self, texts: Iterable[str]) -> None:
+        """Have the runner hide what was made of a secret, where it does not know of it: in the logs of all steps."""
+        for text in texts:
+            self.log.write(f"::add-mask::{_escaped(text, _DATA)}\n")
+
+    def commands(self, text: str) -> None:
+        """Workflow commands that are escaped already, one a line."""
+        self.log.write(self._veiled(text))
+
+    def say(self, level: str, message: str) -> None:
+        """One mark at the run: "error", "warning" or "notice". The message may be anything."""
+        title = _escaped("reviewbot", _PROPERTY)
+        self.log.write(f"::{level} title={title}::{_escaped(self._veiled(message), _DATA)}\n")
+
+    def outputs(self, values: Mapping[str, str]) -> None:
+        """Set outputs of the step. Nobody can guess where a value ends, so that none can go on as another output."""
+        end = f"reviewbot_{secrets.token_hex(16)}"
+        text = "".join(f"{name}<<{end}\n{self._veiled(value)}\n{end}\n" for name, value in values.items())
+        _append(self.runner.output, text, "GITHUB_OUTPUT")
+
+    def summary(self, text: str) -> None:
+        """Add Markdown to the page of the run; what GitHub would not take is cut off, and said to be."""
+        path = self.runner.summary
+        left = SUMMARY_BYTES - (path.stat().st_size if path is not None and path.exists() else 0)
+        data = self._veiled(text).encode("utf-8", "replace")
+        if len(data) > left:
+            data = data[: max(0, left - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
+        _append(path, data.decode("utf-8", "ignore") if len(data) <= left else "", "GITHUB_STEP_SUMMARY")
+
+    def _veiled(self, text: str) -> str:
+        for secret in self.secrets:
+            if len(secret) >= _LEAST_SECRET:
+                text = text.replace(secret, HIDDEN)
+        return text
+
+
+def _append(path: Path | None, text: str, name: str) -> None:
+    if path is None:
+        return
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"cannot write to {name}: {error.strerror}") from None
+
+
+def _escaped(text: str, codes: Mapping[str, str]) -> str:
+    return "".join(codes.get(char, char) for char in text)

@@ -1,0 +1,332 @@
+"""A run of the Action from its event to its end, with a pull request that is played."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from reviewbot.action.inputs import read_inputs
+from reviewbot.action.outcome import OUTPUTS, Ending, Posted, Reviewed, outputs_of
+from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO, Step, act
+from reviewbot.action.runner import Voice, runner_of
+from reviewbot.action.summary import KEYLESS, summary_of
+from reviewbot.commands.running import run_to_end
+from reviewbot.contracts import FileCoverage, Finding, Review, Timings, Usage
+from reviewbot.errors import ExitCode, HostAccessError, HostError, HostLimitError, HostMissingError, ReviewbotError
+from reviewbot.outgoing import Delivered
+from reviewbot.output.fingerprints import of_review
+from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, outputs_in, pull_request, pushed, read_yaml, zeros
+
+MakeFinding = Callable[..., Finding]
+
+REFUSED = HostAccessError("GitHub refuses: Resource not accessible by integration; it needs pull_requests=write")
+URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
+
+
+def a_review(*findings: Finding, **fields: Any) -> Review:
+    known: dict[str, Any] = {
+        "engine": "analyzers",
+        "verdict": "issues" if findings else "clean",
+        "headline": f"{len(findings)} issues found",
+        "summary": "a change",
+        "findings": findings,
+        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
+        "timings": Timings(wall_ms=10, critical_path_ms=5, sequential_ms=20),
+    }
+    return Review(**{**known, **fields})
+
+
+def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
+    return Reviewed(Delivered(review, of_review(review)), code, "pull request 1, aaa..bbb")
+
+
+@dataclass
+class PlayedPulls:
+    """A pull request whose review and fate are given."""
+
+    answer: Reviewed | ReviewbotError
+    fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
+    asked: list[int] = field(default_factory=list)
+    posts: int = 0
+
+    def review(self, number: int) -> Reviewed:
+        self.asked.append(number)
+        if isinstance(self.answer, ReviewbotError):
+            raise self.answer
+        return self.answer
+
+    def post(self, reviewed: Reviewed) -> Posted:
+        assert reviewed is self.answer
+        self.posts += 1
+        if isinstance(self.fate, HostError):
+            raise self.fate
+        return self.fate
+
+
+@dataclass
+class Told:
+    """What a run said in each place."""
+
+    code: int
+    outputs: dict[str, str]
+    summary: str
+    log: str
+
+
+Run = Callable[..., Told]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Act on an event; the workspace is `tmp_path`/work."""
+
+    def act_on(event: str, payload: object, pulls: PlayedPulls | None = None, **inputs: str) -> Told:
+        files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_EVENT_PATH")}
+        files["GITHUB_EVENT_PATH"].write_text(json.dumps(payload))
+        places = {"GITHUB_WORKSPACE": tmp_path / "work", "RUNNER_TEMP": tmp_path, **files}
+        named = {"GITHUB_EVENT_NAME": event, "GITHUB_REPOSITORY": "acme/shop", "GITHUB_API_URL": "http://127.0.0.1:1"}
+        runner = runner_of(named | {name: str(path) for name, path in places.items()})
+        read = read_inputs({f"INPUT_{name.upper()}": text for name, text in inputs.items()})
+        log = io.StringIO()
+        voice = Voice(runner, log, read.secrets)
+        played = pulls or PlayedPulls(HostError("no pull request is played"))
+        code = act(Step(runner, read, voice, run_to_end, lambda: played))
+        texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]
+        return Told(code, outputs_in(texts[0]), texts[1], log.getvalue())
+
+    return act_on
+
+
+def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding: MakeFinding) -> None:
+    pulls = PlayedPulls(reviewed(a_review(a_finding(severity="critical"), a_finding(line=3))))
+
+    told = run("pull_request", pull_request(1), pulls)
+
+    assert (told.code, pulls.asked, pulls.posts) == (0, [1], 1)
+    sarif = Path(told.outputs.pop("sarif"))
+    assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 2
+    assert told.outputs == {
+        "verdict": "issues",
+        "findings": "2",
+        "critical": "1",
+        "review-url": URL,
+        "cost": "0.0000",
+        "tokens": "0",
+        "coverage": "1/1",
+    }
+    assert f"- Posted: <{URL}>" in told.summary
+    assert told.summary.startswith("## reviewbot: 2 issues found\n\n- **Check passed")
+
+
+def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
+    answer = reviewed(a_review(a_finding()))
+
+    assert run("pull_request", pull_request(), PlayedPulls(answer)).log == ""
+    assert "::warning file=src/app.py" in run("pull_request", pull_request(), PlayedPulls(answer, Posted(URL))).log
+
+
+@pytest.mark.parametrize(("mode", "marks"), [("annotate", 1), ("report", 0)])
+def test_in_the_other_modes_nothing_is_posted(run: Run, a_finding: MakeFinding, mode: str, marks: int) -> None:
+    pulls = PlayedPulls(reviewed(a_review(a_finding())))
+
+    told = run("pull_request", pull_request(), pulls, mode=mode)
+
+    assert pulls.posts == 0
+    assert told.log.count("file=src/app.py") == marks
+    assert (told.outputs["findings"], told.outputs["review-url"]) == ("1", "")
+
+
+@pytest.mark.parametrize("code", [ExitCode.REVIEWED, ExitCode.GATE, ExitCode.INCOMPLETE])
+def test_a_run_ends_as_the_review_does(run: Run, code: ExitCode) -> None:
+    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), code)))
+
+    assert told.code == code
+    assert f"- **Check {'passed' if code == 0 else 'failed'}" in told.summary
+
+
+@pytest.mark.parametrize("code", [ExitCode.REVIEWED, ExitCode.GATE, ExitCode.INCOMPLETE])
+def test_a_forks_run_that_may_not_post_says_so_and_ends_by_the_gate(
+    run: Run, a_finding: MakeFinding, code: ExitCode
+) -> None:
+    pulls = PlayedPulls(reviewed(a_review(a_finding()), code), REFUSED)
+
+    told = run("pull_request", pull_request(fork="stranger/shop"), pulls)
+
+    assert told.code == code
+    assert "Nothing was posted: a workflow on a fork's pull request has a token that can only read" in told.summary
+    assert f"::warning title=reviewbot::{FORK_NOTE}" in told.log
+    assert "::warning file=src/app.py" in told.log
+
+
+@pytest.mark.parametrize("error", [REFUSED, HostLimitError("its limit is reached"), HostMissingError("no such thing")])
+def test_what_github_does_not_take_otherwise_is_an_error_that_says_why(
+    run: Run, a_finding: MakeFinding, error: HostError
+) -> None:
+    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(a_finding())), error))
+
+    assert told.code == ExitCode.HOST
+    assert f"::error title=reviewbot::Nothing was posted: {error}" in told.log
+    assert "failed: GitHub did not take the review" in told.summary
+    assert told.outputs["findings"] == "1"
+
+
+def test_a_closed_gate_is_said_before_that_nothing_was_posted(run: Run) -> None:
+    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), ExitCode.GATE), REFUSED))
+
+    assert told.code == ExitCode.GATE
+
+
+def test_a_run_that_came_to_no_review_claims_nothing(run: Run) -> None:
+    told = run("pull_request", pull_request(), PlayedPulls(HostMissingError("there is no pull request 1")))
+
+    assert told.code == ExitCode.HOST
+    assert told.outputs == dict.fromkeys(OUTPUTS, "") | {"verdict": "not_reviewed"}
+    assert told.log == "::error title=reviewbot::there is no pull request 1\n"
+    assert told.summary == "## reviewbot: no review\n\nNothing was reviewed: there is no pull request 1\n"
+
+
+def test_an_event_that_is_not_ours_fails_the_step_with_the_reason(run: Run) -> None:
+    told = run("schedule", {})
+
+    assert told.code == ExitCode.USAGE
+    assert "::error title=reviewbot::there is no review for the event 'schedule'" in told.log
+
+
+def test_a_deleted_branch_is_nothing_to_review_and_no_clean_review(run: Run) -> None:
+    told = run("push", pushed("a" * 40, zeros))
+
+    assert (told.code, told.outputs["verdict"], told.outputs["findings"]) == (0, "nothing_to_review", "")
+    assert "the branch or tag was deleted" in told.summary
+
+
+def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "work")
+    before = checkout.commit({"app.py": BEFORE})
+    after = checkout.commit({"run.py": DEFECT})
+    (tmp_path / "work/run.py").write_text("the files of the checkout are not read\n")
+
+    told = run("push", pushed(before, after, [after]), fail_on="critical", paths="run.py")
+
+    assert (told.code, told.outputs["verdict"], told.outputs["critical"]) == (ExitCode.GATE, "issues", "1")
+    assert "::error file=run.py,line=5" in told.log
+    assert KEYLESS in told.summary
+    assert NOTHING_TO_POST_TO in told.summary
+
+
+def test_a_push_to_a_new_repository_is_reviewed(run: Run, tmp_path: Path) -> None:
+    after = Checkout(tmp_path / "work").commit({"run.py": DEFECT})
+
+    assert run("push", pushed(zeros, after, [after])).outputs["critical"] == "1"
+
+
+def test_a_change_cannot_configure_its_own_review(run: Run, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "work")
+    before = checkout.commit({"app.py": BEFORE, ".reviewbot.toml": 'fail_on = "critical"\n'})
+    after = checkout.commit({"run.py": DEFECT, ".reviewbot.toml": 'ignore = ["*"]\n'})
+
+    told = run("push", pushed(before, after, [after]))
+
+    assert (told.code, told.outputs["critical"]) == (ExitCode.GATE, "1")
+    assert "this change cannot configure its own review" in told.summary
+
+
+def test_a_shallow_checkout_is_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
+    after = Checkout(tmp_path / "work").commit({"run.py": DEFECT})
+
+    told = run("push", pushed("d" * 40, after, [after]))
+
+    assert told.code == ExitCode.USAGE
+    assert "fetch-depth: 0" in told.log
+    assert told.outputs["verdict"] == "not_reviewed"
+
+
+def test_without_a_checkout_a_range_is_an_error_that_says_so(run: Run) -> None:
+    assert "actions/checkout must bring both ends" in run("push", pushed("a" * 40, "b" * 40)).log
+
+
+def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "work")
+    before = checkout.commit({"app.py": BEFORE})
+    after = checkout.commit({"app.go": "package main\n\nfunc main() { run() }\n"})
+
+    told = run("push", pushed(before, after, [after]))
+
+    assert (told.code, told.outputs["verdict"], told.outputs["coverage"]) == (
+        ExitCode.INCOMPLETE,
+        "not_reviewed",
+        "0/1",
+    )
+    assert "failed: something that should have been reviewed was not" in told.summary
+
+
+def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "work")
+    before = checkout.commit({"app.py": BEFORE})
+    after = checkout.commit({"app.go": "package main\n", "other.py": BEFORE})
+
+    told = run("push", pushed(before, after, [after]))
+
+    assert (told.outputs["verdict"], told.outputs["coverage"]) == ("limited", "1/2")
+    assert "::warning title=reviewbot::No issues found in 1 of 2 files (1 partial)" in told.log
+
+
+def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "work")
+    before = checkout.commit({"app.py": BEFORE})
+    after = checkout.commit({"run.py": DEFECT})
+
+    told = run("push", pushed(before, after, [after]), engine="claude")
+
+    assert told.code == ExitCode.USAGE
+    assert "no key for a model" in told.log
+
+
+def test_the_outputs_are_those_that_the_action_declares(a_finding: MakeFinding) -> None:
+    declared = read_yaml(ROOT / "action.yml")["outputs"]
+
+    assert list(outputs_of(Ending(reviewed(a_review()), ExitCode.REVIEWED), Path("x"))) == list(OUTPUTS)
+    assert {name: each["value"] for name, each in declared.items()} == {
+        name: f"${{{{ steps.review.outputs.{name} }}}}" for name in OUTPUTS
+    }
+
+
+def test_cost_and_tokens_are_those_of_the_models_and_an_unknown_price_is_called_so() -> None:
+    priced = Usage(calls=2, input_tokens=100, output_tokens=20, cached_tokens=3, cache_write_tokens=4, cost_usd=0.25)
+
+    def of(usage: Usage) -> tuple[str, str]:
+        made = outputs_of(Ending(reviewed(a_review(usage=usage)), ExitCode.REVIEWED), Path("x"))
+        return made["cost"], made["tokens"]
+
+    assert of(priced) == ("0.2500", "127")
+    assert of(priced.model_copy(update={"unpriced_calls": 1})) == ("unknown", "127")
+
+
+def test_a_summary_holds_tables_of_coverage_and_cost(a_finding: MakeFinding) -> None:
+    text = summary_of(Ending(reviewed(a_review(a_finding())), ExitCode.REVIEWED))
+
+    assert "| File | State | Looked at by |" in text
+    assert "No model was used" in text
+
+
+@pytest.mark.parametrize(
+    "note", ["<img src=x onerror=alert(1)>", "@everyone", "[x](http://evil.example)", "a\n## b", "\u202eevil", "|a|b|"]
+)
+def test_a_note_in_the_summary_is_text_and_nothing_else(note: str) -> None:
+    def kinds(*notes: str) -> set[str]:
+        text = summary_of(Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(notes=notes)))
+        tree = MarkdownIt("commonmark").enable("table").parse(text)
+        return {token.type for part in tree for token in (part, *(part.children or ()))}
+
+    assert kinds(note) == kinds("a `note`")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://x/a>b", "https://x/ y", "https://x/[a](b)"])
+def test_an_address_that_is_not_plain_is_no_link(url: str) -> None:
+    assert f"<{url}>" not in summary_of(Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(url)))
