@@ -11,7 +11,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app bench quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -55,8 +55,9 @@ package: $(VENV)/dev
 acceptance: $(VENV)/dev coverage pairs package  ## the coverage, and what needs the shared material
 	SHARED=$(SHARED) PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/acceptance.sh
 
-emulate: $(VENV)/dev  ## --pr --post against a GitHub that others have made; installs Node and it from pip and npm, for the run alone
-	$(BIN)/python -m tests.emulate_github
+emulate: $(VENV)/dev  ## --pr --post and the App, on a GitHub that others have made; installs Node and it from pip and npm, for the run alone
+	@folder="$$(mktemp -d)"; trap 'rm -rf "$$folder"' EXIT; \
+	$(BIN)/python -m tests.emulate_github --folder "$$folder" && $(BIN)/python -m tests.emulate_app --folder "$$folder"
 
 fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds each time
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash tests/fuzz.sh
@@ -66,14 +67,21 @@ kill: $(VENV)/dev  ## long: kill -9 at random points, 20 without and 30 with mod
 	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)
 	$(BIN)/python -m tests.kill_and_resume_model --diff $(or $(wildcard $(SHARED)/perf/diffs/medium.diff),$(EXAMPLE))
 
-kill-app: $(VENV)/dev  ## long: kill -9 of the App's workers, 100 times each on SQLite and on a Postgres of its own
+kill-app: $(VENV)/dev  ## long: kill -9 of the App's workers and of its web process, 100 times each on SQLite and on Postgres
 	$(BIN)/python -m tests.kill_jobs
+	$(BIN)/python -m tests.kill_web
 	$(BIN)/python -m benchmarks.app_capacity
 
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)
 	$(BIN)/python benchmarks/startup.py --diff $(SMALL)
 	$(BIN)/python benchmarks/analyzers.py $(LARGE) $(HUGE)
+	$(BIN)/python benchmarks/webhook_ack.py
+	$(BIN)/python benchmarks/app_capacity.py
+
+browser: $(VENV)/dev  ## /setup in a real browser; needs Debian's chromium, installs playwright
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	$(BIN)/python -m tests.browser_setup
 
 perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model, into docs/performance.md
 	$(BIN)/python benchmarks/performance.py --measure $(SHARED)/perf/measure.py --write docs/performance.md

@@ -2,6 +2,7 @@
 
     ReviewbotError            3   a fault of ours, unless a subclass says otherwise
     ├── InputError            2   what was handed in cannot be used; the message says what to do
+    │   ├── EmptyChangeError  2   a pull request changes no file; the Action has nothing to do there
     │   ├── DiffError         2   the bytes are no diff that can be read
     │   ├── ConfigError       2   a setting, card or prompt is wrong
     │   └── ArtifactError     2   what one stage of a fork's review hands to the other cannot be used; becomes a note
@@ -12,6 +13,7 @@
     │   ├── HostLimitError    5   its limit of requests is reached and our deadline comes first
     │   ├── HostMovedError    5   the head of a pull request is another one than was asked for; a newer run is due
     │   └── HostUnknownError  5   something was sent and no answer came: it may or may not have been carried out
+    ├── AlreadyPostedError    0   the host has the review already; nothing is left to do
     ├── ToolError             -   one analyzer could not do its work; becomes a named gap
     └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
         ├── TransientError    -   the same, where trying again unchanged may help
@@ -52,6 +54,20 @@ class InputError(ReviewbotError):
     """What was handed in cannot be used."""
 
     exit_code = ExitCode.USAGE
+
+
+class EmptyChangeError(InputError):
+    """There is no change in it: a pull request without a changed file."""
+
+
+class AlreadyPostedError(ReviewbotError):
+    """The host has the review already, and the run that made it ended well. `url` is where it stands."""
+
+    exit_code = ExitCode.REVIEWED
+
+    def __init__(self, message: str, url: str) -> None:
+        super().__init__(message)
+        self.url = url
 
 
 class DiffError(InputError):

@@ -79,9 +79,10 @@ for row in map(json.loads, open(sys.argv[1])):
     assert name != "small" or row["requests"] <= 2, row
 EOF2
 
-# A pull request, reviewed and posted, on a GitHub that others have made.
+# A pull request, reviewed and posted, and the App, on a GitHub that others have made.
 if npm view emulate@0.12.2 version >/dev/null 2>&1; then
-  python3 -m tests.emulate_github
+  python3 -m tests.emulate_github --folder "$corpus/emulate"
+  python3 -m tests.emulate_app --folder "$corpus/emulate"
 else
   echo "npm cannot be reached: what make emulate shows is left out"
 fi

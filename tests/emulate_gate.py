@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Self
+from typing import Any, NamedTuple, Self
 from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -50,6 +51,28 @@ class Gate:
                 return answer.status, dict(answer.headers.items()), answer.read()
         except HTTPError as error:
             return error.code, dict(error.headers.items()), error.read()
+
+
+class Written(NamedTuple):
+    """A request that was to change something, and when it came."""
+
+    at: float
+    path: str
+    body: Any
+
+
+class WatchedGate(Gate):
+    """The gate, and what was written through it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[Written] = []
+
+    def passed(self, method: str, path: str, headers: Sent, data: bytes) -> tuple[int, Sent, bytes]:
+        """As `Gate.passed`."""
+        if method != "GET":
+            self.written.append(Written(time.monotonic(), path, json.loads(data or b"null")))
+        return super().passed(method, path, headers, data)
 
 
 class _Server(ThreadingHTTPServer):

@@ -149,11 +149,11 @@ def installed(folder: Path) -> list[str]:
 
 
 @contextmanager
-def emulated(program: list[str], folder: Path, key: str, gate: Gate) -> Iterator[str]:
+def emulated(program: list[str], folder: Path, key: str, gate: Gate, seed: str = SEED) -> Iterator[str]:
     """The emulator, running behind a gate; the gate's address, which must be by name."""
     port = free_port()
     gate.behind = f"http://localhost:{port}"
-    (folder / "seed.yaml").write_text(SEED.replace("{key}", json.dumps(key)))
+    (folder / "seed.yaml").write_text(seed.replace("{key}", json.dumps(key)))
     words = ["start", "--service", "github", "--port", str(port), "--seed", "seed.yaml"]
     words += ["--base-url", gate.url]
     with (folder / "emulate.log").open("wb") as log:
@@ -169,8 +169,9 @@ def emulated(program: list[str], folder: Path, key: str, gate: Gate) -> Iterator
 class GitHub:
     """The emulator, as those see it who work on the repository."""
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, repository: str = REPOSITORY) -> None:
         self.url = url
+        self.repository = repository
         self._key = key
 
     def ask(self, method: str, path: str, body: Json = None, token: str = ADMIN) -> Json:
@@ -186,7 +187,7 @@ class GitHub:
 
     def commit(self, files: Mapping[str, str], branch: str, onto: str) -> str:
         """A commit of some files on a branch, which is made where there is none."""
-        place = f"/repos/{REPOSITORY}/git"
+        place = f"/repos/{self.repository}/git"
         parent = self.ask("GET", f"{place}/ref/heads/{onto}")["object"]["sha"]
         tree = self.ask("GET", f"{place}/commits/{parent}")["tree"]["sha"]
         rows = [{"path": path, "mode": "100644", "type": "blob", "content": text} for path, text in files.items()]
@@ -198,24 +199,30 @@ class GitHub:
             self.ask("POST", f"{place}/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
         return commit
 
-    def open_pull(self, branch: str) -> int:
+    def introduce(self) -> None:
+        """Let the App have its account, as on GitHub from its first day: here it gets one with its first write."""
+        head = self.ask("GET", f"/repos/{self.repository}/git/ref/heads/main")["object"]["sha"]
+        body = {"name": "hello", "head_sha": head, "status": "completed", "conclusion": "neutral"}
+        self.ask("POST", f"/repos/{self.repository}/check-runs", body, self.token(PERMISSIONS))
+
+    def open_pull(self, branch: str, files: Mapping[str, str] = AFTER) -> int:
         """A pull request of a branch; its number."""
-        self.commit(AFTER, branch, "main")
+        self.commit(files, branch, "main")
         body = {"title": "Bill by name", "head": branch, "base": "main", "body": "as asked for"}
-        return int(self.ask("POST", f"/repos/{REPOSITORY}/pulls", body)["number"])
+        return int(self.ask("POST", f"/repos/{self.repository}/pulls", body)["number"])
 
     def move(self, number: int) -> None:
         """Another head: the base went on, and was merged into it."""
         self.commit({"README.md": "more\n"}, "main", "main")
-        self.ask("PUT", f"/repos/{REPOSITORY}/pulls/{number}/update-branch", {})
+        self.ask("PUT", f"/repos/{self.repository}/pulls/{number}/update-branch", {})
 
     def reviews(self, number: int) -> list[Json]:
-        found: list[Json] = self.ask("GET", f"/repos/{REPOSITORY}/pulls/{number}/reviews")
+        found: list[Json] = self.ask("GET", f"/repos/{self.repository}/pulls/{number}/reviews")
         return found
 
     def checks(self, number: int) -> list[Json]:
-        head = self.ask("GET", f"/repos/{REPOSITORY}/pulls/{number}")["head"]["sha"]
-        found: list[Json] = self.ask("GET", f"/repos/{REPOSITORY}/commits/{head}/check-runs")["check_runs"]
+        head = self.ask("GET", f"/repos/{self.repository}/pulls/{number}")["head"]["sha"]
+        found: list[Json] = self.ask("GET", f"/repos/{self.repository}/commits/{head}/check-runs")["check_runs"]
         return found
 
     def token(self, permissions: Mapping[str, str]) -> str:
@@ -234,6 +241,7 @@ class Story:
 
     def told(self) -> None:
         """All of it. Raises WrongError at the first thing that is not as it should be."""
+        self.github.introduce()
         self.github.commit(BEFORE, "main", "main")
         self.once_and_again(self.github.open_pull("first"))
         self.moved(self.github.open_pull("second"))

@@ -161,7 +161,14 @@ def test_a_candidate_becomes_a_finding_at_the_line_of_its_quote(
 ) -> None:
     order = an_order(a_task(payload=a_payload(" import os\n+x = 1\n+y = 2", "+z = 3")))
     candidate = a_candidate(
-        quote="z = 3", trigger="always", suggestion="z = 4", replacement="z = 5", rule="R1", cwe=78, severity="critical", confidence=77
+        quote="z = 3",
+        trigger="always",
+        suggestion="z = 4",
+        replacement="z = 5",
+        rule="R1",
+        cwe=78,
+        severity="critical",
+        confidence=77,
     )
 
     [finding] = result_of([candidate], order).findings

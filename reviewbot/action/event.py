@@ -25,8 +25,9 @@ _FULL_NAME = r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$"
 _RANGE = r"^[A-Za-z0-9_][A-Za-z0-9_./@{}^~+-]{0,249}$"
 """A range of commits as people write one; git is asked what it means. No name begins like an option."""
 _NUMBER = r"^[1-9][0-9]{0,9}$"
-_MOST_COMMITS = 4_096
-"""GitHub lists 2,048 in one push."""
+_LISTED = 2_048
+"""The commits that GitHub lists of one push: https://docs.github.com/en/webhooks/webhook-events-and-payloads#push"""
+_MOST_COMMITS = 2 * _LISTED
 
 
 class PullEvent(NamedTuple):
@@ -90,6 +91,7 @@ class _Commit(_Part):
 
 
 class _PushPayload(_Payload):
+    ref: str = ""
     before: _Sha
     after: _Sha
     deleted: bool
@@ -142,13 +144,19 @@ def _pull(payload: _PullPayload) -> Event:
 def _push(payload: _PushPayload) -> Event:
     if payload.deleted:
         return NothingEvent("the branch or tag was deleted")
-    if set(payload.before) != {"0"}:
-        # Where commits were thrown away, what was new before is nobody's change now: only the new side counts.
-        return RangeEvent(f"{payload.before}{'...' if payload.forced else '..'}{payload.after}")
+    is_new = set(payload.before) == {"0"}
+    if not (is_new or payload.forced or payload.ref.startswith("refs/tags/")):
+        return RangeEvent(f"{payload.before}..{payload.after}")
+    # What a name stood for until it was moved is in no checkout any more, and nobody's change now: only the commits
+    # that it has brought count, the oldest of which comes first.
     if not payload.commits:
-        return NothingEvent("a new branch or tag at a commit that was there before")
-    if len(payload.commits) == 1:
-        return RangeEvent(payload.after)
+        how = "a new branch or tag at" if is_new else "a branch or tag was moved to"
+        return NothingEvent(f"{how} a commit that was there before")
+    if len(payload.commits) >= _LISTED:
+        raise InputError(
+            f"GitHub lists no more than {_LISTED:,} commits of a push, and this one may have more: "
+            "review them by hand, as a range"
+        )
     return RangeEvent(f"{payload.commits[0].id}^..{payload.after}")
 
 
@@ -183,7 +191,8 @@ def _without_blanks(data: bytes) -> bytes:
         raise InputError("the event file is no JSON that can be read") from None
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
-    return json.dumps(value).encode()
+    # Half a character, which no text of ours needs, would spoil the rest.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

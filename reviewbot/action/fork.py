@@ -12,7 +12,7 @@ from reviewbot import pulls, wiring
 from reviewbot.action.fork_seam import Desk, inputs_of
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Posted, Reviewed
-from reviewbot.action.pulls import OUTCOMES
+from reviewbot.action.pulls import OUTCOMES, check_not_posted
 from reviewbot.action.ranges import Work
 from reviewbot.action.run import failed
 from reviewbot.action.runner import Runner, Voice, runner_of
@@ -21,7 +21,8 @@ from reviewbot.action.stage_two import review_fork
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
-from reviewbot.contracts import ChangeSet, PullRef
+from reviewbot.contracts import ChangeSet
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.output.facts import counted
 from reviewbot.ports import Clock
@@ -125,6 +126,7 @@ class GithubPull:
 
     def review(self) -> Reviewed:
         """Review it."""
+        self.work(partial(check_not_posted, self.office, self.prepared))
         made = self.work(partial(pulls.carry_out, self.office, self.prepared))
         ref, number = self.pull, counted(len(self.change.files), "file")
         what = f"#{ref.number} of a fork, {ref.base_sha[:_SHOWN]}..{ref.head_sha[:_SHOWN]}, {number}"

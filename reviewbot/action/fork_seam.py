@@ -11,7 +11,8 @@ from reviewbot.action.inputs import Inputs, read_inputs
 from reviewbot.action.outcome import Ending, Posted, Reviewed, no_outputs, outputs_of
 from reviewbot.action.runner import Runner, Voice
 from reviewbot.action.summary import summary_of, summary_of_nothing
-from reviewbot.contracts import ChangeSet, PullRef
+from reviewbot.contracts import ChangeSet
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ExitCode
 from reviewbot.output.annotations import render_annotations
 

@@ -29,6 +29,8 @@ SETTINGS = {
 }
 """Inputs that are settings, each with its key. They count above every file."""
 
+_OF_VARIABLES = {"ANTHROPIC_API_KEY": "the input anthropic-api-key", "ANTHROPIC_BASE_URL": "the input base-url"}
+
 MARKER_KEY = "REVIEWBOT_MARKER_KEY"
 """The one variable of ours that the job may set."""
 
@@ -104,6 +106,13 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     )
 
 
+def by_input(message: str) -> str:
+    """A message with the inputs in place of the variables that elsewhere stand for them."""
+    for variable, name in _OF_VARIABLES.items():
+        message = message.replace(variable, name)
+    return message
+
+
 def settings_by(inputs: Inputs, base: BaseSide | None) -> Settings:
     """The settings of a run: defaults, the base side's own file, the one that `config` names, the other inputs.
 
@@ -123,8 +132,9 @@ def settings_by(inputs: Inputs, base: BaseSide | None) -> Settings:
 
 
 def _value(name: str, key: str, text: str) -> Value:
-    """A list may stand on several lines, as YAML likes it."""
+    """A list may stand on several lines, as YAML likes it. The word "none" stays: without it a file would count."""
     try:
-        return KINDS[key].parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
+        value = KINDS[key].parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
     except ValueError:
         raise ConfigError(f"the input {name} must be {KINDS[key].expected}, not {quoted(text)}") from None
+    return text if value is None else value

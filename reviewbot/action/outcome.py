@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reviewbot.contracts import PullReview, Review
+from reviewbot.contracts import CoverageState, Review, Verdict
+from reviewbot.contracts.pulls import PullReview
 from reviewbot.errors import ExitCode
 from reviewbot.outgoing import Delivered
 from reviewbot.output.costs import UNKNOWN, tokens
 
 OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "tokens", "coverage")
 """The names of the outputs, as action.yml has them."""
+
+UNKNOWN_POST = "it is not known whether the review was posted; run this again, which finds out"
+
+_NEED_NOBODY: frozenset[CoverageState] = frozenset({"reviewed", "generated", "binary", "ignored"})
+_NOTHING_READ: frozenset[Verdict] = frozenset({"not_reviewed", "nothing_to_review"})
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,14 @@ class Ending:
 def outputs_of(ending: Ending, sarif: Path) -> dict[str, str]:
     """The outputs of a run that reviewed something."""
     review = ending.reviewed.told.review
+    critical = sum(finding.severity == "critical" for finding in review.findings)
+    # A zero of a review that read nothing would look like a clean one; an empty log would close the alerts that stand.
+    read = review.verdict not in _NOTHING_READ
     return {
         "verdict": review.verdict,
-        "findings": str(len(review.findings)),
-        "critical": str(sum(finding.severity == "critical" for finding in review.findings)),
-        "sarif": str(sarif),
+        "findings": str(len(review.findings)) if read else "",
+        "critical": str(critical) if read else "",
+        "sarif": str(sarif) if review.verdict != "not_reviewed" else "",
         "review-url": ending.posted.url,
         "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
         "tokens": str(tokens(review.usage)),
@@ -68,6 +77,11 @@ def outputs_of(ending: Ending, sarif: Path) -> dict[str, str]:
 def no_outputs(verdict: str) -> Mapping[str, str]:
     """The outputs of a run that reviewed nothing: what was counted would look like a clean review."""
     return dict.fromkeys(OUTPUTS, "") | {"verdict": verdict}
+
+
+def unread(review: Review) -> bool:
+    """Whether something that somebody should read was not read in full, also where no tool here could read it."""
+    return review.incomplete or bool(review.gaps) or any(each.state not in _NEED_NOBODY for each in review.coverage)
 
 
 def in_full(review: Review) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import ExitStack
 from functools import partial
@@ -13,8 +14,8 @@ from reviewbot.action.ranges import Work
 from reviewbot.action.runner import Runner
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts import PullPosted
-from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.contracts.pulls import PullPosted
+from reviewbot.errors import AlreadyPostedError, ConfigError, ReviewbotError
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
 OUTCOMES = {
@@ -55,7 +56,10 @@ class ActionPulls:
             to_post=self._inputs.mode == "review",
         )
         ref = await pulls.fetch(office, self._runner.repository, number)
-        done = await pulls.review(office, ref, terms)
+        with ExitStack() as closing:
+            prepared = await asyncio.to_thread(pulls.prepare, office, ref, terms, closing)
+            await check_not_posted(office, prepared)
+            done = await pulls.carry_out(office, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
         return Reviewed(done.told, done.code, what, value=done.value)
 
@@ -68,6 +72,13 @@ class ActionPulls:
             raise ConfigError(str(error)) from None
         client = self._closing.enter_context(GithubClient(Access(self._inputs.token, self._runner.api_url)))
         return pulls.Office(client, signer)
+
+
+async def check_not_posted(office: pulls.Office, prepared: pulls.Prepared) -> None:
+    """Raise AlreadyPostedError where the review stands there, so that none is made that nobody would be told of."""
+    before = await pulls.posted_before(office, prepared)
+    if before is not None:
+        raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 
 
 def _told(posted: PullPosted) -> Posted:

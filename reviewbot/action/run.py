@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from reviewbot.action.event import NothingEvent, PullEvent, read_event
-from reviewbot.action.inputs import Inputs
-from reviewbot.action.outcome import Ending, Posted, Reviewed, no_outputs, outputs_of
+from reviewbot.action.inputs import Inputs, by_input
+from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of, unread
 from reviewbot.action.ranges import Work, review_range
 from reviewbot.action.runner import Runner, Voice
-from reviewbot.action.summary import summary_of, summary_of_failure, summary_of_nothing
-from reviewbot.errors import ExitCode, HostAccessError, HostError, InputError, ReviewbotError
+from reviewbot.action.summary import end_of, summary_of, summary_of_failure, summary_of_nothing
+from reviewbot.errors import (
+    AlreadyPostedError,
+    EmptyChangeError,
+    ExitCode,
+    HostAccessError,
+    HostError,
+    HostUnknownError,
+    InputError,
+    ReviewbotError,
+)
 from reviewbot.output.annotations import render_annotations
 from reviewbot.output.sarif import render_sarif_named
 from reviewbot.output.text import one_line
@@ -23,6 +32,7 @@ FORK_NOTE = (
     "Nothing was posted: a workflow on a fork's pull request has a token that can only read. "
     "The review is on this page; docs/forks.md says how it gets onto the pull request."
 )
+NOT_POSTED = "nothing was posted"
 NOTHING_TO_POST_TO = "Nothing was posted: these commits were reviewed without a pull request."
 
 
@@ -55,8 +65,12 @@ def act(step: Step) -> ExitCode:
     """
     try:
         return _act(step)
+    except EmptyChangeError as error:
+        return _nothing(step, str(error))
+    except AlreadyPostedError as error:
+        return _nothing(step, str(error), error.url)
     except ReviewbotError as error:
-        failed(step.voice, str(error))
+        failed(step.voice, by_input(str(error)))
         return error.exit_code
 
 
@@ -70,10 +84,7 @@ def failed(voice: Voice, message: str) -> None:
 def _act(step: Step) -> ExitCode:
     event = read_event(step.runner.event_name, step.runner.event(), step.runner.repository)
     if isinstance(event, NothingEvent):
-        step.voice.say("notice", f"nothing to review: {event.why}")
-        step.voice.outputs(no_outputs("nothing_to_review"))
-        step.voice.summary(summary_of_nothing(event.why))
-        return ExitCode.REVIEWED
+        return _nothing(step, event.why)
     if isinstance(event, PullEvent):
         ending = _of_pull(step, event, step.pulls())
     else:
@@ -84,18 +95,29 @@ def _act(step: Step) -> ExitCode:
     return ending.code
 
 
+def _nothing(step: Step, why: str, url: str = "") -> ExitCode:
+    step.voice.say("notice", f"nothing to review: {one_line(why)}")
+    step.voice.outputs({**no_outputs("nothing_to_review"), "review-url": url})
+    step.voice.summary(summary_of_nothing(why))
+    return ExitCode.REVIEWED
+
+
 def _of_pull(step: Step, event: PullEvent, pulls: Pulls) -> Ending:
     """Review and post. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
     reviewed = pulls.review(event.number)
     if step.inputs.mode != "review":
         return _ending(step, reviewed)
     try:
-        return _ending(step, reviewed, pulls.post(reviewed))
+        posted = pulls.post(reviewed)
     except HostAccessError as error:
         # Nobody but GitHub can give a fork's run more, and its author can do nothing about it.
         note, code = (FORK_NOTE, reviewed.code) if event.from_fork else (_not_posted(error), ExitCode.HOST)
     except HostError as error:
         note, code = _not_posted(error), ExitCode.HOST
+    else:
+        if not posted.url:
+            step.voice.say("warning", one_line(" ".join(posted.notes)) or NOT_POSTED)
+        return _ending(step, reviewed, posted)
     step.voice.say("warning" if code == reviewed.code else "error", note)
     # A closed gate is what the reader must see first.
     worst = reviewed.code if reviewed.code == ExitCode.GATE else code
@@ -111,16 +133,22 @@ def _no_model(inputs: Inputs, reviewed: Reviewed) -> bool:
 
 
 def _not_posted(error: HostError) -> str:
-    return f"Nothing was posted: {one_line(str(error))}"
+    known = UNKNOWN_POST if isinstance(error, HostUnknownError) else NOT_POSTED
+    return f"{known[:1].upper()}{known[1:]}: {one_line(str(error))}"
 
 
 def _tell(step: Step, ending: Ending) -> None:
     """The marks at lines, the outputs and the summary."""
     told = ending.reviewed.told
-    if told.review.verdict == "limited":
-        step.voice.say("warning", told.review.headline)
-    if step.inputs.mode != "report" and not ending.posted.marks:
+    marks = step.inputs.mode != "report" and not ending.posted.marks
+    if marks:
         step.voice.commands(render_annotations(told.review))
+    # In most modes the job is the only check: it says in any case what nobody looked at. The marks do for a gap.
+    if unread(told.review) and not (marks and told.review.incomplete):
+        step.voice.say("warning", told.review.headline)
+    elif told.review.verdict == "nothing_to_review":
+        step.voice.say("notice", told.review.headline)
+    step.voice.line(f"{told.review.headline}. Check {end_of(ending)}.")
     sarif = step.runner.place(SARIF_NAME)
     try:
         sarif.write_text(render_sarif_named(told.review, fingerprints=told.fingerprints), encoding="utf-8")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from reviewbot.action.event import MAX_EVENT_BYTES
 from reviewbot.errors import InputError
+from reviewbot.output.text import md, one_line
 
 SUMMARY_BYTES = 1024 * 1024
 """Of one step; GitHub shows nothing of a longer one."""
@@ -91,39 +92,40 @@ class Voice:
     log: TextIO
     secrets: tuple[str, ...] = ()
 
-    def mask(self, texts: Iterable[str]) -> None:
-        """Have the runner hide what was made of a secret, where it does not know of it: in the logs of all steps."""
-        for text in texts:
-            self.log.write(f"::add-mask::{_escaped(text, _DATA)}\n")
-
     def commands(self, text: str) -> None:
         """Workflow commands that are escaped already, one a line."""
-        self.log.write(self._veiled(text))
+        self.log.write(self.veiled(text))
 
     def say(self, level: str, message: str) -> None:
         """One mark at the run: "error", "warning" or "notice". The message may be anything."""
         title = _escaped("reviewbot", _PROPERTY)
-        self.log.write(f"::{level} title={title}::{_escaped(self._veiled(message), _DATA)}\n")
+        self.log.write(f"::{level} title={title}::{_escaped(self.veiled(message), _DATA)}\n")
+
+    def line(self, text: str) -> None:
+        """One line of the log that is no command, whatever is in it."""
+        self.log.write(f"reviewbot: {one_line(self.veiled(text))}\n")
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step. Nobody can guess where a value ends, so that none can go on as another output."""
         end = f"reviewbot_{secrets.token_hex(16)}"
-        text = "".join(f"{name}<<{end}\n{self._veiled(value)}\n{end}\n" for name, value in values.items())
+        text = "".join(f"{name}<<{end}\n{self.veiled(value)}\n{end}\n" for name, value in values.items())
         _append(self.runner.output, text, "GITHUB_OUTPUT")
 
     def summary(self, text: str) -> None:
         """Add Markdown to the page of the run; what GitHub would not take is cut off, and said to be."""
         path = self.runner.summary
         left = SUMMARY_BYTES - (path.stat().st_size if path is not None and path.exists() else 0)
-        data = self._veiled(text).encode("utf-8", "replace")
+        data = self.veiled(text).encode("utf-8", "replace")
         if len(data) > left:
             data = data[: max(0, left - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
         _append(path, data.decode("utf-8", "ignore") if len(data) <= left else "", "GITHUB_STEP_SUMMARY")
 
-    def _veiled(self, text: str) -> str:
+    def veiled(self, text: str) -> str:
+        """The text without the secrets, also as they stand where it was escaped already."""
         for secret in self.secrets:
             if len(secret) >= _LEAST_SECRET:
-                text = text.replace(secret, HIDDEN)
+                for form in (secret, _escaped(secret, _PROPERTY), _escaped(secret, _DATA), md(secret)):
+                    text = text.replace(form, HIDDEN)
         return text
 
 

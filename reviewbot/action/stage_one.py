@@ -15,7 +15,7 @@ from reviewbot.action.fork_events import opened_pull
 from reviewbot.action.fork_seam import Desk
 from reviewbot.action.outcome import Ending, Reviewed
 from reviewbot.action.run import failed
-from reviewbot.contracts import PullRef
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ExitCode, HostMovedError, InputError, ReviewbotError
 
 SECRETS = (

@@ -21,7 +21,15 @@ from reviewbot.action.outcome import Ending, Reviewed
 from reviewbot.action.run import failed
 from reviewbot.action.stage_one import MOVED
 from reviewbot.adapters.github.access import Access
-from reviewbot.errors import ArtifactError, ExitCode, HostError, HostMovedError, HostUnknownError, ReviewbotError
+from reviewbot.errors import (
+    AlreadyPostedError,
+    ArtifactError,
+    ExitCode,
+    HostError,
+    HostMovedError,
+    HostUnknownError,
+    ReviewbotError,
+)
 from reviewbot.output.text import one_line
 
 NOT_POSTED = "Nothing was posted."
@@ -58,6 +66,8 @@ def review_fork(desk: Desk, client: Client) -> ExitCode:
         reviewed = _joined(fetched.review(), report, fetched)
     except HostMovedError:
         return desk.nothing(MOVED)
+    except AlreadyPostedError as error:
+        return desk.nothing(str(error))
     except ReviewbotError as error:
         failed(desk.voice, str(error))
         return error.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reviewbot.action.outcome import Ending
+from reviewbot.action.outcome import Ending, unread
 from reviewbot.errors import ExitCode
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.text import md, md_code, short_line
@@ -19,9 +19,12 @@ ENDS = {
     ExitCode.REVIEWED: "passed: nothing of the severity that closes the gate, and nothing unread that should be read",
     ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
     ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
-    ExitCode.HOST: "failed: GitHub did not take the review",
+    ExitCode.HOST: "failed: GitHub did not take the review, or did not say so",
 }
 """How a run that reviewed something ends, in words."""
+
+PASSED_UNREAD = "passed, although not everything was looked at: nothing of the severity that closes the gate"
+PASSED_EMPTY = "passed: there is nothing that anybody should read"
 
 KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."
 
@@ -30,12 +33,22 @@ def summary_of(ending: Ending) -> str:
     """The Markdown of a run that reviewed something."""
     told = [f"Reviewed: {ending.reviewed.what}", *([KEYLESS] if ending.keyless else [])]
     told += [*ending.reviewed.notes, *ending.posted.notes]
-    lines = [f"- **Check {ENDS[ending.code]}.**", *(f"- {_line(text)}" for text in told)]
+    lines = [f"- **Check {end_of(ending)}.**", *(f"- {_line(text)}" for text in told)]
     if ending.posted.url:
         lines.append(f"- Posted: {_link(ending.posted.url)}")
     report = render_markdown(ending.reviewed.told.review, max_chars=REVIEW_CHARS)
     headline, _, rest = report.partition("\n\n")
     return f"{headline}\n\n" + "\n".join(lines) + f"\n\n{rest}"
+
+
+def end_of(ending: Ending) -> str:
+    """How a run that reviewed something ended, in words of ours alone."""
+    review = ending.reviewed.told.review
+    if ending.code == ExitCode.REVIEWED and unread(review):
+        return PASSED_UNREAD
+    if ending.code == ExitCode.REVIEWED and review.verdict == "nothing_to_review":
+        return PASSED_EMPTY
+    return ENDS[ending.code]
 
 
 def summary_of_nothing(why: str) -> str:

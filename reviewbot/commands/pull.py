@@ -16,17 +16,30 @@ from reviewbot.adapters.sqlite import SteadyJournal
 from reviewbot.commands.delivering import delivered, ended, estimated, write_trace
 from reviewbot.commands.options import flags_of, given_of
 from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import PullPosted, PullRef
+from reviewbot.contracts.pulls import PullPosted, PullRef
 from reviewbot.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.text import one_line
 from reviewbot.ports import Clock
 from reviewbot.publish import JournalIntents, MemoryIntents, Signer
-from reviewbot.pulls import Office, Prepared, PullName, Reviewed, Terms, carry_out, fetch, post, prepare, pull_name
+from reviewbot.pulls import (
+    Office,
+    Prepared,
+    PullName,
+    Reviewed,
+    Terms,
+    carry_out,
+    fetch,
+    post,
+    posted_before,
+    prepare,
+    pull_name,
+)
 
 WORDS = {
     "posted": "posted",
     "already_posted": "it was posted before, and was not posted again",
+    "stands": "this head has its review already; it was not reviewed and was not posted again",
     "head_moved": "nothing was posted: the head of the pull request moved on meanwhile; review it again",
     "busy": "nothing was posted: another run is posting this review",
 }
@@ -55,6 +68,11 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         prepared = prepare(office, _fetched(office, name), terms, closing)
         if arguments.estimate:
             return estimated(prepared.subject, prepared.settings, prepared.run)
+        before = run_to_end(partial(posted_before, office, prepared))
+        if before is not None:
+            progress.close()
+            _say(f"{WORDS['stands']}: {before.url}")
+            return ExitCode.REVIEWED
         if journal is not None and not arguments.resume:
             journal.inner.forget(prepared.run.setup.run_id + "/")
         reviewed = _reviewed(arguments, office, prepared)

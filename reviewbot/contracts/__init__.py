@@ -48,7 +48,6 @@ from reviewbot.contracts.change import (
     FileCoverage,
     Hunk,
 )
-from reviewbot.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.contracts.review import (
     Conflict,
     HumanItem,
@@ -119,9 +118,6 @@ __all__ = [
     "ProposedPlan",
     "ProposedTask",
     "ProposedWorker",
-    "PullPosted",
-    "PullRef",
-    "PullReview",
     "Remark",
     "Reported",
     "Review",

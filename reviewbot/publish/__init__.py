@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reviewbot.publish.check import CHECK_NAME, check_of
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
+from reviewbot.publish.lookup import posted_before
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 from reviewbot.publish.order import Desk, Manner, Order, Outcome, Published, Suggest, policy_of, review_key
 from reviewbot.publish.post import publish
@@ -22,6 +23,7 @@ __all__ = [
     "Suggest",
     "check_of",
     "policy_of",
+    "posted_before",
     "publish",
     "review_key",
 ]

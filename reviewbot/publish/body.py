@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from reviewbot.host import PostedReview
 from reviewbot.output.markdown import MAX_CHARS, render_markdown
@@ -21,7 +22,8 @@ def marker_of(order: Order) -> ReviewMarker:
     """The marker of the review that an order is about."""
     pull = order.pull
     names = order.told.fingerprints.values()
-    return ReviewMarker.of(pull.repository_id, pull.number, pull.head_sha, order.policy, names)
+    marker = ReviewMarker.of(pull.repository_id, pull.number, pull.head_sha, order.policy, names)
+    return replace(marker, code=order.code)
 
 
 def body_of(order: Order, signer: Signer) -> str:

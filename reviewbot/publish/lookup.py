@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from reviewbot.host import PostedReview
-from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.order import Desk, Manner, Order
+from reviewbot.host import PostedReview, PullRequest, ReviewHost
+from reviewbot.publish.marker import ReviewMarker, Signer
+from reviewbot.publish.order import Desk, Manner, Order, Published
 
 
 class Own(NamedTuple):
@@ -41,16 +41,31 @@ class Standing(NamedTuple):
 
 async def standing(order: Order, manner: Manner, desk: Desk) -> Standing:
     """Look through all reviews. Raises HostError."""
-    account = await asyncio.to_thread(desk.host.own_id)
-    reviews = await asyncio.to_thread(desk.host.reviews)
+    return await standing_of(order.pull, order.policy, manner.signer, desk.host)
+
+
+async def posted_before(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Published | None:
+    """The review of this head under this policy that stands, where the run that made it ended well by it.
+
+    None for one that closed the gate or was incomplete: whoever is asked again has to say so again. Raises HostError.
+    """
+    found = await standing_of(pull, policy, signer, host)
+    if found.this is None or any(own.marker.code != 0 for own in found.own if own.review == found.this):
+        return None
+    return Published("already_posted", found.this.url, found.this.review_id)
+
+
+async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Standing:
+    """The same for what is no order yet. Raises HostError."""
+    account = await asyncio.to_thread(host.own_id)
+    reviews = await asyncio.to_thread(host.reviews)
     ours = sorted((each for each in reviews if each.author_id == account), key=lambda each: each.review_id)
-    pull = order.pull
     own = []
     for review in ours:
-        marker = manner.signer.read_review(review.body, pull.repository_id, pull.number)
+        marker = signer.read_review(review.body, pull.repository_id, pull.number)
         if marker is not None:
             own.append(Own(review, marker))
-    these = [each for each in own if _is_this(each, order)]
+    these = [each for each in own if _is_this(each, pull.head_sha, policy)]
     here = [each for each in ours if each.commit_sha == pull.head_sha and not each.body.strip()]
     return Standing(tuple(own), tuple(here), these[0].review if these else None, tuple(these[1:]))
 
@@ -71,7 +86,6 @@ async def told_before(order: Order, manner: Manner, desk: Desk) -> frozenset[str
     return frozenset(name for name in found if name is not None)
 
 
-def _is_this(own: Own, order: Order) -> bool:
-    head = order.pull.head_sha
-    same = (own.marker.head_sha, own.marker.policy, own.review.commit_sha) == (head, order.policy, head)
+def _is_this(own: Own, head: str, policy: str) -> bool:
+    same = (own.marker.head_sha, own.marker.policy, own.review.commit_sha) == (head, policy, head)
     return same and not own.marker.newer

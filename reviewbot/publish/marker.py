@@ -33,7 +33,8 @@ _NAME = "[0-9a-f]{32}"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
 _REVIEW = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
-    rf" newer=({_NUMBER}) left=({_NUMBER}) findings=((?:{_NAME}(?:,{_NAME}){{0,{MAX_FINGERPRINTS - 1}}})?))"
+    rf" newer=({_NUMBER}) left=({_NUMBER})(?: code=([0-9]))?"
+    rf" findings=((?:{_NAME}(?:,{_NAME}){{0,{MAX_FINGERPRINTS - 1}}})?))"
     r" signature=([0-9a-f]{64})"
 )
 _FINDING = re.compile(rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})) signature=([0-9a-f]{{64}})")
@@ -54,6 +55,8 @@ class ReviewMarker:
     """How many further findings it has."""
     newer: int = 0
     """The review that has taken its place; 0 where it still counts."""
+    code: int | None = None
+    """How the run ended that made it, by its review; None where that is not known."""
 
     @classmethod
     def of(cls, repository_id: int, pull: int, head_sha: str, policy: str, findings: Iterable[str]) -> ReviewMarker:
@@ -91,9 +94,10 @@ class Signer:
 
     def review(self, marker: ReviewMarker) -> str:
         """The HTML comment of a review, one line."""
+        code = "" if marker.code is None else f" code={marker.code}"
         told = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
-            f" newer={marker.newer} left={marker.left} findings={','.join(marker.findings)}"
+            f" newer={marker.newer} left={marker.left}{code} findings={','.join(marker.findings)}"
         )
         return self._signed(_OPENS_REVIEW, told)
 
@@ -106,8 +110,9 @@ class Signer:
         match = self._read(_OPENS_REVIEW, _REVIEW, body)
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
-        names = tuple(match[8].split(",")) if match[8] else ()
-        return ReviewMarker(repository_id, pull, match[4], match[5], names, int(match[7]), int(match[6]))
+        names = tuple(match[9].split(",")) if match[9] else ()
+        code = None if match[8] is None else int(match[8])
+        return ReviewMarker(repository_id, pull, match[4], match[5], names, int(match[7]), int(match[6]), code)
 
     def read_finding(self, body: str, repository_id: int, pull: int) -> str | None:
         """The fingerprint at the end of a comment at a line; None as above."""

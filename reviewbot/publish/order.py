@@ -51,6 +51,8 @@ class Order:
     policy: str
     """What decided the review, see `policy_of`."""
     gate_closed: bool = False
+    code: int | None = None
+    """How the run ends by it, which the review says unseen: whoever finds it there may end the same way."""
 
     @property
     def key(self) -> str:
@@ -99,9 +101,12 @@ def review_key(pull: PullRequest, policy: str) -> str:
     return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{policy}"
 
 
-def policy_of(settings: Settings, crew: Crew, engine: str) -> str:
-    """What decides a review beside its change: settings, workers, engine, version, as 32 hexadecimal digits."""
+def policy_of(settings: Settings, crew: Crew, engine: str, start: str = "") -> str:
+    """What decides the review of a head: settings, workers, engine, version, as 32 hexadecimal digits.
+
+    `start` is the commit from which the change starts: under another base branch a head is another change.
+    """
     told = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _NO_PART}
     cards = sorted((card.model_dump_json(), crew.prompts[card.name]) for card in crew.cards)
-    data = json.dumps([__version__, engine, told, cards], sort_keys=True)
+    data = json.dumps([__version__, engine, told, cards, start], sort_keys=True)
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

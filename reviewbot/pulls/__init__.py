@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.pulls.fetching import fetch
+from reviewbot.pulls.looking import posted_before
 from reviewbot.pulls.naming import PullName, pull_name
 from reviewbot.pulls.office import Office, Terms
 from reviewbot.pulls.posting import post
@@ -18,6 +19,7 @@ __all__ = [
     "carry_out",
     "fetch",
     "post",
+    "posted_before",
     "prepare",
     "pull_name",
     "retold",

@@ -6,7 +6,7 @@ import asyncio
 from typing import NamedTuple
 
 from reviewbot.adapters.github.checks import GithubChecks
-from reviewbot.contracts import PullRef
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import HostError
 from reviewbot.host import CheckDraft, Conclusion
 from reviewbot.output.text import md, one_line

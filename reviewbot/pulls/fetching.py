@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from reviewbot.adapters.github.pull import read_pull
-from reviewbot.contracts import PullRef
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import HostMovedError
 from reviewbot.host import PullRequest
 from reviewbot.pulls.office import READING_S, Office

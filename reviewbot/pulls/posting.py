@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from reviewbot.adapters.github.host import GithubHost
 from reviewbot.adapters.github.pull import read_pull
-from reviewbot.contracts import Finding, PullPosted, PullReview
+from reviewbot.contracts import Finding
+from reviewbot.contracts.pulls import PullPosted, PullReview
 from reviewbot.errors import HostError
 from reviewbot.outgoing import Delivered
 from reviewbot.publish import Desk, Manner, Order, Published, check_of, publish
@@ -53,7 +54,7 @@ async def _published(office: Office, value: PullReview, told: Delivered) -> Publ
     def suggest(finding: Finding) -> str | None:
         return value.suggestions.get(told.fingerprints.get(finding, ""))
 
-    order = Order(reviewed, told, value.change, value.policy, gate_closed=value.gate_closed)
+    order = Order(reviewed, told, value.change, value.policy, value.gate_closed, value.exit_code)
     manner = Manner(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
     host = GithubHost(office.client, pull, office.own_id)
     return await publish(order, manner, Desk(host, office.intents, office.clock, office.holder))

@@ -11,14 +11,16 @@ from reviewbot import wiring
 from reviewbot.adapters.github.snapshot import GithubSnapshot
 from reviewbot.adapters.sqlite import SteadyJournal
 from reviewbot.config import Settings
-from reviewbot.contracts import PullRef, PullReview
+from reviewbot.contracts.pulls import PullRef, PullReview
 from reviewbot.errors import ExitCode, ReviewbotError
+from reviewbot.host import PullRequest
 from reviewbot.outgoing import Delivered, delivered, exit_code
 from reviewbot.publish import policy_of
 from reviewbot.publish.suggestions import Prover
 from reviewbot.pulls.checking import Check, begun, given_up
 from reviewbot.pulls.fetching import found_again
 from reviewbot.pulls.office import READING_S, Office, Terms
+from reviewbot.pulls.unread import unread
 from reviewbot.pulls.values import names_of, shown_part
 from reviewbot.trace import Trace
 from reviewbot.wiring.checking import analyzers_check
@@ -33,10 +35,13 @@ class Prepared:
     """A pull request, read, with everything that its review takes."""
 
     ref: PullRef
+    pull: PullRequest
     subject: wiring.Subject
     settings: Settings
     run: wiring.Run
     terms: Terms
+    policy: str
+    """What decides the review, see `reviewbot.publish.policy_of`."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,19 @@ def prepare(office: Office, ref: PullRef, terms: Terms, closing: ExitStack) -> P
     read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
-    return Prepared(ref, subject, settings, run, terms)
+    start = subject.snapshot.merge_base if isinstance(subject.snapshot, GithubSnapshot) else ""
+    policy = policy_of(settings, run.setup.crew, run.setup.engine.name, start)
+    return Prepared(ref, pull, subject, settings, run, terms, policy)
 
 
 async def carry_out(office: Office, prepared: Prepared) -> Reviewed:
     """Review what was read, within a check run where it is going to be posted and the token may have one."""
     terms, settings = prepared.terms, prepared.settings
-    # Files are read as the workers ask for them.
-    office.client.within(settings.deadline_s + READING_S)
+    office.client.within(READING_S)
     check = await begun(office, prepared.ref) if terms.to_post and settings.check else Check()
     why, done = _FAULT, False
     try:
-        reviewed = await _reviewed(prepared, check)
+        reviewed = await _reviewed(office, prepared, check)
         done = True
     except asyncio.CancelledError:
         why = _STOPPED
@@ -89,11 +95,14 @@ async def carry_out(office: Office, prepared: Prepared) -> Reviewed:
     return reviewed
 
 
-async def _reviewed(prepared: Prepared, check: Check) -> Reviewed:
+async def _reviewed(office: Office, prepared: Prepared, check: Check) -> Reviewed:
     run, subject, settings, terms = prepared.run, prepared.subject, prepared.settings, prepared.terms
+    # Files are read as the workers ask for them, and no wait for one may outlast the review.
+    office.client.within(settings.deadline_s)
     answer = await run.review(subject.change)
+    office.client.within(READING_S)
     journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
-    told = await asyncio.to_thread(delivered, answer, subject.snapshot, run.trace, journal, _unread(subject))
+    told = await asyncio.to_thread(delivered, answer, subject.snapshot, run.trace, journal, unread(subject.snapshot))
     code = exit_code(told.review, settings, run.rules)
     suggestions = await _proven(prepared, told) if terms.to_post and settings.inline else {}
     value = PullReview(
@@ -101,7 +110,7 @@ async def _reviewed(prepared: Prepared, check: Check) -> Reviewed:
         review=told.review,
         fingerprints=names_of(told),
         change=shown_part(subject.change, told.review),
-        policy=policy_of(settings, run.setup.crew, run.setup.engine.name),
+        policy=prepared.policy,
         exit_code=code,
         gate_closed=code == ExitCode.GATE,
         suggestions=suggestions,
@@ -111,13 +120,6 @@ async def _reviewed(prepared: Prepared, check: Check) -> Reviewed:
         notes=(check.note,) if check.note else (),
     )
     return Reviewed(value, told, code, run.trace)
-
-
-def _unread(subject: wiring.Subject) -> tuple[str, ...]:
-    """That files around the change could not be read, and why."""
-    if not isinstance(subject.snapshot, GithubSnapshot) or not subject.snapshot.failures:
-        return ()
-    return (f"from here on no more files around the change could be read: {subject.snapshot.failures[0]}",)
 
 
 async def _proven(prepared: Prepared, told: Delivered) -> dict[str, str]:

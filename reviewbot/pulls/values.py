@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reviewbot.contracts import ChangeSet, PullReview, Review
+from reviewbot.contracts import ChangeSet, Review
+from reviewbot.contracts.pulls import PullReview
 from reviewbot.outgoing import Delivered
 from reviewbot.output.fingerprints import all_of
 

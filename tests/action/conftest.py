@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.action_runner import BEFORE, ROOT, ActionRunner, Checkout, MakeRunner
+from tests.action_runner.played import Run, played_run
 
 SHIPPED = ("action.yml", "reviewbot", "workers", "prompts", "requirements")
 
@@ -57,3 +58,9 @@ def checkout(make_runner: MakeRunner) -> Checkout:
     made = Checkout(make_runner().workspace)
     made.commit({"app.py": BEFORE})
     return made
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Acts on an event in this process; the workspace is `tmp_path`/work."""
+    return played_run(tmp_path)

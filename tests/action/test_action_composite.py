@@ -182,25 +182,56 @@ def test_no_file_of_the_checkout_is_python_for_us(make_runner: MakeRunner, check
     assert not list(checkout.folder.parent.rglob("canary"))
 
 
-def test_texts_of_an_event_execute_nothing_and_reach_no_file_of_the_runner(
-    make_runner: MakeRunner, checkout: Checkout
+@pytest.fixture
+def hostile(checkout: Checkout) -> str:
+    """Text that makes a file `canary` in the checkout where a shell or the runner takes it for more than text."""
+    canary = checkout.folder / "canary"
+    shell = f'"; touch {canary}; $(touch {canary}) `touch {canary}` ${{{{ github.token }}}} \n::set-output name=x::y\n'
+    return shell + "".join(path.read_text("utf-8", "replace") for path in INJECTIONS)
+
+
+def assert_harmless(ran: Ran, checkout: Checkout) -> None:
+    assert not list(checkout.folder.parent.rglob("canary"))
+    assert "touch" not in ran.raw + ran.summary + json.dumps(ran.outputs)
+    assert all(re.match(r"::(?:error|warning|notice) |reviewbot: ", line) for line in ran.raw.splitlines())
+
+
+def test_texts_of_a_push_execute_nothing_and_reach_no_file_of_the_runner(
+    make_runner: MakeRunner, checkout: Checkout, hostile: str
 ) -> None:
     before = checkout.git("rev-parse", "HEAD")
     after = checkout.commit({"run.py": DEFECT})
-    canary = checkout.folder / "canary"
-    shell = f'"; touch {canary}; $(touch {canary}) `touch {canary}` ${{{{ github.token }}}} \n::set-output name=x::y\n'
-    hostile = shell + "".join(path.read_text("utf-8", "replace") for path in INJECTIONS)
-    runner = make_runner()
+    payload = pushed(before, after, [after], branch=hostile, message=hostile)
 
-    by_push = runner.run("push", pushed(before, after, [after], branch=hostile, message=hostile), {"paths": "run.py"})
-    by_pull = runner.run("pull_request", pull_request(title=hostile, branch=hostile, body=hostile))
+    ran = make_runner().run("push", payload, {"paths": "run.py"})
 
-    assert not canary.exists()
-    assert (by_push.code, by_push.outputs["critical"]) == (0, "1")
-    assert (by_pull.code, by_pull.outputs["verdict"]) == (5, "not_reviewed")  # no host is there
-    for ran in (by_push, by_pull):
-        assert "touch" not in ran.raw + ran.summary + json.dumps(ran.outputs)
-        assert all(re.match(r"::(?:error|warning|notice) ", line) for line in ran.raw.splitlines())
+    assert (ran.code, ran.outputs["critical"]) == (0, "1")
+    assert_harmless(ran, checkout)
+
+
+@pytest.mark.slow
+def test_texts_of_a_pull_request_execute_nothing_and_reach_no_file_of_the_runner(
+    make_runner: MakeRunner, checkout: Checkout, hostile: str
+) -> None:
+    ran = make_runner().run("pull_request", pull_request(title=hostile, branch=hostile, body=hostile))
+
+    assert (ran.code, ran.outputs["verdict"]) == (5, "not_reviewed")  # no host is there
+    assert_harmless(ran, checkout)
+
+
+@pytest.mark.slow
+def test_a_pull_request_with_an_empty_commit_alone_is_nothing_to_review(
+    runner: ActionRunner, github_api: FakeGitHub, origin: Checkout
+) -> None:
+    origin.git("checkout", "-q", "-b", "empty", "main")
+    origin.commit({})
+    github_api.add_repository(NAME, origin.folder)
+    empty = github_api.open_pull(NAME, "main", "empty")
+
+    ran = runner.run("pull_request", pull_request(empty.number))
+
+    assert (ran.code, ran.outputs["verdict"], ran.outputs["findings"]) == (0, "nothing_to_review", "")
+    assert not posted(github_api)
 
 
 @pytest.mark.slow

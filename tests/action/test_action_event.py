@@ -69,16 +69,35 @@ def test_a_push_is_the_range_that_it_brought() -> None:
     assert read("push", pushed(OLD, NEW, [NEW])) == RangeEvent(f"{OLD}..{NEW}")
 
 
-def test_a_forced_push_is_what_its_new_side_has_alone() -> None:
-    assert read("push", pushed(OLD, NEW, [NEW], forced=True)) == RangeEvent(f"{OLD}...{NEW}")
+def test_a_forced_push_is_the_commits_that_it_brought_since_no_checkout_has_the_old_ones() -> None:
+    assert read("push", pushed(OLD, NEW, [FIRST, NEW], forced=True)) == RangeEvent(f"{FIRST}^..{NEW}")
+
+
+def test_a_tag_that_was_moved_is_the_commits_that_it_brought_for_its_old_place_may_be_gone() -> None:
+    tag = {"ref": "refs/tags/v1"}
+
+    assert read("push", pushed(OLD, NEW, [FIRST, NEW]) | tag) == RangeEvent(f"{FIRST}^..{NEW}")
+    assert isinstance(read("push", pushed(OLD, NEW) | tag), NothingEvent)
+
+
+@pytest.mark.parametrize(("before", "forced"), [(zeros, False), (OLD, True)])
+def test_a_push_of_more_commits_than_github_lists_is_not_reviewed_in_part(before: str, *, forced: bool) -> None:
+    with pytest.raises(InputError, match=r"no more than 2,048 commits .* review them by hand, as a range"):
+        read("push", pushed(before, NEW, [FIRST] * 2_048, forced=forced))
+
+    assert read("push", pushed(OLD, NEW, [FIRST] * 2_048)) == RangeEvent(f"{OLD}..{NEW}")
+
+
+def test_half_a_character_in_a_text_spoils_no_event() -> None:
+    assert read("pull_request", pull_request(7, title="\ud83d", body="\udce9")) == PullEvent(7)
 
 
 def test_a_new_branch_is_its_own_commits() -> None:
     assert read("push", pushed(zeros, NEW, [FIRST, NEW])) == RangeEvent(f"{FIRST}^..{NEW}")
-    assert read("push", pushed(zeros, NEW, [NEW])) == RangeEvent(NEW)
+    assert read("push", pushed(zeros, NEW, [NEW])) == RangeEvent(f"{NEW}^..{NEW}")
 
 
-@pytest.mark.parametrize("payload", [pushed(zeros, NEW), pushed(OLD, zeros)])
+@pytest.mark.parametrize("payload", [pushed(zeros, NEW), pushed(OLD, zeros), pushed(OLD, NEW, forced=True)])
 def test_a_push_without_new_commits_is_nothing(payload: Any) -> None:
     assert isinstance(read("push", payload), NothingEvent)
 

@@ -116,6 +116,17 @@ def test_an_input_counts_above_both_files() -> None:
     assert settings_by(inputs(config="ci/bot.toml", fail_on="critical"), base).fail_on == "critical"
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("fail_on", 'fail_on = "info"'), ("min_confidence", "min_confidence = 90"), ("max_cost", "max_cost = 1")],
+)
+def test_an_input_that_says_none_counts_above_the_file_as_well(name: str, line: str) -> None:
+    base = Base({"ci/bot.toml": line + "\n"})
+
+    assert getattr(settings_by(inputs(config="ci/bot.toml"), base), name) is not None
+    assert getattr(settings_by(inputs(config="ci/bot.toml", **{name: "none"}), base), name) is None
+
+
 @pytest.mark.parametrize("base", [None, Base({})])
 def test_a_config_that_the_base_side_does_not_have_is_an_error_and_not_the_defaults(base: Base | None) -> None:
     with pytest.raises(ConfigError, match=r"names 'bot\.toml', and the base side of this change has no such file"):

@@ -2,106 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
-from reviewbot.action.inputs import read_inputs
-from reviewbot.action.outcome import OUTPUTS, Ending, Posted, Reviewed, outputs_of
-from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO, Step, act
-from reviewbot.action.runner import Voice, runner_of
+from reviewbot.action.outcome import OUTPUTS, Ending, Posted, outputs_of
+from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO
 from reviewbot.action.summary import KEYLESS, summary_of
-from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import FileCoverage, Finding, Review, Timings, Usage
-from reviewbot.errors import ExitCode, HostAccessError, HostError, HostLimitError, HostMissingError, ReviewbotError
-from reviewbot.outgoing import Delivered
-from reviewbot.output.fingerprints import of_review
-from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, outputs_in, pull_request, pushed, read_yaml, zeros
+from reviewbot.contracts import Finding, Usage
+from reviewbot.errors import (
+    ExitCode,
+    HostAccessError,
+    HostError,
+    HostLimitError,
+    HostMissingError,
+)
+from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, pull_request, pushed, read_yaml, zeros
+from tests.action_runner.played import URL, PlayedPulls, Run, a_review, reviewed
 
 MakeFinding = Callable[..., Finding]
 
 REFUSED = HostAccessError("GitHub refuses: Resource not accessible by integration; it needs pull_requests=write")
-URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
-
-
-def a_review(*findings: Finding, **fields: Any) -> Review:
-    known: dict[str, Any] = {
-        "engine": "analyzers",
-        "verdict": "issues" if findings else "clean",
-        "headline": f"{len(findings)} issues found",
-        "summary": "a change",
-        "findings": findings,
-        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
-        "timings": Timings(wall_ms=10, critical_path_ms=5, sequential_ms=20),
-    }
-    return Review(**{**known, **fields})
-
-
-def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
-    return Reviewed(Delivered(review, of_review(review)), code, "pull request 1, aaa..bbb")
-
-
-@dataclass
-class PlayedPulls:
-    """A pull request whose review and fate are given."""
-
-    answer: Reviewed | ReviewbotError
-    fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
-    asked: list[int] = field(default_factory=list)
-    posts: int = 0
-
-    def review(self, number: int) -> Reviewed:
-        self.asked.append(number)
-        if isinstance(self.answer, ReviewbotError):
-            raise self.answer
-        return self.answer
-
-    def post(self, reviewed: Reviewed) -> Posted:
-        assert reviewed is self.answer
-        self.posts += 1
-        if isinstance(self.fate, HostError):
-            raise self.fate
-        return self.fate
-
-
-@dataclass
-class Told:
-    """What a run said in each place."""
-
-    code: int
-    outputs: dict[str, str]
-    summary: str
-    log: str
-
-
-Run = Callable[..., Told]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Act on an event; the workspace is `tmp_path`/work."""
-
-    def act_on(event: str, payload: object, pulls: PlayedPulls | None = None, **inputs: str) -> Told:
-        files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_EVENT_PATH")}
-        files["GITHUB_EVENT_PATH"].write_text(json.dumps(payload))
-        places = {"GITHUB_WORKSPACE": tmp_path / "work", "RUNNER_TEMP": tmp_path, **files}
-        named = {"GITHUB_EVENT_NAME": event, "GITHUB_REPOSITORY": "acme/shop", "GITHUB_API_URL": "http://127.0.0.1:1"}
-        runner = runner_of(named | {name: str(path) for name, path in places.items()})
-        read = read_inputs({f"INPUT_{name.upper()}": text for name, text in inputs.items()})
-        log = io.StringIO()
-        voice = Voice(runner, log, read.secrets)
-        played = pulls or PlayedPulls(HostError("no pull request is played"))
-        code = act(Step(runner, read, voice, run_to_end, lambda: played))
-        texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]
-        return Told(code, outputs_in(texts[0]), texts[1], log.getvalue())
-
-    return act_on
 
 
 def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding: MakeFinding) -> None:
@@ -128,7 +52,7 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
 def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
     answer = reviewed(a_review(a_finding()))
 
-    assert run("pull_request", pull_request(), PlayedPulls(answer)).log == ""
+    assert run("pull_request", pull_request(), PlayedPulls(answer)).log.count("::") == 0
     assert "::warning file=src/app.py" in run("pull_request", pull_request(), PlayedPulls(answer, Posted(URL))).log
 
 

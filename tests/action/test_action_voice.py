@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from reviewbot.action.runner import CUT, HIDDEN, SUMMARY_BYTES, Runner, Voice, runner_of
 from reviewbot.errors import InputError
+from reviewbot.output.text import md
 from tests.action_runner import outputs_in
 
 SECRET = "sk-ant-" + "x" * 30
@@ -100,10 +101,23 @@ def test_a_mark_at_the_run_is_one_line_whatever_is_in_it(voice: Voice) -> None:
     assert said(voice) == "::error title=reviewbot::100%25%0D%0A::add-mask::x\n"
 
 
-def test_what_was_made_of_a_secret_is_masked_line_by_line(voice: Voice) -> None:
-    voice.mask(["derived\nvalue"])
+@pytest.mark.parametrize("text", ["a\n::error::x", "::error::x", "\r::set-output name=a::b", "##[error]x"])
+def test_a_line_of_the_log_is_no_command_whatever_is_in_it(voice: Voice, text: str) -> None:
+    voice.line(text)
 
-    assert said(voice) == "::add-mask::derived%0Avalue\n"
+    assert said(voice).startswith("reviewbot: ")
+    assert len(said(voice).splitlines()) == 1
+
+
+def test_a_secret_is_hidden_where_it_was_escaped_already(voice: Voice) -> None:
+    secret = "a_key*with%signs:and,more"
+    careful = replace(voice, secrets=(secret,))
+    careful.commands("::notice title=a_key*with%25signs%3Aand%2Cmore::a_key*with%25signs:and,more\n")
+    careful.summary(md(secret))
+    careful.line(secret)
+
+    assert said(voice) == f"::notice title={HIDDEN}::{HIDDEN}\nreviewbot: {HIDDEN}\n"
+    assert summary(voice) == HIDDEN
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b-c"]), st.text(st.characters(exclude_characters="\r"))))

@@ -162,6 +162,7 @@ def test_no_bytes_raise_another_error(data: bytes) -> None:
         read_artifact(data)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_an_artifact_with_one_field_replaced_is_read_or_refused(data: st.DataObject) -> None:
     value = an_artifact()

@@ -297,6 +297,7 @@ def test_hostile_text_never_reaches_the_comment() -> None:
 LONG_LINES = ("token = " + "A1b2" * 2_000,) * 300
 
 
+@pytest.mark.slow
 def test_no_more_code_is_compared_than_can_be_masked_in_time() -> None:
     claims = [a_claim(path="a.py", line=first, end_line=first + 99, quote="") for first in range(1, 200)]
 
@@ -305,6 +306,7 @@ def test_no_more_code_is_compared_than_can_be_masked_in_time() -> None:
     assert report.refused == {TOO_MUCH: 198, NO_QUOTE: 1}
 
 
+@pytest.mark.slow
 def test_the_code_of_one_place_is_masked_once_whatever_is_said_of_it() -> None:
     place = {"path": "a.py", "line": 1, "end_line": 100, "quote": ""}
     claims = [a_claim(rule=rule, **place) for rule in ("S602", "S605")]

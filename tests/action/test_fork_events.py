@@ -109,6 +109,7 @@ def test_an_event_that_cannot_be_read_is_refused(tmp_path: Path, data: bytes) ->
         opened(tmp_path, data)
 
 
+@pytest.mark.slow
 def test_a_huge_event_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="larger than 32 MiB"):
         opened(tmp_path, b" " * (MAX_EVENT_BYTES + 1))

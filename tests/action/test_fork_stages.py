@@ -318,6 +318,7 @@ def test_a_marker_key_that_is_too_short_is_a_clear_error(world: World) -> None:
     assert world.pull.reviews == []
 
 
+@pytest.mark.slow
 def test_claims_that_do_not_hold_are_refused_by_name_and_change_nothing_else(world: World) -> None:
     world.open({"src/app.py": PLANTED})
     world.one()
@@ -348,6 +349,7 @@ def test_claims_that_do_not_hold_are_refused_by_name_and_change_nothing_else(wor
     assert "1 finding withheld" in body or "findings withheld" in body
 
 
+@pytest.mark.slow
 def test_a_poisoned_artifact_moves_no_finding_of_ours(world: World) -> None:
     world.open({"src/app.py": PLANTED})
     world.one()
@@ -366,6 +368,7 @@ def test_a_poisoned_artifact_moves_no_finding_of_ours(world: World) -> None:
     assert "1 finding taken" not in body
 
 
+@pytest.mark.slow
 def test_a_head_that_moves_during_the_review_gets_nothing_and_it_is_said(world: World) -> None:
     world.open({"src/app.py": PLANTED})
     git(world.git, "checkout", "--quiet", "patch-1")

@@ -19,7 +19,8 @@ from reviewbot.action.stage_one import analyze
 from reviewbot.action.stage_two import review_fork
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts import ChangeSet, Finding, PullRef, Review, Timings
+from reviewbot.contracts import ChangeSet, Finding, Review, Timings
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ExitCode, HostError, HostMovedError
 from reviewbot.outgoing import Delivered
 from tests.fork_cases import (

@@ -116,7 +116,7 @@ def a_token(call: Call) -> Reply:
     too_much = any(MAY.get(name) not in ("write", level) for name, level in wanted.items())
     if too_much or not set(call.body.get("repository_ids", ())) <= known:
         return Reply(422, {"message": "There is at least one repository or permission that is not granted."})
-    token = Token(app.api.own, dict(wanted), APP_ID)
+    token = Token(app.api.own, dict(wanted), APP_ID, frozenset(call.body.get("repository_ids") or known))
     name = f"ghs_{len(app.given):036}"
     app[name] = token
     app.given.append(token)
@@ -133,8 +133,8 @@ def installations(call: Call) -> Reply:
 
 @route("GET", "/installation/repositories", needs=("metadata", "read"))
 def repositories(call: Call) -> Reply:
-    names = {name.lower() for each in _app(call).installations.values() for name in each.repositories}
-    found = [each for name, each in call.state.repositories.items() if name in names]
+    known = call.token.repositories or frozenset()
+    found = [each for each in call.state.repositories.values() if each.repository_id in known]
     pushed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     listed = [{"id": each.repository_id, "full_name": each.name, "pushed_at": pushed} for each in found]
     return Reply(200, {"total_count": len(listed), "repositories": listed})

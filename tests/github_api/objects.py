@@ -26,6 +26,21 @@ def kind_of(folder: Path, sha: str) -> str:
         return ""
 
 
+def blobs(folder: Path, names: list[str]) -> dict[str, bytes]:
+    """Files by hash, as many as there are."""
+    command = ["git", "-C", str(folder), "cat-file", "--batch"]
+    data = subprocess.run(command, check=True, capture_output=True, input="\n".join(names).encode()).stdout
+    found: dict[str, bytes] = {}
+    while data:
+        head, _, data = data.partition(b"\n")
+        sha, kind, *size = head.decode().split(" ")
+        if size:
+            end = int(size[0])
+            found |= {sha: data[:end]} if kind == "blob" else {}
+            data = data[end + 1 :]
+    return found
+
+
 def merge_base(folder: Path, base: str, head: str) -> str:
     """Where a branch left another one."""
     return git(folder, "merge-base", base, head).decode().strip()

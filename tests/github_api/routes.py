@@ -55,7 +55,7 @@ class Call:
     def repository(self) -> Repository:
         """The repository of the path."""
         found = self.state.repositories.get(f"{self.parts['owner']}/{self.parts['repo']}".lower())
-        if found is None or (found.private and not self.token.permissions):
+        if found is None or not self.token.sees(found):
             raise Refused(not_found())
         return found
 

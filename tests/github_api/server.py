@@ -7,7 +7,7 @@ import re
 import subprocess
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,12 +15,15 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.github_api import artifacts, contracts, graphql, reads, writes
-from tests.github_api.refusals import bad_token, missing_permission, not_found
+from tests.github_api.refusals import bad_token, missing_permission, not_found, primary_limit
 from tests.github_api.routes import ROUTES, Call, Refused, Reply, Route
 from tests.github_api.state import Account, GithubState, Ordered, Pull, Repository, Token
 
 HANDLERS = (artifacts, graphql, reads, writes)
 """The modules with routes: to be imported is enough."""
+
+RESET = 4_000_000_000
+"""When the hourly limits begin anew, in seconds since 1970: never while a test runs."""
 
 EVERYTHING = {
     "actions": "read",
@@ -151,12 +154,30 @@ class FakeGitHub:
             self.problems += contracts.problems_of(method, path, query, data)
             call = Call(method, path, {}, query, headers, body, self.state, Token(self.own, {}))
             try:
-                reply = self._reply(call)
+                reply = self._counted(call) or self._told(call, self._reply(call))
             except Exception:  # noqa: BLE001 - a fault of this fake must fail the test, and not look like a lost answer
                 self.problems.append(f"{method} {path}: {traceback.format_exc()}")
                 reply = Reply(500, {"message": "a fault of the fake"})
             self.recorded.append(Recorded(method, path, query, headers, body, reply.status))
         return reply
+
+    def _counted(self, call: Call) -> Reply | None:
+        """Count it, and refuse it where nothing is left."""
+        limit = _limit_of(call)
+        if limit not in self.state.left:
+            return None
+        if self.state.left[limit] <= 0:
+            return primary_limit(RESET)
+        self.state.left[limit] -= 1
+        return None
+
+    def _told(self, call: Call, reply: Reply) -> Reply:
+        """https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit."""
+        limit = _limit_of(call)
+        if limit not in self.state.left:
+            return reply
+        told = {"x-ratelimit-remaining": f"{self.state.left[limit]}", "x-ratelimit-reset": f"{RESET}"}
+        return replace(reply, headers={**told, "x-ratelimit-resource": limit, **reply.headers})
 
     def _reply(self, call: Call) -> Reply:
         for ordered in self.state.ordered:
@@ -176,6 +197,10 @@ class FakeGitHub:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def _limit_of(call: Call) -> str:
+    return "graphql" if call.path == "/graphql" else "core"
 
 
 def sha_of(folder: Path, ref: str) -> str:

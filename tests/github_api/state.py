@@ -31,10 +31,18 @@ class Token:
     account: Account
     permissions: dict[str, str]
     app_id: int | None = None
+    repositories: frozenset[int] | None = None
+    """Of an installation: those that it is for, by their ids."""
 
     def may(self, name: str, level: str) -> bool:
         """Whether this permission is held at this level."""
         return self.permissions.get(name) in {"write", level}
+
+    def sees(self, repository: Repository) -> bool:
+        """Whether it is there for whoever has this token."""
+        if self.repositories is not None and repository.repository_id not in self.repositories:
+            return not repository.private
+        return bool(self.permissions) or not repository.private
 
 
 @dataclass
@@ -162,6 +170,10 @@ class GithubState:
     max_patch_lines: int = 20_000
     """Of one file; where it is longer, the list of files has no `patch` for it."""
     graphql: bool = True
+    left: dict[str, int] = field(default_factory=dict)
+    """Requests that are left by the name of an hourly limit, "core" or "graphql"; without an entry nobody counts."""
+    max_blob_text: int = 512_000
+    """Characters of a file that GraphQL tells."""
     base_url: str = ""
     lock: Any = field(default_factory=RLock)
     _ids: Iterator[int] = field(default_factory=lambda: count(1_001))

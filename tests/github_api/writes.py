@@ -267,5 +267,6 @@ def _update(check: CheckRun, sent: Any) -> None:
     check.annotations += output.get("annotations", [])
     check.title, check.summary = output.get("title", check.title), output.get("summary", check.summary)
     check.text = output.get("text", check.text)
+    check.external_id = sent.get("external_id", check.external_id)
     check.conclusion = sent.get("conclusion", check.conclusion)
     check.status = "completed" if check.conclusion else sent.get("status", check.status)

@@ -189,10 +189,11 @@ def test_what_decides_a_review_names_its_policy(a_crew: Callable[..., Crew], a_c
         policy_of(Settings(min_confidence=50), crew, "claude"),
         policy_of(Settings(), a_crew(a_card("logic")), "claude"),
         policy_of(Settings(), crew, "analyzers"),
+        policy_of(Settings(), crew, "claude", "a" * 40),
         policy_of(Settings(), replace(crew, prompts={"logic": "Look away.", "style": "Look away."}), "claude"),
     ]
 
-    assert len({policy, *others}) == 5
+    assert len({policy, *others}) == 6
     assert re.fullmatch("[0-9a-f]{32}", policy)
 
 

@@ -25,6 +25,7 @@ HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
         st.lists(HEX, max_size=5).map(tuple),
         st.integers(0, 10**6),
         st.integers(0, 10**12),
+        st.none() | st.integers(0, 9),
     )
 )
 def test_a_marker_is_read_as_it_was_written(marker: ReviewMarker) -> None:

@@ -13,7 +13,7 @@ import pytest
 from reviewbot import wiring
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts import PullReview
+from reviewbot.contracts.pulls import PullReview
 from reviewbot.errors import HostUnknownError
 from reviewbot.publish import MemoryIntents, Signer
 from reviewbot.pulls import Office, Terms, carry_out, fetch, post, prepare, review

@@ -75,7 +75,7 @@ def test_a_pull_request_is_printed_and_nothing_is_written(
     assert {each.method for each in github_api.recorded} == {"GET"}
 
 
-def test_with_post_it_is_printed_and_posted_and_the_second_time_only_printed(run: Run, open_pull: OpenPull) -> None:
+def test_with_post_it_is_printed_and_posted_and_the_second_time_it_is_said_where(run: Run, open_pull: OpenPull) -> None:
     pull = open_pull()
 
     first = run("review", "--pr", NAME, "--post")
@@ -84,7 +84,19 @@ def test_with_post_it_is_printed_and_posted_and_the_second_time_only_printed(run
     assert (first.code, second.code, len(pull.reviews), len(pull.comments)) == (0, 0, 1, 1)
     assert "src/pay.py" in first.out
     assert "posted: http://127.0.0.1" in first.err
-    assert "was not posted again" in second.err
+    assert "was not reviewed and was not posted again: http://127.0.0.1" in second.err
+    assert second.out == ""
+
+
+def test_a_gate_that_was_closed_is_closed_in_a_second_run_too(run: Run, open_pull: OpenPull) -> None:
+    pull = open_pull()
+
+    words = ("review", "--pr", NAME, "--post", "--fail-on", "warning")
+    first, second = run(*words), run(*words)
+
+    assert (first.code, second.code, len(pull.reviews)) == (1, 1, 1)
+    assert "src/pay.py" in second.out
+    assert "was posted before, and was not posted again" in second.err
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 from reviewbot import wiring
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts import PullPosted, PullRef, PullReview
+from reviewbot.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.errors import ConfigError, ExitCode, HostAccessError, HostMissingError, HostMovedError
 from reviewbot.pulls import Office, Reviewed, Terms, carry_out, fetch, post, prepare, retold, review, told_of
 from tests.github_api import FakeGitHub, Pull

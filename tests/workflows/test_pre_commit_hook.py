@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, read_yaml
 
 HOOK: dict[str, Any] = read_yaml(ROOT / ".pre-commit-hooks.yaml")[0]
@@ -22,6 +24,7 @@ def commit(checkout: Checkout) -> int:
     return subprocess.run(command, cwd=checkout.folder, env=environment, capture_output=True, check=False).returncode
 
 
+@pytest.mark.slow
 def test_a_commit_with_a_critical_defect_is_stopped_and_another_one_is_not(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.commit({"app.py": BEFORE})

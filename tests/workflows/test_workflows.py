@@ -77,6 +77,7 @@ def test_actionlint_finds_nothing(folder: Path) -> None:
     assert not _run(folder, "actionlint", *(str(path) for path in _workflows(folder)))
 
 
+@pytest.mark.slow
 def test_every_file_fits_its_schema(folder: Path) -> None:
     workflows = [str(path) for path in _workflows(folder)]
 

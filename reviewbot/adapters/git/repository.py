@@ -56,6 +56,7 @@ _BINARY_PROBE_BYTES = 8_000
 """Git's own rule: a NUL this near to the start makes a file binary."""
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PARENT = re.compile(_SHA.pattern + r"\^")
 
 
 class RangeDiff(NamedTuple):
@@ -83,7 +84,8 @@ class GitRepository:
         """The diff of a range.
 
         `A..B` compares A with B, `A...B` the point where B left A with B; a missing side is HEAD. A single revision
-        is compared with its first parent, as `git show` does, also where it is a merge; a root with nothing.
+        is compared with its first parent, as `git show` does, also where it is a merge; a root with nothing. In
+        `HASH^..B`, with a full hash, the parent of a root is nothing as well.
 
         Raises:
             InputError: no repository, an unknown revision, no common ancestor, git missing; it says what to do.
@@ -183,10 +185,10 @@ class GitRepository:
 
     def _base_of(self, wanted: Range, head: str) -> str | None:
         if wanted.base is None:
-            parent = self._objects.parent_of(head)
-            if parent and self._objects.read(parent, "commit", MAX_FILE_BYTES) is None:
-                raise InputError(f"the parent of {head[:12]} is not here; {self._where_history_is()}")
-            return parent
+            return self._parent_of(head)
+        if _PARENT.fullmatch(wanted.base) and not wanted.from_merge_base:
+            # That of a root is nothing, for which git has no name.
+            return self._parent_of(self._resolve(wanted.base[:-1]))
         base = self._resolve(wanted.base)
         if not wanted.from_merge_base:
             return base
@@ -196,6 +198,12 @@ class GitRepository:
                 f"no common ancestor of {base[:12]} and {head[:12]}; {self._where_history_is()}, or use A..B"
             )
         return found.line
+
+    def _parent_of(self, commit: str) -> str | None:
+        parent = self._objects.parent_of(commit)
+        if parent and self._objects.read(parent, "commit", MAX_FILE_BYTES) is None:
+            raise InputError(f"the parent of {commit[:12]} is not here; {self._where_history_is()}")
+        return parent
 
     def _where_history_is(self) -> str:
         if self._opened.place.is_shallow:

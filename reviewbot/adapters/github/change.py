@@ -17,7 +17,14 @@ from reviewbot.adapters.github.pull import checked_repository, checked_sha, read
 from reviewbot.adapters.github.trees import Objects
 from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
 from reviewbot.diff.parse import parse_diff
-from reviewbot.errors import DiffError, HostError, HostInvalidError, HostMissingError, HostMovedError, InputError
+from reviewbot.errors import (
+    DiffError,
+    EmptyChangeError,
+    HostError,
+    HostInvalidError,
+    HostMissingError,
+    HostMovedError,
+)
 from reviewbot.host import PullRequest
 
 DIFF = "application/vnd.github.diff"
@@ -56,7 +63,7 @@ class _Reading:
 def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
     """The change of a pull request at the head that `pull` names.
 
-    Raises HostError and its kinds; InputError where there is nothing to review.
+    Raises HostError and its kinds; EmptyChangeError where there is nothing to review.
     """
     reading = _Reading(client, pull)
     merge_base = merge_base_of(client, pull)
@@ -67,7 +74,7 @@ def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
         raise HostMovedError(told, now.head_sha)
     change = _counted(change, pull, reading.notes)
     if not change.files:
-        raise InputError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
+        raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
     known = {
         "title": pull.title,
         "description": pull.description,

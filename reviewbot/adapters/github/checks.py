@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reviewbot.adapters.github.access import web_host_of
@@ -22,7 +25,12 @@ MAX_TEXT = 65_535
 """Characters of a summary, and of a text."""
 
 MARK = "reviewbot"
-"""The `external_id` of our check runs: another program of the same account may name its own as we do."""
+"""How the `external_id` of our check runs begins: another program of the same account may name its own as we do.
+
+Behind it stands whose annotations were added last, and how many were there before: "reviewbot:DIGEST:COUNT".
+"""
+
+_ADDED = re.compile(rf"{MARK}:([0-9a-f]{{16}}):([0-9]{{1,9}})")
 
 
 class GithubChecks:
@@ -39,13 +47,13 @@ class GithubChecks:
 
         Without an answer GitHub is asked what stands there before anything is sent again.
         """
-        if found := self._in_progress(name, checked_sha(head_sha)):
+        if found := self.in_progress(name, head_sha):
             return found
         body = {"name": name, "head_sha": head_sha, "status": "in_progress", "external_id": MARK}
         try:
             answer = self._write("POST", f"{self._repository}/check-runs", body)
         except HostUnknownError:
-            if found := self._in_progress(name, head_sha):
+            if found := self.in_progress(name, head_sha):
                 return found
             raise
         number = answer.get("id") if isinstance(answer, dict) else None
@@ -56,26 +64,33 @@ class GithubChecks:
     def finish_check(self, check_id: int, draft: CheckDraft) -> str:
         """Conclude it; its URL. Annotations come first, in batches, so that it is never concluded without them.
 
-        Those that an earlier try has added, before it was cut short, are not added again.
+        Those that an earlier try has added, before it was cut short, are not added again. Those of other reviews
+        that had this check run before stay, and count for nothing.
         """
         path = f"{self._repository}/check-runs/{int(check_id)}"
         output = {"title": draft.title, "summary": draft.summary[:MAX_TEXT], "text": draft.text[:MAX_TEXT]}
-        first = self._annotated(path) if draft.annotations else 0
-        for start in range(first, len(draft.annotations), PER_CALL):
-            batch = draft.annotations[start : start + PER_CALL]
-            self._annotate(path, {**output, "annotations": [_annotation(each) for each in batch]}, start)
+        self._annotate(path, output, [_annotation(each) for each in draft.annotations])
         body = {"status": "completed", "conclusion": draft.conclusion, "output": output}
         self._client.request("PATCH", path, body=body, repeatable=True)
         return f"{self._url}/runs/{int(check_id)}"
 
-    def _annotate(self, path: str, output: Mapping[str, object], before: int) -> None:
-        """Add one batch. Without an answer their number tells whether it was carried out."""
-        body = {"status": "in_progress", "output": output}
-        try:
-            self._write("PATCH", path, body)
-        except HostUnknownError:
-            if self._annotated(path) <= before:
+    def _annotate(self, path: str, output: Mapping[str, object], marks: Sequence[Mapping[str, object]]) -> None:
+        """Add them in batches. Without an answer their number tells whether a batch was carried out."""
+        if not marks:
+            return
+        digest = hashlib.sha256(json.dumps(marks, sort_keys=True).encode()).hexdigest()[:16]
+        first, before = self._added(path, digest)
+        for start in range(first, len(marks), PER_CALL):
+            body = {
+                "status": "in_progress",
+                "external_id": f"{MARK}:{digest}:{before}",
+                "output": {**output, "annotations": marks[start : start + PER_CALL]},
+            }
+            try:
                 self._write("PATCH", path, body)
+            except HostUnknownError:
+                if self._added(path, digest)[0] <= start:
+                    self._write("PATCH", path, body)
 
     def _write(self, method: str, path: str, body: Mapping[str, object]) -> JSON:
         """Send what must not be done twice; once more where GitHub has refused it for its limit, and for that alone."""
@@ -85,24 +100,30 @@ class GithubChecks:
             self._client.wait(PAUSE_S if error.retry_after_s is None else error.retry_after_s)
             return self._client.request(method, path, body=body, repeatable=False).data
 
-    def _annotated(self, path: str) -> int:
-        """How many annotations a check run has."""
+    def _added(self, path: str, digest: str) -> tuple[int, int]:
+        """How many of these annotations a check run has, and how many it had before them."""
         found = self._client.request("GET", path).data
-        output = found.get("output") if isinstance(found, dict) else None
-        count = output.get("annotations_count") if isinstance(output, dict) else None
-        return count if isinstance(count, int) else 0
+        told = found if isinstance(found, dict) else {}
+        output = told.get("output")
+        number = output.get("annotations_count") if isinstance(output, dict) else None
+        count = number if isinstance(number, int) else 0
+        last = _ADDED.fullmatch(str(told.get("external_id")))
+        if last is None or last[1] != digest or int(last[2]) > count:
+            return 0, count
+        return count - int(last[2]), int(last[2])
 
-    def _in_progress(self, name: str, head_sha: str) -> int | None:
+    def in_progress(self, name: str, head_sha: str) -> int | None:
         """The newest of ours of this name on a commit that is in progress."""
-        path = f"{self._repository}/commits/{head_sha}/check-runs"
+        path = f"{self._repository}/commits/{checked_sha(head_sha)}/check-runs"
         query = {"check_name": name, "status": "in_progress", "filter": "latest"}
         listed = self._client.items(path, query=query, key="check_runs")
         return max((each["id"] for each in listed if _is_ours(each, name)), default=None)
 
 
 def _is_ours(found: Mapping[str, Any], name: str) -> bool:
-    known = (found.get("external_id"), found.get("name"), found.get("status"))
-    return is_id(found.get("id")) and known == (MARK, name, "in_progress")
+    mark = str(found.get("external_id"))
+    known = (mark == MARK or bool(_ADDED.fullmatch(mark)), found.get("name"), found.get("status"))
+    return is_id(found.get("id")) and known == (True, name, "in_progress")
 
 
 def _annotation(mark: Annotation) -> dict[str, object]:

@@ -20,8 +20,8 @@ from github.Requester import HTTPSRequestsConnectionClass, Requester
 
 from reviewbot import __version__
 from reviewbot.adapters.github.access import Access
-from reviewbot.adapters.github.faults import Failed, fault, graphql_fault
-from reviewbot.adapters.github.limits import DEADLINE_S, Again, Clock, Patience, SystemClock
+from reviewbot.adapters.github.faults import GRAPHQL, Failed, fault, graphql_fault
+from reviewbot.adapters.github.limits import DEADLINE_S, Again, Clock, Left, Patience, SystemClock
 from reviewbot.adapters.github.transport import BrokenError, Call, Raw, Session, origin_of
 from reviewbot.errors import HostError, HostUnknownError
 
@@ -69,6 +69,7 @@ class GithubClient:
         self._session = Session(access.api_url)
         self._clock = clock or SystemClock()
         self._patience = Patience(self._clock, deadline_s)
+        self._left = Left()
         self._requester = Requester(
             auth=Auth.Token(access.token),
             base_url=access.api_url,
@@ -89,6 +90,10 @@ class GithubClient:
     def wait(self, seconds: float) -> None:
         """Wait as a HostLimitError asked. Raises HostLimitError at once where the deadline comes first."""
         self._patience.wait(seconds)
+
+    def remaining(self, limit: str = "core") -> int | None:
+        """Requests that GitHub leaves this token in this hour ("core": of REST; "graphql"); None: not known."""
+        return self._left.of(limit, self._clock.now())
 
     def close(self) -> None:
         """Close the connections."""
@@ -121,7 +126,7 @@ class GithubClient:
         again = method in REPEATABLE if repeatable is None else repeatable
         asked = _Asked(method, path, dict(query or {}), body, accept or ACCEPT)
         raw = self._patience.carry_out(lambda: self._once(asked, repeatable=again))
-        return Answer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about))
+        return Answer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
 
     def pages(self, path: str, *, query: Mapping[str, str | int] | None = None) -> Iterator[JSON]:
         """Yield the data of each page of a list, by the links to the next one, which stay on this host."""
@@ -152,7 +157,7 @@ class GithubClient:
         asked = _Asked("POST", self._requester.graphql_url, {}, body, ACCEPT)
 
         def once() -> dict[str, JSON]:
-            data = _json(self._once(asked, repeatable=again), "GraphQL")
+            data = _json(self._once(asked, repeatable=again), GRAPHQL, repeatable=again)
             if not isinstance(data, dict) or data.get("errors") or not isinstance(data.get("data"), dict):
                 raise graphql_fault(data.get("errors") if isinstance(data, dict) else None)
             found: dict[str, JSON] = data["data"]
@@ -175,6 +180,7 @@ class GithubClient:
         except BrokenError as error:
             raise _broken(asked.about, error, repeatable=repeatable) from None
         raw = cast("Raw", call.raw)
+        self._left.note(raw.headers, "graphql" if asked.about == GRAPHQL else "core")
         # A 202 to a question says that the answer is still being made.
         if raw.status in _SUCCESS and not (raw.status == HTTPStatus.ACCEPTED and asked.method == "GET"):
             return raw
@@ -203,7 +209,7 @@ class _Asked:
     @property
     def about(self) -> str:
         """Its name in messages."""
-        return "GraphQL" if "://" in self.path else f"{self.method} {self.path}"
+        return GRAPHQL if "://" in self.path else f"{self.method} {self.path}"
 
 
 def _broken(about: str, error: BrokenError, *, repeatable: bool) -> Exception:
@@ -214,13 +220,14 @@ def _broken(about: str, error: BrokenError, *, repeatable: bool) -> Exception:
     return told if error.final else Again(told)
 
 
-def _json(raw: Raw, about: str) -> JSON:
-    """The JSON of an answer; None where there is none."""
+def _json(raw: Raw, about: str, *, repeatable: bool) -> JSON:
+    """The JSON of a successful answer; None where there is none. What is written may be done, whatever came back."""
     if not raw.content:
         return None
     data = _json_or_none(raw.content)
     if data is None and raw.content.strip() != b"null":
-        raise HostError(f"GitHub answers what is no JSON to {about}; is the address of its API right?")
+        told = f"GitHub answers what is no JSON to {about}; is the address of its API right?"
+        raise HostError(told) if repeatable else HostUnknownError(f"{told} It may or may not have been done")
     return data
 
 

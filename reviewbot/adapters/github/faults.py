@@ -22,6 +22,9 @@ from reviewbot.errors import (
 
 MESSAGE_CHARS = 200
 
+GRAPHQL = "GraphQL"
+"""Our name for a call that is one of GraphQL."""
+
 _ODD = re.compile(r"[^\x20-\x7e]+")
 _NOT_YET = frozenset({202, 408})
 _INVALID = frozenset({400, 405, 406, 409, 412, 413, 415, 422})
@@ -56,8 +59,7 @@ def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
     if status in {401, 403, 451}:
         return HostAccessError(_refused(failed, message))
     if status in {404, 410}:
-        why = "it does not exist, or this token may not see it"
-        return HostMissingError(f"GitHub does not show {failed.about.rpartition(' ')[2]}: {why}")
+        return HostMissingError(_missing(failed.about))
     if status in _INVALID:
         return HostInvalidError(f"GitHub takes {failed.about} for invalid ({status}): {message}", code_of(failed.data))
     return HostError(f"GitHub answers {status} to {failed.about}: {message}")
@@ -93,6 +95,14 @@ def code_of(data: object) -> str:
         if isinstance(each, dict) and isinstance(each.get("code"), str):
             return _plain(each["code"])
     return ""
+
+
+def _missing(about: str) -> str:
+    """What there is not. An Enterprise server, or what stands in for one, may have REST alone."""
+    if about == GRAPHQL:
+        return "GitHub does not show GraphQL: this server has none, or this token may not see it"
+    thing = about.partition(" ")[2].strip() or about or "it"
+    return f"GitHub does not show {thing}: it does not exist, or this token may not see it"
 
 
 def _refused(failed: Failed, message: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from threading import Lock
 from typing import Protocol, TypeVar
 
 from tenacity import (
@@ -33,6 +34,12 @@ MINUTE_S = 60.0
 
 DEADLINE_S = 300.0
 """Seconds from the making of a client after which nothing is waited for, unless it was told another time."""
+
+LIMITS = frozenset({"core", "graphql"})
+"""GitHub's names of the hourly limits that we count against."""
+
+RESERVE = 50
+"""Requests of an hour that are left alone where they are not needed to post a review and to conclude its check run."""
 
 _LIMITED = frozenset({403, 429})
 _RETRY_DIGITS = 7
@@ -92,6 +99,34 @@ def limit_pause_s(status: int, headers: Mapping[str, str], message: str, now: fl
         # A second more, since both clocks count whole seconds.
         return MINUTE_S if reset is None else max(1.0, reset - now + 1)
     return MINUTE_S if status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit" in message.lower() else None
+
+
+class Left:
+    """What GitHub says is left of its hourly limits, each by its name. Safe to use from several threads.
+
+    Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def note(self, headers: Mapping[str, str], limit: str) -> None:
+        """Take in the headers of an answer; `limit` is the one that it counts against where they do not say it."""
+        left = _number(headers.get("x-ratelimit-remaining"), _TIME_DIGITS)
+        if left is None:
+            return
+        reset = _number(headers.get("x-ratelimit-reset"), _TIME_DIGITS)
+        with self._lock:
+            name = headers.get("x-ratelimit-resource", limit)
+            if name in LIMITS:
+                self._known[name] = (left, float("inf") if reset is None else reset)
+
+    def of(self, limit: str, now: float) -> int | None:
+        """Requests that are left of a limit; None where nobody has said so, or its hour has passed."""
+        with self._lock:
+            left, reset = self._known.get(limit, (0.0, 0.0))
+        return int(left) if now < reset else None
 
 
 def _seconds(text: str | None) -> float | None:

@@ -7,12 +7,13 @@ from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.earlier import MAX_PATHS, earlier_comments
+from reviewbot.adapters.github.limits import RESERVE
 from reviewbot.adapters.github.pull import checked_repository
-from reviewbot.adapters.github.trees import Objects, decoded
+from reviewbot.adapters.github.trees import Objects, Unread, decoded
 from reviewbot.config.load import FILE_NAME
 from reviewbot.contracts import ChangeSet, FileChange
 from reviewbot.diff.apply import NO_FILES, old_side
-from reviewbot.errors import HostAccessError, HostError, HostMissingError
+from reviewbot.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.host import EarlierComment, PullRequest
 from reviewbot.ports import Commit, Occurrence
 
@@ -51,12 +52,26 @@ class GithubSnapshot:
         # Which ones must not depend on who asks first: equal changes make equal requests to models.
         self._listens = frozenset(list(self._changed)[:MAX_PATHS])
         self._failures: list[str] = []
+        self._missed: set[str] = set()
         self._organisation: tuple[str | None] | None = None
+        if change is not None:
+            self._objects.expect(pull.head_sha, _new_sides(change))
+
+    @property
+    def merge_base(self) -> str:
+        """The commit that the old sides are of."""
+        return self._merge_base
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Why files could not be read that were asked for; after the first one GitHub is not asked for more."""
         return tuple(self._failures)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The files that were asked for in vain since then, sorted."""
+        with self._lock:
+            return tuple(sorted(self._missed))
 
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
@@ -84,6 +99,7 @@ class GithubSnapshot:
         with self._asked:
             if path not in self._earlier and path in self._listens and not self._deaf:
                 try:
+                    self._spare("graphql")
                     self._earlier[path] = earlier_comments(self._client, self._pull, [path], limit)
                 except HostError as error:
                     self._deaf = str(error)
@@ -132,9 +148,14 @@ class GithubSnapshot:
         return decoded(data.get("content")) if is_file else None
 
     def _text(self, commit: str, path: str) -> str | None:
+        text = self._objects.at_hand(commit, path)
+        if not isinstance(text, Unread):
+            return text
         if self._failures:
+            self._miss(path)
             return None
         try:
+            self._spare("core")
             return self._objects.text(commit, path)
         except HostMissingError:
             return None
@@ -142,7 +163,29 @@ class GithubSnapshot:
             # To ask on would take a wait for each file; the door tells of it, and workers say what they lack.
             with self._lock:
                 self._failures.append(str(error))
+            self._miss(path)
             return None
+
+    def _miss(self, path: str) -> None:
+        with self._lock:
+            self._missed.add(path)
+
+    def _spare(self, limit: str) -> None:
+        """Raise HostLimitError where what is left of a limit is needed for posting."""
+        left = self._client.remaining(limit)
+        if left is not None and left < RESERVE:
+            name = "GraphQL" if limit == "graphql" else "REST"
+            told = f"GitHub leaves this token {left} more requests of {name} in this hour; they are kept for posting"
+            raise HostLimitError(told)
+
+
+def _new_sides(change: ChangeSet) -> list[str]:
+    """The files whose new side is likely to be asked for."""
+    return [
+        file.path
+        for file, parsed in zip(change.files, change.coverage, strict=True)
+        if parsed.state in {"reviewed", "partial"} and file.status != "deleted"
+    ]
 
 
 def _by_old_name(change: ChangeSet | None) -> dict[str, FileChange]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
+from reviewbot.adapters.github.blobs import PER_REQUEST, Batches, Wanted
 from reviewbot.adapters.github.client import JSON, GithubClient
 from reviewbot.adapters.github.pull import checked_repository, checked_sha
 from reviewbot.diff.names import encode, label, to_bytes
@@ -26,8 +27,18 @@ FOLDER = "040000"
 _BINARY_PROBE = 8_000
 """Git's own rule: a NUL this near to the start makes a file binary."""
 
+MANY = 10
+"""Files from which on they are read in batches: fewer are as well read when they are asked for."""
+
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+class Unread:
+    """Stands for a text that nobody has read."""
+
+
+UNREAD: Final = Unread()
 
 
 class Entry(NamedTuple):
@@ -46,6 +57,15 @@ class Once(Generic[K, V]):
         self._locks: dict[K, Lock] = {}
         self._made: dict[K, V] = {}
 
+    def known(self, key: K, default: V) -> V:
+        """What was kept for the key, if anything was."""
+        return self._made.get(key, default)
+
+    def put(self, key: K, made: V) -> None:
+        """Keep what came along with something else."""
+        with self._lock:
+            self._made.setdefault(key, made)
+
     def get(self, key: K, make: Callable[[], V], *, keep: Callable[[V], bool] = lambda _: True) -> V:
         """What was kept for the key, else what `make` gives."""
         with self._lock:
@@ -54,7 +74,7 @@ class Once(Generic[K, V]):
             if key in self._made:
                 return self._made[key]
             made = make()
-            if keep(made):
+            if key not in self._made and keep(made):
                 self._made[key] = made
             return made
 
@@ -66,8 +86,20 @@ class Objects:
         self._client = client
         self._place = f"/repos/{checked_repository(repository)}/git"
         self._trees: Once[tuple[str, bool], tuple[Mapping[str, Entry], bool]] = Once()
-        self._texts: Once[str, str | None] = Once()
+        self._texts: Once[str, str | Unread | None] = Once()
         self._kept = 0
+        self._batches = Batches(client, repository)
+        self._ahead: Once[tuple[str, ...], bool] = Once()
+        self._expected: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def expect(self, commit: str, paths: Sequence[str]) -> None:
+        """Say which files of a commit are going to be asked for, if they are many: they are then read in batches."""
+        names = list(dict.fromkeys(paths))
+        if len(names) < MANY:
+            return
+        for start in range(0, len(names), PER_REQUEST):
+            chunk = tuple(names[start : start + PER_REQUEST])
+            self._expected.update(dict.fromkeys(((commit, path) for path in chunk), chunk))
 
     def find(self, commit: str, path: str) -> Entry | None:
         """What stands at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
@@ -100,13 +132,38 @@ class Objects:
     def text(self, commit: str, path: str) -> str | None:
         """A file's text; None where there is none, or it is no regular text file of at most 2 MiB."""
         entry = self.find(commit, path)
-        if entry is None or entry.mode not in REGULAR or entry.size > MAX_FILE_BYTES:
+        if not _is_text(entry):
             return None
-        return self._texts.get(entry.sha, lambda: self._blob(entry.sha), keep=self._may_keep)
+        text = self._texts.get(entry.sha, lambda: self._fetched(commit, path, entry.sha), keep=self._may_keep)
+        return None if isinstance(text, Unread) else text
 
-    def _may_keep(self, text: str | None) -> bool:
-        self._kept += len(text or "")
+    def at_hand(self, commit: str, path: str) -> str | Unread | None:
+        """The same, asking nobody: UNREAD where somebody would have to be asked."""
+        entries, whole = self._trees.known((commit, True), ({}, False))
+        if path not in entries and not whole:
+            return UNREAD
+        entry = entries.get(path)
+        return self._texts.known(entry.sha, UNREAD) if _is_text(entry) else None
+
+    def _may_keep(self, text: str | Unread | None) -> bool:
+        self._kept += len(text) if isinstance(text, str) else 0
         return self._kept <= MAX_KEPT_BYTES
+
+    def _fetched(self, commit: str, path: str, sha: str) -> str | Unread | None:
+        """A text that came with those that were expected, else one alone."""
+        chunk = self._expected.get((commit, path))
+        if chunk is not None and self._kept < MAX_KEPT_BYTES:
+            self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
+        text = self._texts.known(sha, UNREAD)
+        return self._blob(sha) if isinstance(text, Unread) else text
+
+    def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
+        found = (self.find(commit, path) for path in paths)
+        for sha, raw in self._batches.read([Wanted(each.sha, each.size) for each in found if _is_text(each)]):
+            text = _text_of(raw)
+            if self._may_keep(text):
+                self._texts.put(sha, text)
+        return True
 
     def _blob(self, sha: str) -> str | None:
         """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
@@ -138,9 +195,18 @@ def decoded(content: object) -> str | None:
         raw = base64.b64decode(packed.translate(None, b"\r\n"), validate=True)
     except ValueError:
         return None
+    return _text_of(raw)
+
+
+def _text_of(raw: bytes) -> str | None:
     if len(raw) > MAX_FILE_BYTES or b"\0" in raw[:_BINARY_PROBE]:
         return None
     return raw.decode("utf-8", "replace")
+
+
+def _is_text(entry: Entry | None) -> TypeGuard[Entry]:
+    """Whether it may be: only its bytes tell."""
+    return entry is not None and entry.mode in REGULAR and entry.size <= MAX_FILE_BYTES
 
 
 def _entry(row: dict[str, JSON]) -> tuple[str, Entry]:

@@ -130,6 +130,21 @@ def test_a_root_commit_adds_everything_in_it(repo: Any) -> None:
     assert b"new file mode 100644" in found.diff
 
 
+def test_the_parent_of_a_root_by_its_full_hash_is_nothing(repo: Any) -> None:
+    root = repo.commit(a_py="one\n")
+    second = repo.commit(b_py="two\n")
+    head = repo.commit(c_py="three\n")
+
+    with GitRepository(repo.folder) as repository:
+        whole = repository.range_diff(f"{root}^..{head}")
+        later = repository.range_diff(f"{second}^..{head}")
+
+    assert (whole.base_sha, whole.head_sha, later.base_sha) == (None, head, root)
+    assert whole.diff.count(b"new file mode") == 3
+    assert "unknown revision" in refusal(GitRepository(repo.folder), f"{'1' * 40}^..{head}")
+    assert "unknown revision" in refusal(GitRepository(repo.folder), f"{root}^...{head}")
+
+
 def test_a_tag_and_a_short_hash_name_the_commit_behind_them(repo: Any) -> None:
     base = repo.commit(a_py="one\n")
     repo.git("tag", "--annotate", "--message", "first", "v1")

@@ -1,4 +1,4 @@
-"""Reviews and check runs over sockets, against a GitHub that refuses as GitHub does."""
+"""Reviews over sockets, against a GitHub that refuses as GitHub does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.github.checks import PER_CALL, GithubChecks
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.host import GithubHost
 from reviewbot.adapters.github.pull import read_pull
@@ -20,14 +19,12 @@ from reviewbot.errors import (
     HostMissingError,
     HostUnknownError,
 )
-from reviewbot.host import Annotation, CheckDraft, InlineComment, PullRequest, ReviewDraft
+from reviewbot.host import InlineComment, PullRequest, ReviewDraft
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
 from tests.publishing import Shop, make_shop
 
 REVIEWS = "/repos/acme/shop/pulls/1/reviews"
-MARK = Annotation("app.py", 20, 20, "failure", "a title", "a message")
-DRAFT = CheckDraft("a title", "a summary", "a text", "failure")
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +43,6 @@ def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullReques
 @pytest.fixture
 def host(client: GithubClient, pull: PullRequest) -> GithubHost:
     return GithubHost(client, pull)
-
-
-@pytest.fixture
-def checks(client: GithubClient, pull: PullRequest) -> GithubChecks:
-    return GithubChecks(client, pull.repository)
 
 
 @pytest.fixture
@@ -259,134 +251,3 @@ def test_a_review_no_longer_asks_for_changes(host: GithubHost, draft: Callable[.
     assert (posted.blocks, host.reviews()[0].blocks) == (True, False)
     with pytest.raises(HostInvalidError, match="dismissed"):
         host.release_review(posted.review_id, "again")
-
-
-def test_a_check_begins_and_ends(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
-    number = checks.start_check("reviewbot", pull.head_sha)
-    url = checks.finish_check(number, DRAFT)
-    (check,) = github_api.state.repositories["acme/shop"].checks
-
-    assert (check.status, check.conclusion, check.title) == ("completed", "failure", "a title")
-    assert url.endswith(f"/acme/shop/runs/{number}")
-    assert len(github_api.paths("PATCH")) == 1
-
-
-@pytest.mark.parametrize(("count", "calls"), [(1, 2), (PER_CALL, 2), (PER_CALL + 1, 3), (120, 4)])
-def test_annotations_go_in_batches_and_before_the_conclusion(
-    count: int, calls: int, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
-) -> None:
-    marks = tuple(replace(MARK, message=f"{number}") for number in range(count))
-    checks.finish_check(checks.start_check("reviewbot", pull.head_sha), replace(DRAFT, annotations=marks))
-    (check,) = github_api.state.repositories["acme/shop"].checks
-    sent = [each.body for each in github_api.recorded if each.method == "PATCH"]
-
-    assert [each["message"] for each in check.annotations] == [f"{number}" for number in range(count)]
-    assert [each["status"] for each in sent] == ["in_progress"] * (calls - 1) + ["completed"]
-
-
-def test_fifty_one_annotations_in_one_call_are_refused(
-    client: GithubClient, checks: GithubChecks, pull: PullRequest, github_api: FakeGitHub
-) -> None:
-    number = checks.start_check("reviewbot", pull.head_sha)
-    mark = {"path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m"}
-    output = {"title": "t", "summary": "s", "annotations": [mark] * 51}
-
-    with pytest.raises(HostInvalidError, match="No more than 50 items"):
-        client.request("PATCH", f"/repos/acme/shop/check-runs/{number}", body={"output": output})
-    github_api.problems.clear()  # the description says so, too
-
-
-@pytest.mark.parametrize("carried_out", [True, False])
-def test_a_batch_without_an_answer_is_looked_for_before_it_is_sent_again(
-    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
-    github_api: FakeGitHub,
-    checks: GithubChecks,
-    pull: PullRequest,
-) -> None:
-    number = checks.start_check("reviewbot", pull.head_sha)
-    github_api.refuse("PATCH", "/check-runs/", server_error(), carried_out=carried_out)
-    checks.finish_check(number, replace(DRAFT, annotations=(MARK,) * 60))
-    (check,) = github_api.state.repositories["acme/shop"].checks
-
-    assert (len(check.annotations), check.status) == (60, "completed")
-
-
-def test_a_check_that_a_crash_has_left_is_taken_up_where_it_ended(
-    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
-) -> None:
-    number = checks.start_check("reviewbot", pull.head_sha)
-    github_api.state.repositories["acme/shop"].checks[0].annotations += [{}] * PER_CALL
-
-    assert checks.start_check("reviewbot", pull.head_sha) == number
-    checks.finish_check(number, replace(DRAFT, annotations=(MARK,) * 60))
-    assert len(github_api.state.repositories["acme/shop"].checks[0].annotations) == 60
-
-
-def test_a_check_of_somebody_else_or_one_that_is_done_is_left_alone(
-    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
-) -> None:
-    checks.finish_check(checks.start_check("reviewbot", pull.head_sha), DRAFT)
-    second = checks.start_check("reviewbot", pull.head_sha)
-    github_api.state.repositories["acme/shop"].checks[1].external_id = "another program"
-
-    assert checks.start_check("reviewbot", pull.head_sha) > second
-
-
-@pytest.mark.parametrize("carried_out", [True, False])
-def test_a_check_that_may_have_begun_is_looked_for(
-    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
-    github_api: FakeGitHub,
-    checks: GithubChecks,
-    pull: PullRequest,
-) -> None:
-    github_api.refuse("POST", "/check-runs$", dropped(), carried_out=carried_out)
-
-    if carried_out:
-        number = checks.start_check("reviewbot", pull.head_sha)
-        assert [each.check_id for each in github_api.state.repositories["acme/shop"].checks] == [number]
-    else:
-        with pytest.raises(HostUnknownError):
-            checks.start_check("reviewbot", pull.head_sha)
-
-
-@pytest.mark.parametrize(("asked", "slept"), [(90, 90), (None, 60)])
-def test_a_check_waits_out_a_limit(
-    asked: int | None, slept: int, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest, patient: Any
-) -> None:
-    github_api.refuse("POST", "/check-runs$", secondary_limit(asked))
-
-    checks.start_check("reviewbot", pull.head_sha)
-
-    assert sum(patient.slept) == slept
-
-
-def test_a_check_without_an_id_is_unknown(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
-    github_api.refuse("POST", "/check-runs$", Reply(201, {}))
-
-    with pytest.raises(HostUnknownError, match="no id"):
-        checks.start_check("reviewbot", pull.head_sha)
-
-
-def test_a_person_may_not_write_checks(
-    github_api: FakeGitHub, make_client: Callable[..., GithubClient], pull: PullRequest
-) -> None:
-    github_api.add_token("ghp_" + "p" * 36, "a-person", {"checks": "write"})
-    person = GithubChecks(make_client(github_api, token="ghp_" + "p" * 36), pull.repository)
-
-    with pytest.raises(HostAccessError, match="GitHub App"):
-        person.start_check("reviewbot", pull.head_sha)
-
-
-def test_a_check_of_another_app_cannot_be_ended(
-    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
-) -> None:
-    number = checks.start_check("reviewbot", pull.head_sha)
-    github_api.state.repositories["acme/shop"].checks[0].app_id = 1
-
-    with pytest.raises(HostAccessError, match="only be modified by the GitHub App"):
-        checks.finish_check(number, DRAFT)
-
-
-def test_a_check_belongs_to_a_commit(checks: GithubChecks) -> None:
-    with pytest.raises(HostError):
-        checks.start_check("reviewbot", "main/../../x")

@@ -1,0 +1,10 @@
+"""What was accepted from the host and is not yet a run; and the counts that workers leave for the metrics.
+
+A SQLite file or Postgres, by the same statements. The web process writes and waits for the disk; workers take.
+"""
+
+from reviewbot.adapters.inbox.inbox import Inbox, Parked, open_inbox
+from reviewbot.adapters.inbox.store import InboxError, open_store
+from reviewbot.adapters.inbox.tallies import COUNTERS, Tallies, Tally
+
+__all__ = ["COUNTERS", "Inbox", "InboxError", "Parked", "Tallies", "Tally", "open_inbox", "open_store"]

@@ -1,0 +1,58 @@
+"""What the inbox holds, as wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reviewbot.adapters.inbox import Inbox
+from reviewbot.jobs.intake import Wish
+from reviewbot.jobs.work import Order
+from reviewbot.triggers import Delivery
+from reviewbot.triggers.values import trigger_values
+
+
+class Deliveries:
+    """The inbox, for the intake of one worker."""
+
+    def __init__(self, inbox: Inbox, holder: str) -> None:
+        self._inbox = inbox
+        self._holder = holder
+
+    def claim(self, limit: int, lease_s: float) -> Sequence[Wish]:
+        """As `Incoming.claim`."""
+        return [wish_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
+
+    def done(self, key: int) -> None:
+        """As `Incoming.done`."""
+        self._inbox.done(key)
+
+    def failed(self, key: int, reason: str) -> None:
+        """As `Incoming.failed`."""
+        self._inbox.failed(key, reason)
+
+
+def wish_of(delivery: Delivery) -> Wish:
+    """What a delivery asks for."""
+    trigger = delivery.trigger
+    order = Order(
+        installation=trigger.installation_id,
+        repository=trigger.repository,
+        repository_id=trigger.repository_id,
+        number=trigger.number or 0,
+        head_sha=trigger.head_sha or "",
+        cause=trigger.reason,
+        again=f"d{delivery.id}" if trigger.kind in ("rerun", "command") else "",
+        as_of=delivery.id if trigger.kind in ("head", "closed") else 0,
+        refusal=trigger.refusal,
+        trigger=trigger_values(trigger),
+    )
+    match trigger.kind:
+        case "closed":
+            return Wish(delivery.id, "withdraw", order)
+        case "uninstalled":
+            return Wish(delivery.id, "forget", order)
+        case "command":
+            # The head of a comment is that of its moment: the host tells which one it is now, and who may command.
+            return Wish(delivery.id, "review", Order.from_json({**order.as_json(), "head_sha": ""}))
+        case _:
+            return Wish(delivery.id, "review", order)

@@ -1,0 +1,212 @@
+"""The steps of a run against GitHub: those that the command line and the Action take, too, with the App's tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+
+from reviewbot import __version__, wiring
+from reviewbot.adapters.github.app import AppTokens, Permission
+from reviewbot.adapters.github.pull import read_pull
+from reviewbot.adapters.inbox import InboxError, Tallies, Tally
+from reviewbot.adapters.memory import SystemClock
+from reviewbot.contracts.pulls import PullRef, PullReview
+from reviewbot.errors import HostError
+from reviewbot.host import PullRequest
+from reviewbot.jobs.asking import resolved
+from reviewbot.jobs.counting import tallies_of
+from reviewbot.jobs.fenced import FencedClient
+from reviewbot.jobs.person import call_person, reviewers_in
+from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
+from reviewbot.outgoing import masked_trace
+from reviewbot.ports import Clock
+from reviewbot.publish import Signer
+from reviewbot.pulls import Office, Prepared, Terms, carry_out, post, prepare
+from reviewbot.pulls.checking import begun, given_up
+from reviewbot.pulls.fetching import ref_of
+from reviewbot.triggers import facts_of, refusal_of
+
+logger = logging.getLogger("reviewbot.jobs")
+
+LOOKING: Mapping[str, Permission] = {
+    "checks": "write",  # that a review runs is said before it has begun
+    "contents": "read",
+    "metadata": "read",
+    "pull_requests": "read",
+}
+"""What fetching and reviewing needs. Whoever reads a change has no right to write about it."""
+
+POSTING: Mapping[str, Permission] = {
+    "checks": "write",
+    "contents": "read",
+    "metadata": "read",
+    "pull_requests": "write",
+}
+"""What posting needs, and a reaction, a label and the wish for a reviewer."""
+
+BUSY = "another worker is posting this review"
+OTHER = "the repository of this name is another one now"
+CLOSED = "the pull request is closed"
+
+AUTOMATIC = "head"
+"""The kind of trigger that nobody gave on purpose: only there the settings may be against a review."""
+
+
+@dataclass(frozen=True)
+class App:
+    """What all runs have in common."""
+
+    tokens: AppTokens
+    signer: Callable[[], Signer]
+    environ: Mapping[str, str] = field(repr=False)
+    """With the operator's settings and the models' keys."""
+    bot_id: Callable[[], int | None]
+    tallies: Tallies | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    """For the waits of posting."""
+
+
+def policy_name(environ: Mapping[str, str]) -> str:
+    """The operator's settings in a word: another one where anything of them, or this program, is another."""
+    settings = wiring.settings_for(None, environ, {})
+    return hashlib.sha256(f"{__version__}|{settings!r}".encode()).hexdigest()[:12]
+
+
+def hosted_steps(app: App) -> Steps:
+    """The steps. Raises ConfigError where the operator's settings cannot be used."""
+    hosted = Hosted(app)
+    return Steps(
+        policy=policy_name(app.environ),
+        fetch=hosted.fetch,
+        review=hosted.review,
+        post=hosted.post,
+        resolve=hosted.resolve,
+        conclude=hosted.conclude,
+        count=hosted.count,
+    )
+
+
+class Hosted:
+    """The functions of `Steps`."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def fetch(self, run: Run) -> Json | End:
+        """Which commits it is about; or that it is to be refused, and that has been said."""
+        with self._office(run, LOOKING) as office:
+            pull = read_pull(office.client, run.order.repository, run.order.number)
+            if (end := _other(run.order, pull)) is not None:
+                return end
+            if run.order.refusal:
+                return asyncio.run(self._refused(office, ref_of(pull), run.order.refusal))
+            return {"ref": ref_of(pull).model_dump(mode="json")}
+
+    async def review(self, run: Run, fetched: Json) -> Reviewed | End:
+        """The review; its trace is kept also where it breaks off."""
+        ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
+        with self._office(run, LOOKING) as office, ExitStack() as closing:
+            prepared = await asyncio.to_thread(prepare, office, ref, self._terms(run), closing)
+            if why := await asyncio.to_thread(self._against, run.order, office, prepared):
+                return await self._refused(office, ref, why)
+            try:
+                reviewed = await carry_out(office, prepared)
+            except BaseException:
+                run.keep(masked_trace(prepared.run.trace))
+                raise
+        usage, settings = reviewed.value.review.usage, prepared.settings
+        person = {"label": settings.person_label, "reviewers": reviewers_in(settings.person_reviewers)}
+        tallies = [each._asdict() for each in tallies_of(reviewed.value.review, reviewed.trace.events)]
+        value = {"review": reviewed.value.model_dump(mode="json"), "person": person, "tallies": tallies}
+        tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
+        return Reviewed(value, usage.cost_usd, tokens, masked_trace(reviewed.trace))
+
+    def post(self, run: Run, reviewed: Json) -> Posted | End:
+        """Exactly one review; then a person is called, where the review asks for one."""
+        value = PullReview.model_validate_json(json.dumps(reviewed["review"]))
+        with self._office(run, POSTING) as office:
+            posted = asyncio.run(post(office, value))
+            if posted.outcome == "head_moved":
+                pull = read_pull(office.client, value.pull.repository, value.pull.number)
+                return End("moved", head_sha=pull.head_sha)
+            if posted.outcome == "busy":
+                raise HostError(BUSY)
+            for note in posted.notes:
+                logger.info("%s", note)
+            if value.review.human:
+                person = reviewed["person"]
+                call_person(office.client, value.pull, person["label"], person["reviewers"])
+        if posted.outcome == "posted":
+            self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
+        return Posted(posted.review_id or 0, posted.url)
+
+    def resolve(self, order: Order) -> Order | None:
+        """As `Steps.resolve`."""
+        access = self._app.tokens.installation(order.installation, order.repository_id, POSTING)
+        with FencedClient(access, lambda: True) as client:
+            return resolved(client, order)
+
+    def conclude(self, run: Run, end: End) -> None:
+        """As `Steps.conclude`."""
+        with self._office(run, LOOKING) as office:
+            pull = read_pull(office.client, run.order.repository, run.order.number)
+            if _other(run.order, pull) is None:
+                asyncio.run(self._refused(office, ref_of(pull), f"{end.reason} (run {run.run_id})"))
+
+    @contextmanager
+    def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[Office]:
+        access = self._app.tokens.installation(run.order.installation, run.order.repository_id, permissions)
+        with FencedClient(access, run.wanted) as client:
+            signer, own_id = self._app.signer(), self._app.bot_id()
+            yield Office(client, signer, run.intents, self._app.clock, run.owner, own_id)
+
+    def _terms(self, run: Run) -> Terms:
+        return Terms(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)
+
+    @staticmethod
+    def _against(order: Order, office: Office, prepared: Prepared) -> str:
+        """Why the repository's own settings are against it; empty where they are not, or a person asked for it."""
+        if order.trigger.get("kind", AUTOMATIC) != AUTOMATIC:
+            return ""
+        pull = read_pull(office.client, prepared.ref.repository, prepared.ref.number)
+        paths = tuple(file.path for file in prepared.subject.change.files)
+        return refusal_of(facts_of(pull, paths), prepared.settings)
+
+    @staticmethod
+    async def _refused(office: Office, ref: PullRef, why: str) -> End:
+        """Say it in the check, and not in a comment."""
+        await given_up(office, ref, await begun(office, ref), why)
+        return End("refused", why)
+
+    def count(self, state: str, seconds: float) -> None:
+        """As `Steps.count`."""
+        wrong = [Tally("errors", {"kind": f"run {state}"}, 1.0)] if state in ("failed", "parked") else []
+        self._add([Tally("runs", {"outcome": state}, 1.0), *wrong])
+        if state == "posted" and self._app.tallies is not None:
+            with suppress(InboxError):
+                self._app.tallies.observe_run(seconds)
+
+    def _add(self, tallies: list[Tally]) -> None:
+        """Metrics are worth no run: what cannot be counted is not."""
+        if self._app.tallies is None:
+            return
+        try:
+            self._app.tallies.add_all(tallies)
+        except InboxError as error:
+            logger.warning("not counted: %s", error)
+
+
+def _other(order: Order, pull: PullRequest) -> End | None:
+    """How a run ends whose pull request is not what was ordered."""
+    if pull.repository_id != order.repository_id:
+        return End("failed", OTHER)
+    if not pull.is_open:
+        return End("refused", CLOSED)
+    if pull.head_sha != order.head_sha:
+        return End("moved", head_sha=pull.head_sha)
+    return None

@@ -1,0 +1,90 @@
+"""From the inbox to the desk: at least once, so that nothing that was accepted is lost, whatever dies in between."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from threading import Event
+from typing import Literal, NamedTuple, Protocol
+
+from reviewbot.errors import ReviewbotError
+from reviewbot.jobs.desk import Desk
+from reviewbot.jobs.work import Order
+
+logger = logging.getLogger("reviewbot.jobs")
+
+BATCH = 50
+"""Deliveries that are claimed at once."""
+
+LEASE_S = 30.0
+"""How long claimed ones are ours. They take milliseconds; after a crash, another worker gets them."""
+
+REST_S = 0.2
+"""Between two looks into an empty inbox."""
+
+TROUBLE_S = 2.0
+"""Before the next look, where the inbox or the queue could not be used."""
+
+
+class Wish(NamedTuple):
+    """What a delivery asks for."""
+
+    key: int
+    """Of the delivery, in the inbox."""
+    kind: Literal["review", "withdraw", "forget", "nothing"]
+    order: Order
+    """For "withdraw" its pull request counts, for "forget" its installation."""
+
+
+class Incoming(Protocol):
+    """The inbox, as its reader needs it."""
+
+    def claim(self, limit: int, lease_s: float) -> Sequence[Wish]:
+        """The oldest ones that nobody has, for so long. They come again unless they are done."""
+
+    def done(self, key: int) -> None:
+        """This one needs no further look."""
+
+    def failed(self, key: int, reason: str) -> None:
+        """This one cannot be understood; it is kept and shown, and does not come again."""
+
+
+class Intake:
+    """Moves wishes from the inbox to the desk. A wish is done when the queue has it durably, and not before."""
+
+    def __init__(self, inbox: Incoming, desk: Desk) -> None:
+        self._inbox = inbox
+        self._desk = desk
+
+    def once(self) -> int:
+        """Move what is there now; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
+        wishes = self._inbox.claim(BATCH, LEASE_S)
+        for wish in wishes:
+            try:
+                self._take(wish)
+            except ReviewbotError:
+                raise
+            except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
+                logger.error("a delivery was set aside (%s)", type(error).__name__)  # noqa: TRY400 - it may quote it
+                self._inbox.failed(wish.key, f"internal fault ({type(error).__name__})")
+            else:
+                self._inbox.done(wish.key)
+        return len(wishes)
+
+    def run(self, stop: Event) -> None:
+        """Go on until `stop`, whatever happens to the databases meanwhile."""
+        while not stop.is_set():
+            try:
+                rest = 0.0 if self.once() else REST_S
+            except Exception as error:  # noqa: BLE001 - a door: without this thread nothing would be begun any more
+                logger.warning("the inbox waits (%s)", type(error).__name__)
+                rest = TROUBLE_S
+            stop.wait(rest)
+
+    def _take(self, wish: Wish) -> None:
+        if wish.kind == "review":
+            self._desk.submit(wish.order)
+        elif wish.kind == "withdraw":
+            self._desk.withdraw(wish.order.pull, wish.order.as_of)
+        elif wish.kind == "forget":
+            self._desk.forget(wish.order.installation)

@@ -1,0 +1,183 @@
+"""A whole worker: the durable engine, the way from the inbox, signs of life and chores, from start to stop."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+
+from reviewbot.adapters.durable import Database, Runs, open_database
+from reviewbot.errors import ConfigError
+from reviewbot.jobs.desk import Desk
+from reviewbot.jobs.engine import DbosRun, Engine, EngineOptions
+from reviewbot.jobs.intake import Incoming, Intake
+from reviewbot.jobs.keeper import MEND_S, TIDY_S, Mend, Pulse, Rounds, Tidy
+from reviewbot.jobs.options import JobOptions
+from reviewbot.jobs.runner import Pace, Runner
+from reviewbot.jobs.work import Json, Steps
+
+logger = logging.getLogger("reviewbot.jobs")
+
+LOCK = "worker.lock"
+LOCK_LOOK_S = 0.2
+"""Between two tries for it."""
+
+START_S = 30.0
+"""How long a worker that starts waits for its database: its address may be wrong."""
+
+OUTAGE_S = 86_400.0
+"""How long a worker that has begun waits for it."""
+
+REPLACED = 4
+"""The exit code of a worker that was taken for dead: whatever started it starts a new one."""
+
+
+@dataclass(frozen=True)
+class Chore:
+    """Something to do now and then."""
+
+    name: str
+    every_s: float
+    act: Callable[[Desk, Database], None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a worker is given."""
+
+    steps: Steps
+    inbox: Incoming | None = None
+    chores: tuple[Chore, ...] = ()
+    pace: Pace = field(default_factory=Pace)
+
+
+class Worker:
+    """One worker of this process. `run` returns when it was told to stop."""
+
+    def __init__(self, options: JobOptions) -> None:
+        self._options = options
+        self._lock: int | None = None
+        self._threads: list[Thread] = []
+        self._closing = Event()
+        self._drained = Event()
+        self._replaced = Event()
+        self.executor = options.executor()
+
+    def run(self, stop: Event, parts: Parts) -> int:
+        """Work until `stop`; the exit code. Raises ConfigError where it cannot begin."""
+        self._parts = parts
+        self._take_lock(stop)
+        open_database(self._options.database, outage_s=START_S).close()
+        # From then on a run waits for its database as the engine waits for its own: it must not fail for that.
+        self.database = open_database(self._options.database, outage_s=OUTAGE_S)
+        self.engine = Engine(self._engine_options(), {"review": self._review, "ask": self._ask})
+        self.desk = Desk(self.database, self.engine, self._parts.steps.policy)
+        self.runner = Runner(self.database, self._parts.steps, self.desk, self.executor, self._parts.pace)
+        self.pulse = Pulse(self.database, self.engine, self.executor, self._options) if self._options.several else None
+        if self.pulse is not None:
+            self.pulse.join()
+        self.engine.start()
+        self._start_threads()
+        logger.info("worker %s began", self.executor)
+        while not stop.wait(0.1) and not self._replaced.is_set():
+            pass
+        return self._stop()
+
+    def _review(self, run: str, told: Json, durable: DbosRun) -> Json:
+        return self.runner.review(run, told, durable)
+
+    def _ask(self, run: str, told: Json, durable: DbosRun) -> Json:
+        return self.runner.ask(run, told, durable)
+
+    def _engine_options(self) -> EngineOptions:
+        options = self._options
+        return EngineOptions(
+            url=options.queue,
+            executor=self.executor,
+            worker_concurrency=options.concurrency,
+            installation_concurrency=options.installation_concurrency,
+            global_concurrency=options.global_concurrency,
+            poll_s=options.poll_s,
+        )
+
+    def _start_threads(self) -> None:
+        if self._parts.inbox is not None:
+            intake = Intake(self._parts.inbox, self.desk)
+            self._begin("intake", lambda: intake.run(self._closing))
+        if self.pulse is not None:
+            self._begin("pulse", self._beat)
+        tidy = Tidy(self.database, self.engine, self._options.keep_s)
+        chores: dict[str, tuple[float, Callable[[], None]]] = {
+            "tidying up": (TIDY_S, tidy.once),
+            "mending": (MEND_S, Mend(self.database, self.engine).once),
+        }
+        for chore in self._parts.chores:
+            chores[chore.name] = (chore.every_s, partial(chore.act, self.desk, self.database))
+        self._begin("rounds", lambda: Rounds(self.database, chores).run(self._closing))
+
+    def _begin(self, name: str, act: Callable[[], None]) -> None:
+        thread = Thread(target=act, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _beat(self) -> None:
+        while self.pulse is not None and not self._drained.wait(self._options.beat_s):
+            try:
+                alive = self.pulse.beat()
+            except Exception as error:  # noqa: BLE001 - a door: a worker without signs of life is soon taken for dead
+                logger.warning("no sign of life could be given (%s)", type(error).__name__)
+                continue
+            if not alive:
+                logger.error("this worker was silent, and others have taken over: it ends")
+                self._replaced.set()
+                return
+
+    def _stop(self) -> int:
+        """Stop taking work, give what runs a while, and leave the rest to whoever comes next."""
+        logger.info("worker %s stops", self.executor)
+        self._closing.set()  # the pulse goes on: whoever finishes its runs is not dead
+        if self._replaced.is_set():
+            return REPLACED  # nothing here is ours any more
+        self.engine.drain(self._options.stop_s)
+        self._drained.set()
+        # What still runs may write no more from here on: its place was given back.
+        Runs(self.database).give_back(self.executor)
+        if self.pulse is not None:
+            self.pulse.leave()
+        self.engine.stop()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+        self.database.close()
+        if self._lock is not None:
+            os.close(self._lock)
+        return 0
+
+    def _take_lock(self, stop: Event) -> None:
+        """Be the only worker on this machine's files: two with one name would each do the other's work."""
+        if self._options.several:
+            return
+        self._options.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = take_lock(self._options.state / LOCK, self._options.lock_s, stop)
+
+
+def take_lock(path: Path, wait_s: float = 0.0, stop: Event | None = None) -> int:
+    """A lock that ends with this process, however it ends. Raises ConfigError where another one keeps it so long."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() < until and not (stop or Event()).wait(LOCK_LOOK_S):
+                continue
+            os.close(descriptor)
+            raise ConfigError(
+                f"another worker has {path.parent}; for several workers set REVIEWBOT_DATABASE_URL to a Postgres"
+            ) from None
+        return descriptor

@@ -1,0 +1,124 @@
+"""Keep the App's own processes running: start again what died, and end all of them together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from reviewbot.errors import ExitCode
+from reviewbot.service.lifeline import VARIABLE
+
+logger = logging.getLogger("reviewbot.supervisor")
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Child:
+    """A process of ours."""
+
+    name: str
+    argv: tuple[str, ...]
+    ready: Callable[[], bool] = field(default=_always)
+    """Whether it can be started yet."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Times, in seconds."""
+
+    first_wait_s: float = 0.2
+    """Before what died is started again; for one that was killed it stays so, for one that fails it doubles."""
+    longest_wait_s: float = 15.0
+    settled_s: float = 20.0
+    """Whoever lived so long is not failing over and over."""
+    look_s: float = 0.5
+    """Between two looks at whether a child may be started."""
+    grace_s: float = 60.0
+    """For a child that was asked to stop; then it is killed. What it was at goes on with the next start."""
+
+
+async def supervise(children: Sequence[Child], pace: Pace | None = None) -> int:
+    """Run until SIGTERM or SIGINT, or until a child says that it was started wrongly; the exit code."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    keepers = [asyncio.create_task(_Keeper(child, stop, pace or Pace()).keep()) for child in children]
+    try:
+        return max(await asyncio.gather(*keepers))
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+class _Keeper:
+    """One child, again and again."""
+
+    def __init__(self, child: Child, stop: asyncio.Event, pace: Pace) -> None:
+        self._child = child
+        self._stop = stop
+        self._pace = pace
+        self._wait_s = pace.first_wait_s
+
+    async def keep(self) -> int:
+        while not self._stop.is_set():
+            if not self._child.ready():
+                await self._pause(self._pace.look_s)
+                continue
+            began = asyncio.get_running_loop().time()
+            process = await self._start()
+            code = await self._watch(process)
+            if self._stop.is_set():
+                break
+            logger.warning("%s ended with %d", self._child.name, code, extra={"child": process.pid})
+            if code == ExitCode.USAGE:
+                self._stop.set()
+                return code
+            await self._pause(self._next_wait(code, asyncio.get_running_loop().time() - began))
+        return ExitCode.REVIEWED
+
+    async def _start(self) -> Process:
+        environ = {**os.environ, VARIABLE: "stdin"}
+        process = await asyncio.create_subprocess_exec(*self._child.argv, stdin=PIPE, env=environ)
+        logger.info("%s started", self._child.name, extra={"child": process.pid})
+        return process
+
+    async def _watch(self, process: Process) -> int:
+        """Until it ends, or until all are to end and it has."""
+        ended, stopping = asyncio.create_task(process.wait()), asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                await self._end(process, ended)
+            return await ended
+        finally:
+            stopping.cancel()
+
+    async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await asyncio.wait({ended}, timeout=self._pace.grace_s)
+        if not ended.done():
+            logger.warning("%s did not stop in time", self._child.name, extra={"child": process.pid})
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    def _next_wait(self, code: int, lived_s: float) -> float:
+        if code < 0 or lived_s >= self._pace.settled_s:
+            self._wait_s = self._pace.first_wait_s
+        else:
+            self._wait_s = min(2 * self._wait_s, self._pace.longest_wait_s)
+        return self._wait_s
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)

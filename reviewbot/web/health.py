@@ -1,0 +1,51 @@
+"""How we are: `/healthz`, `/readyz`, and `/metrics`."""
+
+from __future__ import annotations
+
+import hmac
+
+from flask import Blueprint, Response, jsonify, request
+from prometheus_client import CONTENT_TYPE_LATEST
+from werkzeug.exceptions import Forbidden
+
+from reviewbot.adapters.inbox import InboxError
+from reviewbot.web.metrics import WebMetrics
+from reviewbot.web.parts import WebParts
+from reviewbot.web.peers import peer_of
+
+
+def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
+    """The three pages that programs look at."""
+    blueprint = Blueprint("health", __name__)
+
+    @blueprint.get("/healthz", provide_automatic_options=False)
+    def healthz() -> Response:
+        return jsonify(status="ok")
+
+    @blueprint.get("/readyz", provide_automatic_options=False)
+    def readyz() -> tuple[Response, int]:
+        try:
+            count, age = parts.inbox.lag()
+        except InboxError:
+            return jsonify(status="unavailable", database="unavailable"), 503
+        configured = parts.credentials() is not None
+        late = parts.ready_max_age_s is not None and age > parts.ready_max_age_s
+        told = {"database": "ok", "configured": configured, "queue": {"waiting": count, "oldest_s": round(age, 3)}}
+        ready = configured and not late
+        return jsonify(status="ok" if ready else "unavailable", **told), 200 if ready else 503
+
+    @blueprint.get("/metrics", provide_automatic_options=False)
+    def numbers() -> Response:
+        if not _may_read(parts.metrics_token):
+            raise Forbidden("metrics are for this machine and its networks, or for who has REVIEWBOT_METRICS_TOKEN")
+        return Response(metrics.text(), content_type=CONTENT_TYPE_LATEST)
+
+    return blueprint
+
+
+def _may_read(token: str | None) -> bool:
+    """With a token, only who shows it."""
+    if token is None:
+        return peer_of(request) != "elsewhere"
+    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    return hmac.compare_digest(given, b"Bearer " + token.encode())

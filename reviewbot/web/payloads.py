@@ -1,0 +1,171 @@
+"""The parts of GitHub's payloads that we use, strictly typed. What else stands in them is ignored: GitHub adds fields.
+
+https://docs.github.com/en/webhooks/webhook-events-and-payloads
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+MAX_TEXT = 4_000
+"""Characters of a text that are kept: settings look at titles, commands stand at the start of a comment."""
+
+
+def _plain(value: object) -> object:
+    """A text without halves of surrogate pairs, which JSON can write and nothing can store."""
+    return value[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+def _inside(name: str) -> str:
+    if any(part in {".", ".."} for part in name.split("/")):
+        raise ValueError("no name of a repository")
+    return name
+
+
+Id = Annotated[int, Field(ge=1, lt=2**63)]
+Sha = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
+FullName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$"), AfterValidator(_inside)]
+Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:\[bot\])?$")]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z_]{1,50}$")]
+Text = Annotated[str, BeforeValidator(_plain)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+class Account(_Part):
+    """Who did something. Only `type` says whether it is a program; a login may end in anything."""
+
+    login: Login
+    type: Word
+    id: Id | None = None
+
+
+class Numbered(_Part):
+    """Something with an id: an installation, an App."""
+
+    id: Id
+
+
+class Repository(_Part):
+    """The repository that the event happened in."""
+
+    id: Id
+    full_name: FullName
+
+
+class Label(_Part):
+    """A label."""
+
+    name: Text
+
+
+class Side(_Part):
+    """The head or the base of a pull request; the repository of a head may be gone."""
+
+    sha: Sha
+    ref: Text
+
+
+class Pull(_Part):
+    """A pull request."""
+
+    number: Id
+    title: Text = ""
+    draft: bool = False
+    state: Word = "open"
+    user: Account | None = None
+    labels: list[Label] = []
+    head: Side
+    base: Side
+
+
+class ListedPull(_Part):
+    """A pull request as checks list it."""
+
+    number: Id
+
+
+class Issue(_Part):
+    """What was commented on; a pull request where it says so."""
+
+    number: Id
+    state: Word = "open"
+    pull_request: dict[str, object] | None = None
+
+
+class CommentPart(_Part):
+    """A comment."""
+
+    id: Id | None = None
+    body: Text | None = None
+    author_association: Word = "NONE"
+    user: Account | None = None
+    performed_via_github_app: Numbered | None = None
+
+
+class CheckPart(_Part):
+    """A check run or a check suite."""
+
+    id: Id
+    head_sha: Sha
+    app: Numbered | None = None
+    pull_requests: list[ListedPull] = []
+
+
+class Installed(Numbered):
+    """An installation as its own events have it; all others have its id alone."""
+
+    app_id: Id
+
+
+class InstallationPayload(_Part):
+    """`installation`."""
+
+    installation: Installed
+
+
+class Acted(_Part):
+    """The same of an event that we act on."""
+
+    action: Word
+    sender: Account
+    installation: Numbered
+    repository: Repository
+
+
+class PullPayload(Acted):
+    """`pull_request`."""
+
+    number: Id | None = None
+    pull_request: Pull
+    changes: dict[str, object] = {}
+
+
+class IssueCommentPayload(Acted):
+    """`issue_comment`."""
+
+    issue: Issue
+    comment: CommentPart
+
+
+class ReviewCommentPayload(Acted):
+    """`pull_request_review_comment`: its pull request has fewer fields."""
+
+    pull_request: ListedPull
+    comment: CommentPart
+
+
+class CheckRunPayload(Acted):
+    """`check_run`."""
+
+    check_run: CheckPart
+
+
+class CheckSuitePayload(Acted):
+    """`check_suite`."""
+
+    check_suite: CheckPart

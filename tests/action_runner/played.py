@@ -1,0 +1,96 @@
+"""A run of the Action in this process, with a pull request that is played."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reviewbot.action.inputs import read_inputs
+from reviewbot.action.outcome import Posted, Reviewed
+from reviewbot.action.run import Step, act
+from reviewbot.action.runner import Voice, runner_of
+from reviewbot.commands.running import run_to_end
+from reviewbot.contracts import FileCoverage, Finding, Review, Timings
+from reviewbot.errors import ExitCode, HostError, ReviewbotError
+from reviewbot.outgoing import Delivered
+from reviewbot.output.fingerprints import of_review
+from tests.action_runner.composite import outputs_in
+
+URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
+
+
+def a_review(*findings: Finding, **fields: Any) -> Review:
+    known: dict[str, Any] = {
+        "engine": "analyzers",
+        "verdict": "issues" if findings else "clean",
+        "headline": f"{len(findings)} issues found",
+        "summary": "a change",
+        "findings": findings,
+        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
+        "timings": Timings(wall_ms=10, critical_path_ms=5, sequential_ms=20),
+    }
+    return Review(**{**known, **fields})
+
+
+def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
+    return Reviewed(Delivered(review, of_review(review)), code, "pull request 1, aaa..bbb")
+
+
+@dataclass
+class PlayedPulls:
+    """A pull request whose review and fate are given."""
+
+    answer: Reviewed | ReviewbotError
+    fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
+    asked: list[int] = field(default_factory=list)
+    posts: int = 0
+
+    def review(self, number: int) -> Reviewed:
+        self.asked.append(number)
+        if isinstance(self.answer, ReviewbotError):
+            raise self.answer
+        return self.answer
+
+    def post(self, reviewed: Reviewed) -> Posted:
+        assert reviewed is self.answer
+        self.posts += 1
+        if isinstance(self.fate, HostError):
+            raise self.fate
+        return self.fate
+
+
+@dataclass
+class Told:
+    """What a run said in each place."""
+
+    code: int
+    outputs: dict[str, str]
+    summary: str
+    log: str
+
+
+Run = Callable[..., Told]
+
+
+def played_run(folder: Path) -> Run:
+    """Acts on an event in a folder; the workspace is `folder`/work."""
+
+    def act_on(event: str, payload: object, pulls: PlayedPulls | None = None, **inputs: str) -> Told:
+        files = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_EVENT_PATH")}
+        files["GITHUB_EVENT_PATH"].write_text(json.dumps(payload))
+        places = {"GITHUB_WORKSPACE": folder / "work", "RUNNER_TEMP": folder, **files}
+        named = {"GITHUB_EVENT_NAME": event, "GITHUB_REPOSITORY": "acme/shop", "GITHUB_API_URL": "http://127.0.0.1:1"}
+        runner = runner_of(named | {name: str(path) for name, path in places.items()})
+        read = read_inputs({f"INPUT_{name.upper()}": text for name, text in inputs.items()})
+        log = io.StringIO()
+        voice = Voice(runner, log, read.secrets)
+        played = pulls or PlayedPulls(HostError("no pull request is played"))
+        code = act(Step(runner, read, voice, run_to_end, lambda: played))
+        texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]
+        return Told(code, outputs_in(texts[0]), texts[1], log.getvalue())
+
+    return act_on

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from reviewbot.adapters.memory import MemoryJournal, SystemClock
+from reviewbot.config import Settings
+from reviewbot.model.bucket import Bucket, Rate
+from reviewbot.trace import Trace
+from reviewbot.wiring.models import Around, line_to
+
+
+def test_the_calls_of_several_processes_share_the_rate_of_their_provider() -> None:
+    asked: list[tuple[str, int | None, int | None]] = []
+    clock = SystemClock()
+
+    def rates(name: str, requests: int | None, tokens: int | None) -> Rate:
+        asked.append((name, requests, tokens))
+        return Bucket(clock, requests, tokens)
+
+    environ = {"ANTHROPIC_API_KEY": "sk-ant-none"}
+    line_to(Settings(requests_per_minute=5), Around(clock, MemoryJournal(), Trace(clock), environ, rates=rates))
+
+    assert asked == [("anthropic", 5, None)]
