@@ -174,7 +174,8 @@ class Runs:
     def ended_of(self, installation: int) -> tuple[str, ...]:
         """The runs of an installation that have ended."""
         rows = self._database.run(
-            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state NOT IN ('waiting', 'running')", installation
+            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state NOT IN ('waiting', 'running')",
+            installation,
         )
         return tuple(str(row[0]) for row in rows)
 
