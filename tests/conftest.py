@@ -36,10 +36,12 @@ from tests.messages_api import MessagesApi
 for _name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "AWS_", "CLOUD_ML_"))]:
     del os.environ[_name]
 
-# A busy machine is no defect. The gate has minutes for thousands of tests; `make fuzz` takes its time.
+# A busy machine is no defect. `make test` has minutes for thousands of tests, `make coverage` has more; `make fuzz`
+# takes its time.
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("house", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=300)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 class RecordingClock:

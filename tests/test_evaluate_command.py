@@ -126,6 +126,7 @@ def test_each_case_becomes_a_row(bench: Bench, capsys: pytest.CaptureFixture[str
     assert said.err == ""
 
 
+@pytest.mark.slow
 def test_cases_run_in_other_processes_to_the_same_rows(bench: Bench) -> None:
     bench.run()
     alone = bench.rows
@@ -136,6 +137,7 @@ def test_cases_run_in_other_processes_to_the_same_rows(bench: Bench) -> None:
     assert timeless[0] == timeless[1]
 
 
+@pytest.mark.slow
 def test_no_number_of_jobs_means_all_processors(bench: Bench) -> None:
     assert bench.run(jobs=None) == ExitCode.REVIEWED
     assert len(bench.rows) == 2

@@ -87,6 +87,7 @@ def test_a_fault_is_a_row_that_says_where_and_never_what(tmp_path: Path) -> None
     assert "reviewed" not in rows["one/a"]["error"]
 
 
+@pytest.mark.slow
 def test_a_case_that_kills_its_process_costs_no_other(tmp_path: Path, reviewers: Any) -> None:
     keys = ["deadly/a", "one/a", "one/b", "deadly/b", "one/c"]
 
@@ -108,6 +109,7 @@ def test_an_interrupt_ends_the_processes_as_well(tmp_path: Path, reviewers: Any)
     assert set(multiprocessing.active_children()) <= before
 
 
+@pytest.mark.slow
 def test_processes_do_not_outlive_their_parent(tmp_path: Path) -> None:
     some(tmp_path, "endless/a", "one/a")
     script = (

@@ -242,6 +242,7 @@ def test_withheld_findings_are_counted_and_make_no_alert(make_review: MakeReview
     assert notice["message"]["text"] == "1 finding withheld: 1 below the confidence threshold"
 
 
+@pytest.mark.slow
 def test_github_takes_the_most_severe_and_the_rest_is_counted(make_review: MakeReview, make_finding: Make) -> None:
     note = make_finding(severity="info", evidence="x", suggestion="", trigger="")
     notes = tuple(note.model_copy(update={"line": line, "end_line": line}) for line in range(1, MAX_RESULTS + 2))

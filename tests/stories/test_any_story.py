@@ -75,6 +75,7 @@ def _any_story(story: Tell, a_card: Callable[..., WorkerCard], orders: bytes, ca
 
 
 # The fixture only makes stories; what one story does cannot reach the next.
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(script=SCRIPTS)
 def test_a_review_says_no_more_than_what_was_read(script: list[dict[str, Any]], any_story: Tell) -> None:
@@ -95,6 +96,7 @@ def test_a_review_says_no_more_than_what_was_read(script: list[dict[str, Any]], 
     assert Review.model_validate_json(told.model_dump_json()) == told
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(script=SCRIPTS)
 def test_no_worker_is_asked_for_ever_and_each_task_ends_once(script: list[dict[str, Any]], any_story: Tell) -> None:

@@ -296,6 +296,7 @@ def test_two_suggestions_for_different_defects_of_a_line_are_no_contradiction(a_
     assert (len(single), conflicts) == (2, [])
 
 
+@pytest.mark.slow
 def test_a_flood_of_different_defects_on_one_line_is_kept_whole(a_finding: MakeFinding) -> None:
     flood = [a_finding(category=f"c{n}", message=f"w{n}a w{n}b w{n}c", line=7) for n in range(10_000)]
 

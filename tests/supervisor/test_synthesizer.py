@@ -272,6 +272,7 @@ def test_nothing_critical_and_likely_goes_away_in_silence(
     assert not [finding for finding in lost if finding.severity == "critical" and finding.confidence >= 50]
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_and_as_many_conflicts_are_weighed(a_finding: MakeFinding) -> None:
     pairs = [
         a_finding(type=name, line=line, suggestion=f"{name}()")

@@ -258,6 +258,7 @@ def test_no_name_of_a_file_makes_it_a_configuration_or_a_module(
     assert rules(run("ruff-security", slice_of(text, path=path), snapshot_of(text))) == ["S307"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
     text = "\n".join(["hashlib.md5(x)"] * 9_999 + ["eval(x)"])
     head = f"import hashlib\n{text}"

@@ -244,6 +244,7 @@ def test_a_program_that_is_missing_is_a_gap(name: str, telling: Callable[..., To
     check_the_rest_is_delivered(telling(all_tools(ruff=tmp_path / "ruff")[name]), name, "missing_program")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_with_more_findings_than_anybody_reads_is_a_gap(
     name: str, telling: Callable[..., Told], fake_ruff: Callable[[str], Path]

@@ -58,6 +58,7 @@ def test_what_is_no_regular_file_is_refused_at_once(repo: Any, name: str, kind: 
         repository.staged_diff()
 
 
+@pytest.mark.slow
 def test_an_index_that_is_too_large_is_refused(repo: Any) -> None:
     repo.commit(a_py="one\n")
     os.truncate(repo.folder / ".git" / "index", MAX_INDEX_BYTES + 1)

@@ -176,6 +176,7 @@ def test_a_field_that_a_method_sets_decides_no_branch(follow: Follow) -> None:
     assert [found.rule for found in follow(code)] == ["command-external"]
 
 
+@pytest.mark.slow
 def test_functions_that_call_each_other_a_thousand_times_end_within_the_budget(follow: Follow) -> None:
     follow(
         "import os\n"
