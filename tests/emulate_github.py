@@ -81,6 +81,10 @@ github:
           repository_selection: all
 """
 
+MACHINE_CONFIG = Path("/etc/npmrc")
+INSTALL_S = 150
+"""Of one program. A registry that cannot be reached is asked again and again otherwise."""
+
 BEFORE = {"shop/bill.py": "def bill(name, total):\n    return total\n"}
 AFTER = {
     "shop/bill.py": """\
@@ -116,11 +120,18 @@ def main() -> int:
     """Run all of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, help="where to install; what is there already is used again")
+    parser.add_argument("--install", action="store_true", help="install and do nothing else; 1 where that cannot be")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        program = installed(folder)
+        try:
+            program = installed(folder)
+        except WrongError as wrong:
+            sys.stderr.write(f"cannot be installed: {wrong}\n")
+            return 1
+        if arguments.install:
+            return 0
         key = rsa.generate_private_key(65_537, 2_048)
         pem = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
         try:
@@ -143,7 +154,9 @@ def installed(folder: Path) -> list[str]:
     if not program.exists():
         npm = node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         # Nothing that a package brings along is run when it is installed.
-        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
+        if MACHINE_CONFIG.exists():  # of the machine's own npm, which knows its certificates and its mirror
+            quiet.append(f"--globalconfig={MACHINE_CONFIG}")
         run([str(node / "bin" / "node"), str(npm), "install", "--prefix", str(folder / "app"), *quiet, EMULATE])
     return [str(node / "bin" / "node"), str(program)]
 
@@ -342,7 +355,10 @@ def say(what: str, ended: Ended) -> None:
 
 
 def run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=INSTALL_S)
+    except subprocess.TimeoutExpired:
+        raise WrongError(f"{command[0]}: not done within {INSTALL_S} s") from None
     if done.returncode:
         raise WrongError(f"{command[0]}: {done.stderr[-500:]}")
 
