@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from reviewbot.errors import InputError
 from reviewbot.ports import Clock
+from reviewbot.strict_json import strictly
 
 TRACE_VERSION = "2"
 
@@ -65,8 +65,8 @@ def read_trace(text: str) -> list[Event]:
     Raises InputError for another version, for what is no trace, and with the first record that does not fit the chain.
     """
     try:
-        whole = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
-    except (ValueError, RecursionError):
+        whole = strictly(text)
+    except ValueError:
         raise InputError("this is no trace: it is no JSON that can be read") from None
     if not isinstance(whole, dict) or not isinstance(whole.get("events"), list):
         raise InputError("this is no trace: it has no list of events")
@@ -104,20 +104,3 @@ def _canonical(event: Event) -> str:
     """One spelling for one event, whatever the order of its fields."""
     text = json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("\x7f", "\\u007f")  # DEL is ASCII, and json leaves it as it is
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose fields are there once: of two, each reader would believe another."""
-    if len(fields := dict(pairs)) < len(pairs):
-        raise ValueError("a field is there twice")
-    return fields
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
-
-
-def _finite(digits: str) -> float:
-    if not math.isfinite(number := float(digits)):
-        raise ValueError(f"{digits} is too large a number")
-    return number

@@ -8,13 +8,13 @@ looked up by its tool and rule in tables of ours, and its quotes are only compar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.contracts import Confidence, CoverageState, LineNumber, Severity
 from reviewbot.errors import ArtifactError
+from reviewbot.strict_json import StrictJsonError, strictly
 
 FILE_NAME = "reviewbot-fork.json"
 """The one file of the artifact."""
@@ -110,9 +110,8 @@ def read_artifact(data: bytes) -> Artifact:
     try:
         # Pydantic would take a key that stands twice. ASCII alone: the writer writes nothing else, and other encodings
         # have more than one way to write a text.
-        value = json.loads(data.decode("ascii"), object_pairs_hook=_once, parse_constant=_no_number)
-        text = json.dumps(value)
-    except _Unread as error:
+        text = json.dumps(strictly(data.decode("ascii")))
+    except StrictJsonError as error:
         raise ArtifactError(str(error)) from None
     except RecursionError:
         raise ArtifactError("it is nested too deeply") from None
@@ -122,10 +121,6 @@ def read_artifact(data: bytes) -> Artifact:
         return Artifact.model_validate_json(text)
     except ValidationError as error:
         raise ArtifactError(_misfit(error)) from None
-
-
-class _Unread(Exception):  # noqa: N818 - it never leaves this module
-    """JSON that another reader could take for something else. Its text is ours and holds nothing of the input."""
 
 
 def _text(artifact: Artifact) -> bytes:
@@ -143,16 +138,3 @@ def _misfit(error: ValidationError) -> str:
 _OUR_NAMES = frozenset(
     name for model in (Artifact, Identity, Claim, Seen) for name in model.model_fields
 )  # a name in an error may also be a key of the input
-
-
-def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise _Unread("a key stands twice in one of its objects")
-        found[key] = value
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise _Unread(f"{name} in it is no number")

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple, NoReturn, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.errors import InputError
+from reviewbot.strict_json import strictly
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """GitHub caps a payload at 25 MB: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap"""
@@ -186,21 +187,13 @@ def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Sh
 def _without_blanks(data: bytes) -> bytes:
     """The payload without empty inputs of a manual run: GitHub sends "" for what nobody filled in."""
     try:
-        value = json.loads(data, object_pairs_hook=_once)
-    except (ValueError, RecursionError):
+        value = strictly(data)
+    except ValueError:
         raise InputError("the event file is no JSON that can be read") from None
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
     # Half a character, which no text of ours needs, would spoil the rest.
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object in which no name stands twice: of two, readers take different ones."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        _twice()
-    return made
 
 
 def _twice() -> NoReturn:

@@ -11,7 +11,7 @@ from functools import partial
 from reviewbot import pulls, wiring
 from reviewbot.action.fork_seam import Desk, inputs_of
 from reviewbot.action.inputs import Inputs, settings_by
-from reviewbot.action.outcome import Posted, Reviewed
+from reviewbot.action.outcome import STOPPED, Posted, Reviewed
 from reviewbot.action.pulls import OUTCOMES, check_not_posted
 from reviewbot.action.ranges import Work
 from reviewbot.action.run import failed
@@ -31,7 +31,6 @@ from reviewbot.publish.marker import KEY_VARIABLE, Signer
 ANALYZERS = {"engine": "analyzers"}
 """What stage one may use, whatever anybody says."""
 
-STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step says which"
 
 _SHOWN = 12
 

@@ -15,6 +15,7 @@ from reviewbot.output.costs import UNKNOWN, tokens
 OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "tokens", "coverage")
 """The names of the outputs, as action.yml has them."""
 
+STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step says which"
 UNKNOWN_POST = "it is not known whether the review was posted; run this again, which finds out"
 
 _NEED_NOBODY: frozenset[CoverageState] = frozenset({"reviewed", "generated", "binary", "ignored"})

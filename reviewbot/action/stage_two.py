@@ -17,7 +17,7 @@ from reviewbot.action.artifact_zip import unpacked
 from reviewbot.action.fork_events import FinishedRun, finished_run
 from reviewbot.action.fork_pull import Lists, find_pull
 from reviewbot.action.fork_seam import Desk, Fetched
-from reviewbot.action.outcome import Ending, Reviewed
+from reviewbot.action.outcome import UNKNOWN_POST, Ending, Reviewed
 from reviewbot.action.run import failed
 from reviewbot.action.stage_one import MOVED
 from reviewbot.adapters.github.access import Access
@@ -33,7 +33,6 @@ from reviewbot.errors import (
 from reviewbot.output.text import one_line
 
 NOT_POSTED = "Nothing was posted."
-UNKNOWN = "it is not known whether the review was posted; run this again, which finds out"
 
 
 class Client(Api, Lists, Protocol):
@@ -104,7 +103,7 @@ def _posted(desk: Desk, fetched: Fetched, reviewed: Reviewed) -> Ending:
     try:
         posted = fetched.post(reviewed)
     except HostError as error:
-        known = UNKNOWN if isinstance(error, HostUnknownError) else "nothing was posted"
+        known = UNKNOWN_POST if isinstance(error, HostUnknownError) else "nothing was posted"
         desk.voice.say("error", f"{known}: {one_line(str(error))}")
     else:
         if not posted.url:

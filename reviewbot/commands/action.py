@@ -12,6 +12,7 @@ from typing import TextIO
 
 from reviewbot.action.guard import shut
 from reviewbot.action.inputs import BEDROCK_KEY, MARKER_KEY, PREFIX, Inputs, read_inputs
+from reviewbot.action.outcome import STOPPED
 from reviewbot.action.run import Pulls, Step, act, failed
 from reviewbot.action.runner import Runner, Voice, runner_of
 from reviewbot.commands.running import run_to_end
@@ -19,8 +20,6 @@ from reviewbot.errors import ConfigError
 
 STAGES = ("fork-analyze", "fork-review")
 """Modes that are steps of another kind: the two stages of docs/forks.md, the first without any secret."""
-
-STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step says which"
 
 
 def action_command(arguments: argparse.Namespace) -> int:

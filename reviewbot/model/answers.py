@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from reviewbot.contracts import Contract
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.ports import ModelReply
+from reviewbot.strict_json import strictly
 
 T = TypeVar("T", bound=Contract)
 
@@ -64,8 +65,8 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
     if reply.stop in ENDINGS:
         raise _ENDED.get(reply.stop, EngineError)(ENDINGS[reply.stop])
     try:
-        value = json.loads(_unwrapped(reply.text), object_pairs_hook=_once, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        value = strictly(_unwrapped(reply.text))
+    except ValueError as error:
         raise EngineError(f"the answer is no JSON that can be read ({str(error)[:80]})") from None
     try:
         # From text, so that a list may stand for a tuple and nothing else for anything else.
@@ -83,19 +84,6 @@ def _unwrapped(text: str) -> str:
     """
     blocks = _BLOCK.findall(text)
     return str(blocks[0]) if len(blocks) == 1 and not text.lstrip().startswith("{") else text
-
-
-def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError("a key stands twice in one object")
-        found[key] = value
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
 
 
 def _closed(schema: object) -> object:

@@ -23,11 +23,11 @@ from werkzeug.exceptions import (
 )
 
 from reviewbot.triggers import Delivery, Refusal, Trigger
+from reviewbot.web.bodies import JsonError, read_object
 from reviewbot.web.events import Identity, PayloadError, judge
 from reviewbot.web.metrics import WebMetrics
 from reviewbot.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.web.signature import signed
-from reviewbot.web.strict_json import JsonError, read_object
 
 logger = logging.getLogger("reviewbot.web")
 

@@ -193,7 +193,7 @@ POISONS: list[tuple[str, bytes, str]] = [
     ("torn", zipped((an_entry(), b"{}"))[:-9], "its zip archive is damaged"),
     ("no JSON", zipped((an_entry(), b"<html>")), "it is no JSON"),
     ("deep", zipped((an_entry(), b"[" * 60_000)), "it is nested too deeply"),
-    ("NaN", zipped((an_entry(), b'{"left_out": NaN}')), "NaN in it is no number"),
+    ("NaN", zipped((an_entry(), b'{"left_out": NaN}')), "NaN is no number"),
     ("a key twice", zipped((an_entry(), b'{"a": 1, "a": 2}')), "a key stands twice in one of its objects"),
     (
         "an extra field",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewbot.action.outcome import STOPPED
 from reviewbot.action.summary import KEYLESS
-from reviewbot.commands.action import STOPPED, carried_out, forget
+from reviewbot.commands.action import carried_out, forget
 from tests.action_runner import BEFORE, DEFECT, Checkout, outputs_in, pull_request, pushed
 from tests.github_api import FakeGitHub, Pull, Reply
 

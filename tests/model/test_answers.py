@@ -91,7 +91,7 @@ def test_what_a_smaller_question_may_help_is_told_apart(stop: StopReason, kind: 
         (answer()[:-9], "no JSON"),
         ("[" * 100_000, "no JSON"),
         (answer().replace("70", "NaN"), "NaN is no number"),
-        (answer().replace("70", "1e999"), "confidence"),
+        (answer().replace("70", "1e999"), "too large"),
         (answer(confidence=101), "findings.0.confidence"),
         (answer(confidence=-1), "findings.0.confidence"),
         (answer(confidence="90"), "findings.0.confidence"),

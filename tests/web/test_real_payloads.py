@@ -11,8 +11,8 @@ import pytest
 
 from reviewbot.config import Settings
 from reviewbot.triggers import Refusal, Trigger
+from reviewbot.web.bodies import read_object
 from reviewbot.web.events import Identity, judge
-from reviewbot.web.strict_json import read_object
 
 FOLDER = Path(__file__).parents[3] / "shared" / "contracts" / "webhooks"
 WHO = Identity(app_id=29_310, slug="reviewbot")

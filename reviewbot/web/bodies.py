@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from typing import NoReturn
+
+from reviewbot.strict_json import strictly
 
 MAX_DEPTH = 64
 """Levels. GitHub's payloads have at most a dozen."""
@@ -28,8 +27,8 @@ def read_object(body: bytes) -> dict[str, object]:
         # Few brackets cannot be nested deeply; only where there are many is it looked at where they stand.
         if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _too_deep(text):
             raise JsonError("too many levels")
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
-    except (ValueError, RecursionError):
+        value = strictly(text)
+    except ValueError:
         raise JsonError("no JSON that can be read") from None
     if not isinstance(value, dict):
         raise JsonError("no object")
@@ -47,21 +46,3 @@ def _too_deep(text: str) -> bool:
         elif mark in "]}":
             depth -= 1
     return False
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise JsonError("a key stands twice in one object")
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise JsonError(f"{name} is no number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise JsonError("a number is too large")
-    return value

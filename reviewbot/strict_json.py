@@ -1,0 +1,39 @@
+"""JSON that every reader reads alike: what others wrote, before anything of it is believed."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+
+class StrictJsonError(ValueError):
+    """JSON that can be read in more than one way; its words quote nothing of it but the name of a constant."""
+
+
+def strictly(text: str | bytes) -> Any:  # noqa: ANN401 - a value of JSON may be anything
+    """The value of a text.
+
+    Raises StrictJsonError for a key that stands twice (of two, each reader would believe another), for numbers that are
+    none or too large, and for what is nested too deeply; ValueError where it is no JSON at all.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise StrictJsonError("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(found := dict(pairs)) != len(pairs):
+        raise StrictJsonError("a key stands twice in one of its objects")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise StrictJsonError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise StrictJsonError("a number in it is too large")
+    return number

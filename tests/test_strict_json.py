@@ -1,0 +1,43 @@
+"""JSON that every reader reads alike."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.strict_json import StrictJsonError, strictly
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(VALUES)
+def test_what_can_be_read_in_one_way_is_read(value: object) -> None:
+    assert strictly(json.dumps(value)) == strictly(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1, "a": 1}', "a key stands twice"),
+        ('[{"b": {"a": 1, "a": 2}}]', "a key stands twice"),
+        ("NaN", "NaN is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("1e999", "too large"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_readers_read_differently_is_refused(text: str, said: str) -> None:
+    with pytest.raises(StrictJsonError, match=said):
+        strictly(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", "{'a': 1}", "1" * 5_000, b"\xff"])
+def test_what_is_no_json_is_no_value(text: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        strictly(text)
