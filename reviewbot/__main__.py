@@ -21,6 +21,8 @@ def run() -> NoReturn:
     of a model's SDK one by one takes half a second, and a thread that was left behind would hold everybody up.
     """
     gc.set_threshold(COLLECT_EVERY)
+    # Pydantic would look through all that is installed for plugins of its own, and load whatever calls itself one.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     code = main()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the reader has gone, and the command has dealt with it

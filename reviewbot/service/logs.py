@@ -65,10 +65,11 @@ class LineFormatter(logging.Formatter):
     def __init__(self, hidden: Callable[[], Iterable[str]] = tuple) -> None:
         super().__init__()
         self._hidden = hidden
+        self._known: tuple[tuple[str, ...], list[str]] = ((), [])
 
     def format(self, record: logging.LogRecord) -> str:
         """Never raises for what a caller handed in; an argument that fits no placeholder leaves the bare message."""
-        secrets = sorted(_pieces(self._hidden()), key=len, reverse=True)
+        secrets = self._secrets()
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
@@ -84,6 +85,15 @@ class LineFormatter(logging.Formatter):
         text = json.dumps(line, ensure_ascii=True, allow_nan=False).replace("\x7f", "\\u007f")
         # Over the whole line, for a value is recognised by its name as well; and only where there can be one.
         return text if all(_harmless(value) for key, value in line.items() if key not in _OURS) else redact(text)
+
+    def _secrets(self) -> list[str]:
+        """What to mask, the longest first. Put together only where a key has come or gone since the last line."""
+        hidden = tuple(self._hidden())
+        known, pieces = self._known
+        if hidden != known:
+            pieces = sorted(_pieces(hidden), key=len, reverse=True)
+            self._known = (hidden, pieces)
+        return pieces
 
 
 def configure_logs(

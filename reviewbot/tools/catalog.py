@@ -13,7 +13,6 @@ from reviewbot.tools.foreign import ForeignFindings
 from reviewbot.tools.foreign.kinds import WORKERS
 from reviewbot.tools.hidden_text import HiddenText
 from reviewbot.tools.leftovers import DebugLeftovers
-from reviewbot.tools.loop_costs import loop_costs
 from reviewbot.tools.merge_conflicts import MergeConflicts
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
@@ -23,17 +22,16 @@ from reviewbot.tools.ruff import RuffTool
 from reviewbot.tools.ruff_run import RuffRunner, find_ruff
 from reviewbot.tools.rules import LateRules, packaged_rules
 from reviewbot.tools.secrets import SecretScan
-from reviewbot.tools.security_checks import check as security_checks
-from reviewbot.tools.taint import check as taint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from reviewbot.calibration import Calibration
     from reviewbot.ports import OwnTool, Tool
     from reviewbot.tools.process import Limits
     from reviewbot.tools.rules import RuleTable
+    from reviewbot.tools.views import Budget, Found, View
 
 _TELLS_OF_BROKEN_FILES = "ruff-logic"
 
@@ -59,9 +57,9 @@ def all_tools(
         for name in ("ruff-security", "ruff-performance", "ruff-style", "ruff-logic")
     ]
     tools += [
-        PythonTool("taint", taint, LateRules("taint", calibration), reader),
-        PythonTool("security-checks", security_checks, LateRules("security-checks", calibration), reader),
-        PythonTool("loop-costs", loop_costs, LateRules("loop-costs", calibration), reader),
+        PythonTool("taint", _taint, LateRules("taint", calibration), reader),
+        PythonTool("security-checks", _security_checks, LateRules("security-checks", calibration), reader),
+        PythonTool("loop-costs", _loop_costs, LateRules("loop-costs", calibration), reader),
         DiffSemantics(LateRules("diff-semantics", calibration)),
         HiddenText(LateRules("hidden-text", calibration)),
         SecretScan(),
@@ -76,3 +74,25 @@ def all_tools(
 def own_tools() -> dict[str, OwnTool]:
     """Every tool that a worker's model may call, by its name; each stands on one card alone."""
     return reading_tools()
+
+
+# The walks of syntax trees are seventy modules. They are loaded with the first slice of Python, which is while a model
+# thinks about the plan, and not before the first call.
+
+
+def _taint(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.tools.taint import check  # noqa: PLC0415 - as above
+
+    return check(view, budget)
+
+
+def _security_checks(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.tools.security_checks import check  # noqa: PLC0415 - as above
+
+    return check(view, budget)
+
+
+def _loop_costs(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.tools.loop_costs import loop_costs  # noqa: PLC0415 - as above
+
+    return loop_costs(view, budget)

@@ -224,6 +224,39 @@ def test_an_error_amid_a_stream_is_one_of_its_type(
     assert isinstance(error, TransientError) == passing
 
 
+@pytest.mark.parametrize("data", ["{}", '{"type": "message_stop"}', '{"error": "text"}', "[1]", "no JSON", '"text"'])
+def test_an_error_amid_a_stream_that_says_nothing_of_itself_may_pass(
+    messages_api: MessagesApi, a_request: Request, data: str
+) -> None:
+    answer = replace(said("half"), extra=(("error", data),), ending="truncated")
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError)
+
+
+def test_a_rate_limit_amid_a_stream_is_waited_for(messages_api: MessagesApi, a_request: Request) -> None:
+    data = '{"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}'
+    error = fault(messages_api, a_request(), replace(said("half"), extra=(("error", data),)))
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == PAUSE_S
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_an_event_that_is_nested_without_end_is_no_answer(
+    messages_api: MessagesApi, a_request: Request, opening: str
+) -> None:
+    answer = replace(said("half"), extra=(("content_block_delta", opening * 100_000),), ending="truncated")
+    assert isinstance(fault(messages_api, a_request(), answer), TransientError)
+
+
+def test_a_stream_that_is_not_called_one_is_left_to_the_sdk(messages_api: MessagesApi, a_request: Request) -> None:
+    messages_api.script(replace(said("whole"), headers={"content-type": "application/octet-stream"}))
+    assert ask(messages_api.url, a_request()).text == "whole"
+
+
+def test_a_ping_amid_an_answer_changes_nothing(messages_api: MessagesApi, a_request: Request) -> None:
+    messages_api.script(replace(said("whole"), extra=(("ping", '{"type": "ping"}'), ("later", '{"type": "later"}'))))
+    assert ask(messages_api.url, a_request()).text == "whole"
+
+
 @pytest.mark.parametrize(
     ("kind", "passing"), [("overloaded_error", True), ("unheard_of", True), ("authentication_error", False)]
 )

@@ -67,7 +67,8 @@ def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineErr
         return None
     status = STATUS_OF.get(str(found.get("type")), 500)
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"))
+        wait = PAUSE_S if status == HTTPStatus.TOO_MANY_REQUESTS else None
+        return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
     return _final(status, str(found.get("message", "")).casefold(), access, (tier, model))
 
 

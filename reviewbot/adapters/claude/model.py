@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -107,16 +107,21 @@ class ClaudeModel:
                 if stream.response.headers.get("content-type", "").startswith("application/json"):
                     return self._whole(await stream.response.aread(), tier, params["model"])
                 assembly = Assembly()
-                async for event in stream:
-                    if isinstance(event, sdk.BaseModel):
-                        assembly.feed(event.to_dict(warnings=False))
+                async for event in _events(sdk, stream):
+                    if event.get("type") == "error":
+                        raise self._broken(event, tier, params["model"])
+                    assembly.feed(event)
                 return assembly.message()
         except httpx2.TimeoutException:
             raise TransientError("the model API stopped amid its answer") from None
         except httpx2.TransportError:
             raise TransientError("the connection broke amid an answer") from None
-        except (ValueError, httpx2.DecodingError):
+        except (ValueError, RecursionError, httpx2.DecodingError):
             raise TransientError(UNREADABLE) from None
+
+    def _broken(self, event: Mapping[str, Any], tier: Tier, model: str) -> EngineError:
+        """The error that an answer ended in after it had begun."""
+        return from_body(event, self._access, tier, model) or TransientError("the model API failed amid its answer")
 
     def _whole(self, body: bytes, tier: Tier, model: str) -> dict[str, Any]:
         """An answer that was not streamed after all, as some gateways have it, or an error in disguise."""
@@ -132,3 +137,19 @@ class ClaudeModel:
         if (client := self._clients.get(loop)) is None:
             client = self._clients[loop] = client_of(sdk, self._access)
         return client
+
+
+async def _events(sdk: ModuleType, stream: Any) -> AsyncIterator[Mapping[str, Any]]:  # noqa: ANN401 - an SDK's class
+    """The events of an answer, as they were written.
+
+    The SDK would make a value of each, for which it first works out the shapes of all of them. Amazon's framing is no
+    text, and is left to it.
+    """
+    if stream.response.headers.get("content-type", "").startswith("text/event-stream"):
+        async for sent in sdk.AsyncStream.raw_events(stream.response):
+            if sent.event is not None and sent.data and isinstance(event := sent.json(), dict):
+                yield {**event, "type": "error"} if sent.event == "error" else event
+    else:
+        async for made in stream:
+            if isinstance(made, sdk.BaseModel):
+                yield made.to_dict(warnings=False)

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from reviewbot.context.uses import python_file
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.threads import in_thread
-from reviewbot.tools.diff_semantics.checks import compare
-from reviewbot.tools.diff_semantics.hunks import told_of_hunks
 from reviewbot.tools.diff_semantics.places import Places
-from reviewbot.tools.diff_semantics.sides import Sides
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_reader import digest
@@ -68,11 +65,15 @@ class DiffSemantics:
         path, before = payload.file_path, payload.old_path or payload.file_path
         base, head = await in_thread(lambda: (snapshot.base(before), snapshot.head(path)))
         if base is None or whole_source(head, new_side(payload)) is None:
-            return tuple(told_of_hunks(payload)) if head is None else (), False
+            return _told_of_hunks(payload) if head is None else (), False
         key = digest(path, base, head or "")
         return await self._files.get(key, lambda: in_thread(lambda: self._compared(path, (base, head), snapshot)))
 
     def _compared(self, path: str, texts: tuple[str | None, str | None], snapshot: Snapshot) -> _Compared:
+        # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
+        from reviewbot.tools.diff_semantics.checks import compare  # noqa: PLC0415
+        from reviewbot.tools.diff_semantics.sides import Sides  # noqa: PLC0415
+
         old, new = (python_file(path, text) for text in texts)
         if old is None or new is None:  # what does not parse is told by others
             return (), False
@@ -104,3 +105,9 @@ class DiffSemantics:
             trigger=rule.trigger,
             cwe=rule.cwe,
         )
+
+
+def _told_of_hunks(payload: Payload) -> tuple[Told, ...]:
+    from reviewbot.tools.diff_semantics.hunks import told_of_hunks  # noqa: PLC0415 - as above
+
+    return tuple(told_of_hunks(payload))
