@@ -2,9 +2,9 @@
 
     python -m tests.app_runs FOLDER [--database URL] [--silent S] [--beat S]
 
-A folder outlives every process: `posts.jsonl` is what the host has carried out, `calls.jsonl` what the models were
-asked and which answers were recorded, `heads.json` where the branches stand now; `state` is what the App itself keeps
-where no server does, what was accepted among it.
+A folder outlives every process: `posts.jsonl` is what the host has carried out, `checks.jsonl` which check runs were
+begun there and ended, `calls.jsonl` what the models were asked and which answers were recorded, `heads.json` where the
+branches stand now; `state` is what the App itself keeps where no server does, what was accepted among it.
 """
 
 from __future__ import annotations
@@ -74,6 +74,14 @@ class Around:
         """What the models were asked."""
         return lines(self.folder / "calls.jsonl")
 
+    @property
+    def spinning(self) -> set[str]:
+        """Heads whose check run is in progress."""
+        open_ones: set[str] = set()
+        for line in lines(self.folder / "checks.jsonl"):
+            open_ones = open_ones | {line["begun"]} if "begun" in line else open_ones - {line["ended"]}
+        return open_ones
+
     def push(self, repository: int, number: int, head: str) -> None:
         """The branch stands at `head` from now on."""
         path = self.folder / "heads.json"
@@ -103,21 +111,38 @@ def steps_of(around: Around, policy: str = "p1") -> Steps:
         return {"head": head, "code": f"canary-code-{run.order.installation}"}
 
     async def review(run: Run, fetched: Json) -> Reviewed:
+        if run.wanted():
+            append(around.folder / "checks.jsonl", {"begun": _key(run.order)})
         tasks = [f"{run.order.repository_id}/{run.order.number}/{fetched['head']}/task-{n}" for n in range(TASKS)]
         random.shuffle(tasks)  # nobody may rely on their order
         answers = await asyncio.gather(*(_ask(around, run, task) for task in tasks))
-        for task, answer in zip(tasks, answers, strict=True):
-            if answer != _answer(task):
-                append(around.folder / "calls.jsonl", {"wrong": task, "answer": answer, "pid": os.getpid()})
+        _compare(around, tasks, answers)
         return Reviewed({"findings": sorted(answers), **fetched}, 0.25, 1000, json.dumps(sorted(tasks)))
 
     def post(run: Run, reviewed: Json) -> Posted | End:
         head = around.head(run.order)
         if head != reviewed["head"]:
+            close(run.order)  # as the real one does
             return End("moved", head_sha=head)
-        return _post(around, run, reviewed)
+        posted = _post(around, run, reviewed)
+        if isinstance(posted, Posted):
+            close(run.order)
+        return posted
 
-    return Steps(policy, fetch, review, post)
+    def close(order: Order) -> None:
+        append(around.folder / "checks.jsonl", {"ended": _key(order)})
+
+    return Steps(policy, fetch, review, post, close=close)
+
+
+def _compare(around: Around, tasks: list[str], answers: list[str]) -> None:
+    for task, answer in zip(tasks, answers, strict=True):
+        if answer != _answer(task):
+            append(around.folder / "calls.jsonl", {"wrong": task, "answer": answer, "pid": os.getpid()})
+
+
+def _key(order: Order) -> str:
+    return f"{order.repository_id}/{order.number}/{order.head_sha}"
 
 
 def _answer(task: str) -> str:

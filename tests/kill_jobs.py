@@ -83,9 +83,9 @@ class Scene:
         return head
 
     def quiet(self) -> bool:
-        """Whether everything that was accepted has come to its end."""
+        """Whether everything that was accepted has come to its end, and every check run that was begun."""
         counts = self.counts()
-        return not self.inbox.left() and not counts["waiting"] and not counts["running"]
+        return not self.inbox.left() and not counts["waiting"] and not counts["running"] and not self.around.spinning
 
     def counts(self) -> dict[str, int]:
         """Runs by state."""
@@ -101,7 +101,8 @@ class Scene:
         before = time.monotonic()
         while not done():
             if time.monotonic() - before > limit_s:
-                sys.exit(f"not done after {limit_s:.0f} s: {self.counts()}, {self.inbox.left()} in the inbox")
+                left = f"{self.inbox.left()} in the inbox, checks of {sorted(self.around.spinning)}"
+                sys.exit(f"not done after {limit_s:.0f} s: {self.counts()}, {left}")
             self.begin()
             time.sleep(0.1)
         return time.monotonic() - before

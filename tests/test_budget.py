@@ -62,6 +62,73 @@ def test_a_call_of_unknown_price_is_held_to_the_other_budgets_only() -> None:
         spend(ledger, tokens=1, dollars=None)
 
 
+def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price_is_known() -> None:
+    ledger = Ledger(Limits(max_cost_usd=1.0))
+
+    async def run() -> None:
+        async with ledger.reserved("logic", 10, None), ledger.reserved("logic", 10, 1.0) as reservation:
+            reservation.settle(Usage(calls=1, cost_usd=1.0))
+
+    asyncio.run(run())
+    assert ledger.spent() == {"logic": Usage(calls=1, cost_usd=1.0)}
+
+
+@pytest.mark.parametrize(
+    ("limits", "calls"),
+    [
+        (Limits(max_cost_usd=0.5), [("logic", 1, 0.25), ("style", 1, 0.25)]),
+        (Limits(max_calls=2), [("logic", 1, None), ("style", 1, None)]),
+        (Limits(max_tokens=20), [("logic", 10, None), ("style", 10, None)]),
+        (Limits(worker_tokens=10), [("logic", 10, None), ("style", 10, None)]),
+        (Limits(worker_tokens=10), [("planner", 99, None), ("verifier", 99, None), ("synthesizer", 99, None)]),
+        (Limits(worker_tokens=10), [("critic", 99, None), ("baseline", 99, None)]),
+    ],
+)
+def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
+    limits: Limits, calls: list[tuple[str, int, float | None]]
+) -> None:
+    """None of them has to wait for another, or it would wait for ever."""
+    ledger = Ledger(limits)
+    all_begun = asyncio.Barrier(len(calls))
+
+    async def call(purpose: str, tokens: int, dollars: float | None) -> None:
+        async with ledger.reserved(purpose, tokens, dollars) as reservation:
+            await asyncio.wait_for(all_begun.wait(), 5)
+            reservation.settle(Usage(calls=1, input_tokens=tokens, cost_usd=dollars or 0.0))
+
+    async def run() -> None:
+        await asyncio.gather(*(call(*each) for each in calls))
+
+    asyncio.run(run())
+    assert {purpose: usage.input_tokens for purpose, usage in ledger.spent().items()} == {
+        purpose: tokens for purpose, tokens, _ in calls
+    }
+
+
+@pytest.mark.parametrize("field", ["input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens"])
+def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
+    ledger = Ledger(Limits(max_tokens=10))
+
+    async def run() -> None:
+        async with ledger.reserved("logic", 10, None) as reservation:
+            reservation.settle(Usage(calls=1, **{field: 8}))
+
+    asyncio.run(run())
+    ledger.check("logic", 2, None)
+    with pytest.raises(BudgetError, match="8 spent, up to 3 more"):
+        ledger.check("logic", 3, None)
+
+
+def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
+    ledger = Ledger(Limits(worker_tokens=10))
+
+    async def run() -> None:
+        async with ledger.reserved("logic", 8, None), ledger.reserved("style", 8, None):
+            ledger.check("logic", 10, None)  # a look does not wait for those under way
+
+    asyncio.run(run())
+
+
 def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> None:
     ledger = Ledger(Limits(worker_tokens=10))
     spend(ledger, "logic")
@@ -156,6 +223,48 @@ def test_a_call_that_waited_in_vain_is_refused() -> None:
     assert [type(each) for each in others] == [BudgetError, BudgetError]
 
 
+class Watched(Limits):
+    """Limits that notice somebody who looks at them all the time instead of waiting."""
+
+    looks = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "max_calls":
+            Watched.looks += 1
+            assert Watched.looks < 100, "nobody waits here"
+        return super().__getattribute__(name)
+
+
+def test_a_call_waits_through_the_ends_of_several_others() -> None:
+    Watched.looks = 0
+    ledger = Ledger(Watched(max_cost_usd=1.0))
+    order: list[str] = []
+
+    async def call(name: str, most: float, real: float, go: asyncio.Event) -> None:
+        async with ledger.reserved("logic", 1, most) as reservation:
+            await go.wait()
+            reservation.settle(Usage(calls=1, cost_usd=real))
+            order.append(name)
+
+    async def run() -> None:
+        gates = [asyncio.Event() for _ in range(3)]
+        costs = [("first", 0.4, 0.0), ("second", 0.4, 0.1), ("third", 0.8, 0.8)]
+        calls = []
+        for gate, cost in zip(gates, costs, strict=True):
+            calls.append(asyncio.create_task(call(*cost, gate)))
+            await asyncio.sleep(0)
+        gates[2].set()
+        for gate in gates[:2]:
+            gate.set()
+            for _ in range(5):
+                await asyncio.sleep(0)
+        await asyncio.gather(*calls)
+
+    asyncio.run(run())
+    assert order == ["first", "second", "third"]
+    assert ledger.spent()["logic"].calls == 3
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 50), st.integers(0, 100), st.booleans()), max_size=12),
     st.integers(0, 200),
@@ -182,6 +291,13 @@ def test_calls_at_the_same_time_never_overshoot_together(
     assert tokens_of(total) <= most_tokens
     assert total.calls <= most_calls
     assert {type(each) for each in outcomes} <= {type(None), BudgetError, RuntimeError}
+
+
+def test_a_deadline_begins_when_it_is_set(clock: Any) -> None:
+    clock.now = 100.0
+    deadline = Deadline(clock, 10)
+    clock.now = 104.0
+    assert deadline.left_s() == 6
 
 
 def test_a_deadline_counts_down_to_nothing_and_no_further(clock: Any) -> None:

@@ -183,6 +183,16 @@ def test_no_secret_is_in_a_written_trace_and_names_still_fit(clock: Any) -> None
     assert call["arguments"] == {"ghp_****": "ghp_****", "word": ["x", "ghp_****"]}
 
 
+def test_a_model_cannot_bring_a_secret_past_the_mask_by_the_name_of_an_argument(clock: Any) -> None:
+    trace = Trace(clock)
+    trace.record("tool_call", task_id=TOKEN, arguments={"path": TOKEN, "paths": [{"worker": TOKEN}], "type": "x.py"})
+
+    [call] = read_trace(masked_trace(trace))
+
+    assert call["task_id"] == TOKEN
+    assert call["arguments"] == {"path": "ghp_****", "paths": [{"worker": "ghp_****"}], "type": "x.py"}
+
+
 def test_hashes_are_of_what_is_written_and_say_nothing_of_what_is_masked(clock: Any) -> None:
     traces = []
     for secret in (TOKEN, TOKEN.replace("c4nA", "b4nA")):
@@ -225,3 +235,40 @@ def test_a_replacement_that_holds_a_secret_is_left_out_and_any_other_is_kept(
 
     assert [finding.replacement for finding in shown.findings] == [None, "token = read()"]
     assert masked_review(shown) == shown
+
+
+@pytest.mark.parametrize(("levels", "kept"), [(40, "yes"), (41, "no")])
+def test_what_is_nested_deeper_than_any_value_of_ours_is_cut_off(levels: int, kept: str, clock: Any) -> None:
+    deep: Any = "the innermost"
+    for _ in range(levels):
+        deep = [deep]
+    trace = Trace(clock)
+    trace.record("tool_call", arguments=deep)
+
+    [call] = read_trace(masked_trace(trace))
+
+    assert ("yes" if "the innermost" in str(call) else "no") == kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["path", "paths", "file_path", "old_path", "task_id", "task_ids", "root", "depends_on", "worker", "type"],
+)
+def test_what_names_something_goes_on_fitting_the_change(name: str, clock: Any) -> None:
+    trace = Trace(clock)
+    trace.record("step", outcome={name: TOKEN, "said": [TOKEN]})
+
+    [step] = read_trace(masked_trace(trace))
+
+    assert step["outcome"] == {name: TOKEN, "said": ["ghp_****"]}
+
+
+def test_masking_takes_nothing_from_a_review_without_secrets(a_finding: MakeFinding) -> None:
+    answer = a_review(
+        findings=(a_finding(also=(3, 4), cwe=78, replacement="x = 1"),),
+        human=(HumanItem(path="a.py", line=3, reason="look"),),
+        usage=Usage(calls=1, cost_usd=0.1),
+        notes=("a note",),
+    )
+
+    assert masked_review(answer) == answer

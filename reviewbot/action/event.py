@@ -6,7 +6,7 @@ Only ids, hashes and names of a strict form are taken; no title, no branch and n
 from __future__ import annotations
 
 import json
-from typing import Annotated, NamedTuple, NoReturn, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -194,7 +194,3 @@ def _without_blanks(data: bytes) -> bytes:
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
     # Half a character, which no text of ours needs, would spoil the rest.
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _twice() -> NoReturn:
-    raise ValueError("a name stands twice")

@@ -10,9 +10,9 @@ from functools import partial
 
 from reviewbot import pulls, wiring
 from reviewbot.action.fork_seam import Desk, inputs_of
-from reviewbot.action.inputs import Inputs, settings_by
+from reviewbot.action.inputs import BEDROCK_KEY, Inputs, settings_by
 from reviewbot.action.outcome import STOPPED, Posted, Reviewed
-from reviewbot.action.pulls import OUTCOMES, check_not_posted
+from reviewbot.action.pulls import check_not_posted, signer_of, told_of
 from reviewbot.action.ranges import Work
 from reviewbot.action.run import failed
 from reviewbot.action.runner import Runner, Voice, runner_of
@@ -23,10 +23,10 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.contracts import ChangeSet
 from reviewbot.contracts.pulls import PullRef
-from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.errors import ReviewbotError
 from reviewbot.output.facts import counted
 from reviewbot.ports import Clock
-from reviewbot.publish.marker import KEY_VARIABLE, Signer
+from reviewbot.publish.marker import Signer
 
 ANALYZERS = {"engine": "analyzers"}
 """What stage one may use, whatever anybody says."""
@@ -56,7 +56,7 @@ def stage_two(environ: Mapping[str, str], work: Work, clock: Clock | None = None
         client = closing.enter_context(GithubClient(Access(inputs.token, runner.api_url)))
         given = wiring.Given(environ=inputs.environment(environ))
         terms = pulls.Terms(given=given, settings=partial(settings_by, inputs))
-        office = pulls.Office(client, _signer(inputs), clock=clock or SystemClock())
+        office = pulls.Office(client, signer_of(inputs), clock=clock or SystemClock())
         desk = Desk(runner, inputs, voice, GithubPulls(office, runner.repository, terms, work, closing))
         return review_fork(desk, client)
 
@@ -69,7 +69,7 @@ def _step(environ: Mapping[str, str], carried_out: Callable[[Runner, Inputs, Voi
     voice, why = Voice(runner, sys.stdout), STOPPED
     try:
         inputs = inputs_of(environ)
-        voice = Voice(runner, sys.stdout, inputs.secrets)
+        voice = Voice(runner, sys.stdout, (*inputs.secrets, environ.get(BEDROCK_KEY, "")))
         with ExitStack() as closing:
             code = carried_out(runner, inputs, voice, closing)
         why = ""
@@ -79,13 +79,6 @@ def _step(environ: Mapping[str, str], carried_out: Callable[[Runner, Inputs, Voi
         if why:
             failed(voice, why)
     return code
-
-
-def _signer(inputs: Inputs) -> Signer:
-    try:
-        return Signer.from_environment({KEY_VARIABLE: inputs.marker_key})
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -136,6 +129,4 @@ class GithubPull:
         if reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
         value = pulls.retold(reviewed.value, reviewed.told)
-        posted = self.work(partial(pulls.post, self.office, value))
-        words = OUTCOMES.get(posted.outcome)
-        return Posted(posted.url, marks=bool(posted.check_url), notes=(*((words,) if words else ()), *posted.notes))
+        return told_of(self.work(partial(pulls.post, self.office, value)))

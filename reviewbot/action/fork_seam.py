@@ -51,10 +51,10 @@ class Desk:
     voice: Voice
     pulls: Pulls
 
-    def nothing(self, why: str) -> ExitCode:
-        """Say that there is no review here, and why that is no failure."""
+    def nothing(self, why: str, url: str = "") -> ExitCode:
+        """Say that there is no review here, and why that is no failure; `url`: where one stands already."""
         self.voice.say("notice", f"no review here: {why}")
-        self.voice.outputs(no_outputs("nothing_to_review"))
+        self.voice.outputs({**no_outputs("nothing_to_review"), "review-url": url})
         self.voice.summary(summary_of_nothing(why))
         return ExitCode.REVIEWED
 

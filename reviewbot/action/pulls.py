@@ -45,7 +45,7 @@ class ActionPulls:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._office is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return _told(self._work(partial(pulls.post, self._office, reviewed.value)))
+        return told_of(self._work(partial(pulls.post, self._office, reviewed.value)))
 
     async def _review(self, office: pulls.Office, number: int) -> Reviewed:
         environ = self._inputs.environment(os.environ)
@@ -66,10 +66,7 @@ class ActionPulls:
     def _opened(self) -> pulls.Office:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
-        try:
-            signer = Signer.from_environment({KEY_VARIABLE: self._inputs.marker_key})
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
+        signer = signer_of(self._inputs)
         client = self._closing.enter_context(GithubClient(Access(self._inputs.token, self._runner.api_url)))
         return pulls.Office(client, signer)
 
@@ -81,6 +78,15 @@ async def check_not_posted(office: pulls.Office, prepared: pulls.Prepared) -> No
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 
 
-def _told(posted: PullPosted) -> Posted:
+def signer_of(inputs: Inputs) -> Signer:
+    """Who signs what is posted. Raises ConfigError for a key that is too short."""
+    try:
+        return Signer.from_environment({KEY_VARIABLE: inputs.marker_key})
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def told_of(posted: PullPosted) -> Posted:
+    """What came of posting, in words."""
     note = OUTCOMES.get(posted.outcome)
     return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

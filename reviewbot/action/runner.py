@@ -133,7 +133,8 @@ def _append(path: Path | None, text: str, name: str) -> None:
     if path is None:
         return
     try:
-        with path.open("a", encoding="utf-8") as file:
+        # A path may hold bytes that are no text.
+        with path.open("a", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError as error:
         raise InputError(f"cannot write to {name}: {error.strerror}") from None

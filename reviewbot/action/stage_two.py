@@ -66,7 +66,7 @@ def review_fork(desk: Desk, client: Client) -> ExitCode:
     except HostMovedError:
         return desk.nothing(MOVED)
     except AlreadyPostedError as error:
-        return desk.nothing(str(error))
+        return desk.nothing(str(error), error.url)
     except ReviewbotError as error:
         failed(desk.voice, str(error))
         return error.exit_code

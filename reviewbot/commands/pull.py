@@ -35,6 +35,7 @@ from reviewbot.pulls import (
     prepare,
     pull_name,
 )
+from reviewbot.pulls.checking import Check, given_up
 
 WORDS = {
     "posted": "posted",
@@ -46,6 +47,8 @@ WORDS = {
 """What came of posting, as it is said."""
 
 UNKNOWN = "it is not known whether it was posted; a second run finds out, and posts it at most once"
+
+UNSHOWN = "the report could not be written to where the one who ran the review wanted it"
 
 
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
@@ -77,8 +80,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             journal.inner.forget(prepared.run.setup.run_id + "/")
         reviewed = _reviewed(arguments, office, prepared)
         progress.close()
-        delivered(reviewed.told, arguments)
-        write_trace(arguments, reviewed.trace)
+        _shown(arguments, office, reviewed)
         code = ended(reviewed.code, reviewed.told.review)
         return _posted(office, reviewed, code) if arguments.post else code
 
@@ -123,6 +125,17 @@ def _reviewed(arguments: argparse.Namespace, office: Office, prepared: Prepared)
         # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
         with suppress(InputError):
             write_trace(arguments, prepared.run.trace)
+        raise
+
+
+def _shown(arguments: argparse.Namespace, office: Office, reviewed: Reviewed) -> None:
+    """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
+    try:
+        delivered(reviewed.told, arguments)
+        write_trace(arguments, reviewed.trace)
+    except InputError:
+        check = Check(reviewed.value.check_id)
+        run_to_end(partial(given_up, office, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
         raise
 
 

@@ -36,7 +36,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
         supervise(
             [
                 Child("web", (*OURSELVES, "serve", "--no-worker", *address, *printing)),
-                Child("worker", (*OURSELVES, "worker"), lambda: _are_there(credentials)),
+                Child("worker", (*OURSELVES, "worker"), lambda: _are_there(credentials), vital=False),
             ]
         )
     )

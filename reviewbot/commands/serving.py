@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from reviewbot.adapters.conversion import convert_code
-from reviewbot.adapters.durable import Runs, open_database
+from reviewbot.adapters.durable import Runs, Workers, open_database
 from reviewbot.adapters.inbox import Inbox, Tallies, open_store
 from reviewbot.config.source import settings_of
 from reviewbot.errors import ConfigError, ExitCode
@@ -42,7 +42,8 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     keep = _print if arguments.print_credentials else partial(_store, place)
     setup = _setup(place, keep) if credentials() is None else None
     store = open_store(place.inbox_url)
-    runs = open_database(JobOptions.of(environ).database)
+    options = JobOptions.of(environ)
+    runs = open_database(options.database)
     try:
         parts = WebParts(
             inbox=Inbox(store),
@@ -50,6 +51,7 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             settings=settings_of(None, environ, {}),
             tallies=Tallies(store).read,
             states=Runs(runs).counts,
+            workers=partial(Workers(runs).alive, options.silent_s),
             metrics_token=_metrics_token(environ),
             ready_max_age_s=_max_age(environ),
             setup=setup,

@@ -19,6 +19,7 @@ _MEANING = {
     "allow_partial": "End with exit code 0 also where something could not be looked at.",
     "chunk_lines": "Changed lines per slice of a file.",
     "bundle_lines": "Lines up to which a model is given slices of one folder in one task; 0: one slice a task.",
+    "overview_lines": "Changed lines up to which one model reads the whole change at once as well; 0: never.",
     "task_timeout_s": "Seconds for each task, and for a model to say something; none: as each worker's card says.",
     "max_cost": "Dollars for the whole review. What it cuts off is named as a gap; none: no limit.",
     "max_calls": "Calls of a model in one review; none: no limit.",

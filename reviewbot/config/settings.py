@@ -18,6 +18,8 @@ DEFAULT_MAX_FINDINGS = 25
 DEFAULT_CHUNK_LINES = 400
 DEFAULT_BUNDLE_LINES = 500
 """As much as a reader holds in mind at once, and enough that the prompt before it does not cost more than the code."""
+DEFAULT_OVERVIEW_LINES = 1_500
+"""One request of about 30,000 tokens. Of more, a model skims."""
 DEFAULT_MAX_COST = 10.0
 """Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be somebody's decision."""
 DEFAULT_PLAN_ABOVE = 400
@@ -61,6 +63,8 @@ class Settings:
     """Changed lines per slice of a file."""
     bundle_lines: int = DEFAULT_BUNDLE_LINES
     """Lines up to which a model is given slices of one folder in one task; 0: one slice a task."""
+    overview_lines: int = DEFAULT_OVERVIEW_LINES
+    """Changed lines up to which one model reads the whole change at once, beside the workers; 0: never."""
     task_timeout_s: int | None = None
     """Seconds for each task, and for a model to say something; None: as each worker's card says."""
     max_cost: float | None = DEFAULT_MAX_COST

@@ -278,6 +278,7 @@ KINDS: Mapping[str, Kind] = {
     "allow_partial": Switch(),
     "chunk_lines": Number(10, 10_000),
     "bundle_lines": Number(0, 10_000),
+    "overview_lines": Number(0, 10_000),
     "task_timeout_s": Number(1, 86_400, optional=True),
     "max_cost": Dollars(100_000),
     "max_calls": Number(1, 100_000, optional=True),

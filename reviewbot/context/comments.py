@@ -18,8 +18,10 @@ MAX_CHARS = 1_500
 """Of one comment."""
 
 _HASHES = frozenset(
-    {"python", "ruby", "shell", "perl", "r", "julia", "elixir", "yaml", "toml", "make", "dockerfile", "cython"}
+    {"python", "ruby", "shell", "perl", "r", "julia", "elixir", "yaml", "toml", "make", "docker", "cython"}
+    | {"cmake", "starlark", "just", "nim", "powershell", "graphql", "requirements", "ignorefile", "codeowners"}
 )
+"""Languages, as `language_of` names them, in which nothing else begins a comment: `--hash=..` and `*.log` do not."""
 _MARKS = {True: re.compile(r"\s{0,200}#"), False: re.compile(r"\s{0,200}(?://|/\*|\*|--|;;|#|<!--)")}
 
 Where = Literal["docstring", "above", "inside"]

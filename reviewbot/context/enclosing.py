@@ -36,6 +36,16 @@ _NO_METHOD = re.compile(
     r"[ \t]{0,80}\}?[ \t]{0,4}(?:if|for|while|switch|catch|else|do|try|return|with|using|lock|foreach)\b"
 )
 _NAME = re.compile(r"([A-Za-z_$][\w$]{0,80})[ \t]{0,4}(?:[(<{:=]|$)")
+_RECEIVER = re.compile(r"[ \t]{0,80}func[ \t]{0,4}\([^()]{0,200}\)")
+"""What stands in front of a method's name in Go."""
+
+_TYPES = re.compile(r"[\[<][^()]{0,100}[\]>][ \t]{0,4}$")
+"""Names for types, which may stand between a function's name and its brackets."""
+
+_NAMED = re.compile(
+    r"(?:enum[ \t]{1,4}(?:class|struct)|class|interface|struct|trait|module|enum|object|namespace|impl)[ \t]{1,4}"
+    r"([\w$.:]{1,80})"
+)
 _CLOSING = re.compile(r"[ \t]{0,80}(?:[})\]]|end\b)")
 
 
@@ -111,7 +121,7 @@ def _of_indentation(lines: Sequence[str], first: int, last: int) -> tuple[str, i
             end = _block_end(lines, number)
             if end >= last:
                 return _name_of(line), number, end
-        least = min(least, _indent(line)) if number < first and not _CLOSING.match(line) else least
+        least = min(least, _indent(line)) if number < first else least
     return None
 
 
@@ -143,14 +153,13 @@ def _is_heading(line: str) -> bool:
 
 
 def _name_of(line: str) -> str:
-    before = line.partition("(")[0]
-    words = re.findall(r"[\w$]{1,80}", before[-200:])
+    line = _RECEIVER.sub("", line, count=1) if _RECEIVER.match(line) else line
+    before = _TYPES.sub("", line.partition("(")[0][-200:])
+    words = re.findall(r"[\w$]{1,80}", before)
     if "(" in line and words:
         return str(words[-1])
     match = _NAME.search(line[:400].strip())
-    named = re.search(
-        r"(?:class|interface|struct|trait|module|enum|object|namespace|impl)[ \t]{1,4}([\w$.:]{1,80})", line[:400]
-    )
+    named = _NAMED.search(line[:400])
     return named[1] if named else (match[1] if match else line.strip()[:80])
 
 

@@ -23,6 +23,9 @@ _IMPORT = re.compile(
     r"|(?:const|let|var)\s.{1,200}=\s{0,4}require\("
 )
 
+_BRANCHES = (ast.Module, ast.If, ast.Try, ast.ExceptHandler, ast.With)
+"""What may stand around an import that is still made where the file is read."""
+
 
 @dataclass(frozen=True)
 class Imports:
@@ -40,11 +43,14 @@ def imports(text: str, language: str) -> Imports:
 
 
 def _of_tree(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        inner = [node, *ast.iter_child_nodes(node)] if isinstance(node, (ast.If, ast.Try)) else [node]
-        for each in inner:
-            if isinstance(each, (ast.Import, ast.ImportFrom)):
-                yield ast.unparse(each)[:_LINE]
+    """Yield what is imported where the file is read, on whatever branch: what has another name elsewhere as well."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield ast.unparse(node)[:_LINE]
+        elif isinstance(node, _BRANCHES):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
 
 
 def _of_lines(text: str) -> Iterator[str]:

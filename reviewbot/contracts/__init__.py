@@ -25,6 +25,7 @@ from reviewbot.contracts.answers import (
 )
 from reviewbot.contracts.base import (
     FLOOR_WORKER,
+    OVERVIEW,
     SCHEMA_VERSION,
     SEVERITY_ORDER,
     Confidence,
@@ -80,6 +81,7 @@ from reviewbot.contracts.work import (
 
 __all__ = [
     "FLOOR_WORKER",
+    "OVERVIEW",
     "SCHEMA_VERSION",
     "SEVERITY_ORDER",
     "Candidate",

@@ -95,7 +95,7 @@ def _readings(quote: list[str]) -> Iterator[tuple[list[str], Callable[[str], str
     yield quote, str
     yield [_plain(line) for line in quote], _plain
     unmarked = _trimmed([line[1:] for line in quote])
-    if unmarked and all(line[:1] in {"+", " ", ""} for line in quote) and any(line[:1] == "+" for line in quote):
+    if all(line[:1] in {"+", " ", ""} for line in quote) and any(line[:1] == "+" for line in quote):
         yield [_plain(line) for line in unmarked], _plain
 
 

@@ -38,6 +38,8 @@ def resolved(client: GithubClient, order: Order) -> Order | None:
     pull = read_pull(client, order.repository, number)
     if pull.repository_id != order.repository_id or not pull.is_open:
         return None
+    if trigger.get("kind") == "rerun" and pull.head_sha != trigger.get("head_sha"):
+        return None  # the check of an older head: that of the newer one is not to be stopped for it
     _react(client, order)
     return replace(order, number=number, head_sha=pull.head_sha)
 

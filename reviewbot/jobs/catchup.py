@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from reviewbot.adapters.durable import Database, Runs
+from reviewbot.adapters.durable import Database, Heads, Runs
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.app import AppTokens
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import checked_repository, checked_sha
-from reviewbot.errors import HostAccessError, HostError
-from reviewbot.jobs.desk import Desk
+from reviewbot.errors import HostAccessError, HostError, HostMissingError
+from reviewbot.jobs.desk import OPEN, Desk
 from reviewbot.jobs.work import Order
 
 logger = logging.getLogger("reviewbot.jobs")
@@ -75,20 +75,25 @@ class CatchUp:
 
     def heads(self, desk: Desk, database: Database) -> None:
         """Order a review of each open pull request that was touched lately and whose head has no run."""
-        runs, ordered = Runs(database), 0
+        runs, heads, ordered = Runs(database), Heads(database), 0
         now = database.now()
         with self._client() as client:
             installations = [each for each in client.items("/app/installations") if isinstance(each.get("id"), int)]
         for installation in installations:
             if installation.get("suspended_at"):
+                self.tokens.forget(int(installation["id"]))
                 continue
             since = max(now - self.window_s, _seconds(installation.get("created_at")))
             try:
                 for order in self._open_heads(int(installation["id"]), since):
-                    if ordered < MOST_ORDERS and not runs.on_head(order.pull, order.head_sha):
+                    if ordered >= MOST_ORDERS:
+                        break
+                    if _is_left_out(order, runs, heads):
                         desk.submit(order)
                         ordered += 1
             except HostError as error:
+                if isinstance(error, HostAccessError | HostMissingError):
+                    self.tokens.forget(int(installation["id"]))
                 logger.warning("an installation could not be looked through: %s", error)
         if ordered:
             logger.warning("%d open pull requests had no review of their head; they were ordered", ordered)
@@ -126,6 +131,15 @@ def _working(access: Access) -> GithubClient:
         client.close()
         raise
     return client
+
+
+def _is_left_out(order: Order, runs: Runs, heads: Heads) -> bool:
+    """Whether nobody has seen to a head. One that was listed a moment ago may be older than what is under way."""
+    if runs.on_head(order.pull, order.head_sha):
+        return False
+    wanted = heads.wanted(order.pull)
+    found = None if wanted is None else runs.get(wanted)
+    return found is None or found.state not in OPEN
 
 
 def _order(installation: int, repository: Mapping[str, Any], pull: Mapping[str, Any]) -> Order | None:

@@ -30,6 +30,10 @@ class Deliveries:
         """As `Incoming.failed`."""
         self._inbox.failed(key, reason)
 
+    def release(self, key: int) -> None:
+        """As `Incoming.release`."""
+        self._inbox.release(key)
+
 
 def wish_of(delivery: Delivery) -> Wish:
     """What a delivery asks for."""
@@ -51,8 +55,11 @@ def wish_of(delivery: Delivery) -> Wish:
             return Wish(delivery.id, "withdraw", order)
         case "uninstalled":
             return Wish(delivery.id, "forget", order)
-        case "command":
-            # The head of a comment is that of its moment: the host tells which one it is now, and who may command.
+        case "narrowed":
+            return Wish(delivery.id, "let go", order)
+        case "command" | "rerun" if trigger.number:
+            # The head of a comment is that of its moment, and a check may be one of long ago: the host tells which one
+            # it is now, and who may command.
             return Wish(delivery.id, "review", Order.from_json({**order.as_json(), "head_sha": ""}))
         case _:
             return Wish(delivery.id, "review", order)

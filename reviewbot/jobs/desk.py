@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Protocol
 
 from reviewbot.adapters.durable import Database, Heads, RunRecord, Runs, forget_installation
@@ -19,8 +20,9 @@ OPEN = ("waiting", "running")
 BATCH = 500
 """Runs that are forgotten at once: a database takes only so many values in a statement."""
 
-SUPERSEDED = "a newer head of the pull request took its place"
-WITHDRAWN = "the pull request was closed, or the App was removed"
+SUPERSEDED = "superseded by {}, a newer head of the pull request"
+WITHDRAWN = "the pull request was closed"
+REMOVED = "the App was removed"
 
 
 class Queue(Protocol):
@@ -58,8 +60,10 @@ class Desk:
             return claim.run  # a newer one is known
         run = claim.run  # this one, or the one that this head has: whoever claimed that may have died right after
         self._runs.add(_record(run, order, claim.sequence))
+        # Those before it first: what has to be said of their heads comes before this one begins.
+        for older in self._runs.older(order.pull, claim.sequence):
+            self._stop(older, SUPERSEDED.format(order.head_sha), told=True)
         self._queue.enqueue("review", run, str(order.installation), order.as_json())
-        self._supersede(order.pull, claim.sequence, SUPERSEDED)
         logger.info("ordered %s (%s)", run, order.cause)
         return run
 
@@ -68,7 +72,18 @@ class Desk:
         if not self._heads.withdraw(pull, as_of):
             return  # it was opened again since, or we never heard of it
         for run in self._runs.older(pull, _ALL):
-            self._stop(run, WITHDRAWN)
+            self._stop(run, WITHDRAWN, told=True)
+
+    def left(self, run: str, owner: str, installation: int) -> None:
+        """An execution of a run is over, and nothing of it is on its way any more: tidy up what it did while it ended.
+
+        It may have begun a check run after its run was stopped, or kept answers after its installation was forgotten.
+        """
+        record = self._runs.get(run)
+        if record is None:
+            forget_installation(self._database, installation)
+        elif record.state == "superseded":
+            self._close(record, record.reason, f":{owner}")
 
     def forget(self, installation: int) -> None:
         """An installation has ended: stop its runs and remove what is kept for it.
@@ -77,7 +92,7 @@ class Desk:
         """
         ended = self._runs.ended_of(installation)
         for run in self._runs.open_of(installation):
-            self._stop(run, WITHDRAWN)
+            self._stop(run, REMOVED)  # and nobody may say so on the host any more
         # Our own books last: without them nobody would find the others', were we to die in between.
         for start in range(0, len(ended), BATCH):
             self._queue.forget(list(ended[start : start + BATCH]))
@@ -96,27 +111,49 @@ class Desk:
         own = order.run_id(self._policy)
         if order.again and any(each.state in OPEN and each.run != own for each in runs):
             return replace(order, again="")  # whoever wishes another one gets this
-        if not order.again and not order.refusal and runs and runs[-1].state == "refused":
-            return replace(order, again=f"r{len(runs)}")  # what was in the way then, a draft say, no longer is
+        if not order.again and not order.refusal and runs and _is_over(runs[-1]):
+            names = {each.run for each in runs}
+            fresh = (replace(order, again=f"r{number}") for number in count(len(runs)))
+            return next(each for each in fresh if each.run_id(self._policy) not in names)
         return order
 
     def _refusing(self, pull: tuple[int, int]) -> bool:
         """Whether the wanted run only says why there is no review."""
         return (self._heads.wanted(pull) or "").endswith(f":{REFUSED}")
 
-    def _supersede(self, pull: tuple[int, int], sequence: int, why: str) -> None:
-        for run in self._runs.older(pull, sequence):
-            self._stop(run, why)
-
-    def _stop(self, run: str, why: str) -> None:
-        # In this order: a run that ends as superseded would not be found again, were we to die before the cancel.
+    def _stop(self, run: str, why: str, *, told: bool = False) -> None:
+        # In this order: a run that ends as superseded would not be found again, were we to die before the others.
         self._queue.cancel([run])
+        record = self._runs.get(run)
+        if told and record is not None and record.started is not None:
+            self._close(record, why)
         if self._runs.end(run, "superseded", why):
             logger.info("superseded %s", run)
+
+    def _close(self, record: RunRecord, why: str, execution: str = "") -> None:
+        """Have the check run ended that it may have left in progress. In the queue, for it takes a call of the host."""
+        told = {**replace(order_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
+        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), told)
 
 
 _ALL = 2**62
 """A sequence behind all others."""
+
+
+def order_of(record: RunRecord) -> Order:
+    """The order that a run was made of, as far as it is needed to carry it out."""
+    refusal = REFUSED if record.run.endswith(f":{REFUSED}") else ""
+    place = (record.installation, record.name, record.repository, record.number, record.head)
+    return Order(*place, cause="mended", refusal=refusal)
+
+
+def _is_over(record: RunRecord) -> bool:
+    """Whether a head that is told of again needs another run than the last one it had.
+
+    What was in the way of a refused one, a draft say, may no longer be. And one that was stopped after it had begun has
+    recorded how it was stopped: taken up again it would come to that end again.
+    """
+    return record.state == "refused" or (record.state == "superseded" and record.started is not None)
 
 
 def _record(run: str, order: Order, sequence: int) -> RunRecord:

@@ -1,4 +1,4 @@
-"""DBOS, as we use it: one queue, two kinds of work, coarse steps. No other module knows it."""
+"""DBOS, as we use it: one queue, three kinds of work, coarse steps. No other module knows it."""
 
 from __future__ import annotations
 
@@ -158,12 +158,16 @@ class Engine:
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
         """What the engine says of runs, in its own words: PENDING, ENQUEUED, SUCCESS, ERROR, CANCELLED ..."""
+        if not names:
+            return {}  # as in `forget`
         with self._asking() as client:
             found = client.list_workflows(workflow_ids=list(names), load_input=False, load_output=False)
             return {each.workflow_id: str(each.status) for each in found}
 
     def forget(self, names: Sequence[str]) -> None:
         """Remove runs that have ended, with the records of their steps."""
+        if not names:
+            return  # an empty list of names is no filter to the engine: it would give all there are
         with self._asking() as client:
             if ended := self._names(client, workflow_ids=list(names), status=list(GONE)):
                 client.delete_workflows(ended)

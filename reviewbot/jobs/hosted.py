@@ -12,24 +12,29 @@ from dataclasses import dataclass, field
 
 from reviewbot import __version__, wiring
 from reviewbot.adapters.github.app import AppTokens, Permission
+from reviewbot.adapters.github.checks import GithubChecks
+from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import read_pull
 from reviewbot.adapters.inbox import InboxError, Tallies, Tally
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.contracts.pulls import PullRef, PullReview
-from reviewbot.errors import HostError
-from reviewbot.host import PullRequest
+from reviewbot.errors import HostAccessError, HostError, HostMissingError
+from reviewbot.host import CheckDraft, PullRequest
 from reviewbot.jobs.asking import resolved
 from reviewbot.jobs.counting import tallies_of
 from reviewbot.jobs.fenced import FencedClient
+from reviewbot.jobs.kept import places_of
 from reviewbot.jobs.person import call_person, reviewers_in
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
 from reviewbot.outgoing import masked_trace
+from reviewbot.output.text import md
 from reviewbot.ports import Clock
-from reviewbot.publish import Signer
-from reviewbot.pulls import Office, Prepared, Terms, carry_out, post, prepare
+from reviewbot.publish import CHECK_NAME, Signer
+from reviewbot.pulls import Office, Prepared, Terms, carry_out, post, posted_before, prepare
+from reviewbot.pulls import Reviewed as Made
 from reviewbot.pulls.checking import begun, given_up
 from reviewbot.pulls.fetching import ref_of
-from reviewbot.triggers import facts_of, refusal_of
+from reviewbot.triggers import PullFacts, facts_of, refusal_of
 
 logger = logging.getLogger("reviewbot.jobs")
 
@@ -52,6 +57,9 @@ POSTING: Mapping[str, Permission] = {
 BUSY = "another worker is posting this review"
 OTHER = "the repository of this name is another one now"
 CLOSED = "the pull request is closed"
+CHANGED = "the pull request changed while its review was refused"
+STOPPED = "Not reviewed any more"
+STANDS = "the review of this head stands there already"
 
 AUTOMATIC = "head"
 """The kind of trigger that nobody gave on purpose: only there the settings may be against a review."""
@@ -87,6 +95,8 @@ def hosted_steps(app: App) -> Steps:
         post=hosted.post,
         resolve=hosted.resolve,
         conclude=hosted.conclude,
+        close=hosted.close,
+        forget=app.tokens.forget,
         count=hosted.count,
     )
 
@@ -112,19 +122,33 @@ class Hosted:
         ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
         with self._office(run, LOOKING) as office, ExitStack() as closing:
             prepared = await asyncio.to_thread(prepare, office, ref, self._terms(run), closing)
-            if why := await asyncio.to_thread(self._against, run.order, office, prepared):
-                return await self._refused(office, ref, why)
+            if (end := await self._needless(run.order, office, prepared)) is not None:
+                return end
             try:
                 reviewed = await carry_out(office, prepared)
             except BaseException:
                 run.keep(masked_trace(prepared.run.trace))
                 raise
-        usage, settings = reviewed.value.review.usage, prepared.settings
-        person = {"label": settings.person_label, "reviewers": reviewers_in(settings.person_reviewers)}
-        tallies = [each._asdict() for each in tallies_of(reviewed.value.review, reviewed.trace.events)]
-        value = {"review": reviewed.value.model_dump(mode="json"), "person": person, "tallies": tallies}
-        tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
-        return Reviewed(value, usage.cost_usd, tokens, masked_trace(reviewed.trace))
+        return _kept(reviewed, prepared)
+
+    async def _needless(self, order: Order, office: Office, prepared: Prepared) -> End | None:
+        """How a run ends that needs no review: the settings are against it, or it stands there already."""
+        if order.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
+            pull, why = await asyncio.to_thread(_against, office, prepared)
+            if why:
+                end = await self._refused(office, prepared.ref, why)
+                # Who changed a label meanwhile was told that nothing was in the way: then this is to be done again.
+                if await asyncio.to_thread(_pull_of, office, prepared) != pull:
+                    raise HostError(CHANGED)
+                return end
+        before = await posted_before(office, prepared)
+        if before is None:
+            return None
+        if order.again:
+            # Whoever asked for it looks at the check, which the host opens again for a re-run.
+            check = await begun(office, prepared.ref)
+            await given_up(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
+        return End("posted", STANDS, url=before.url)
 
     def post(self, run: Run, reviewed: Json) -> Posted | End:
         """Exactly one review; then a person is called, where the review asks for one."""
@@ -147,9 +171,10 @@ class Hosted:
 
     def resolve(self, order: Order) -> Order | None:
         """As `Steps.resolve`."""
-        access = self._app.tokens.installation(order.installation, order.repository_id, POSTING)
-        with FencedClient(access, lambda: True) as client:
-            return resolved(client, order)
+        with self._letting_go(order):
+            access = self._app.tokens.installation(order.installation, order.repository_id, POSTING)
+            with FencedClient(access, lambda: True) as client:
+                return resolved(client, order)
 
     def conclude(self, run: Run, end: End) -> None:
         """As `Steps.conclude`."""
@@ -158,24 +183,37 @@ class Hosted:
             if _other(run.order, pull) is None:
                 asyncio.run(self._refused(office, ref_of(pull), f"{end.reason} (run {run.run_id})"))
 
+    def close(self, order: Order) -> None:
+        """As `Steps.close`. Only a check run is ended that we began when this was the head."""
+        with self._letting_go(order):
+            access = self._app.tokens.installation(order.installation, order.repository_id, LOOKING)
+            with GithubClient(access) as client:
+                checks = GithubChecks(client, order.repository)
+                if found := checks.in_progress(CHECK_NAME, order.head_sha):
+                    text = f"**{STOPPED}:** {md(order.refusal)}\n"
+                    checks.finish_check(found, CheckDraft(STOPPED, text, "", "cancelled"))
+
     @contextmanager
     def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[Office]:
-        access = self._app.tokens.installation(run.order.installation, run.order.repository_id, permissions)
-        with FencedClient(access, run.wanted) as client:
+        with self._letting_go(run.order), self._client(run, permissions) as client:
             signer, own_id = self._app.signer(), self._app.bot_id()
             yield Office(client, signer, run.intents, self._app.clock, run.owner, own_id)
 
+    def _client(self, run: Run, permissions: Mapping[str, Permission]) -> FencedClient:
+        access = self._app.tokens.installation(run.order.installation, run.order.repository_id, permissions)
+        return FencedClient(access, run.wanted)
+
+    @contextmanager
+    def _letting_go(self, order: Order) -> Iterator[None]:
+        """Tokens that the host takes no more, of an App suspended or removed here say, are not given out again."""
+        try:
+            yield
+        except (HostAccessError, HostMissingError):
+            self._app.tokens.forget(order.installation)
+            raise
+
     def _terms(self, run: Run) -> Terms:
         return Terms(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)
-
-    @staticmethod
-    def _against(order: Order, office: Office, prepared: Prepared) -> str:
-        """Why the repository's own settings are against it; empty where they are not, or a person asked for it."""
-        if order.trigger.get("kind", AUTOMATIC) != AUTOMATIC:
-            return ""
-        pull = read_pull(office.client, prepared.ref.repository, prepared.ref.number)
-        paths = tuple(file.path for file in prepared.subject.change.files)
-        return refusal_of(facts_of(pull, paths), prepared.settings)
 
     @staticmethod
     async def _refused(office: Office, ref: PullRef, why: str) -> End:
@@ -210,3 +248,25 @@ def _other(order: Order, pull: PullRequest) -> End | None:
     if pull.head_sha != order.head_sha:
         return End("moved", head_sha=pull.head_sha)
     return None
+
+
+def _pull_of(office: Office, prepared: Prepared) -> PullFacts:
+    pull = read_pull(office.client, prepared.ref.repository, prepared.ref.number)
+    return facts_of(pull, tuple(file.path for file in prepared.subject.change.files))
+
+
+def _against(office: Office, prepared: Prepared) -> tuple[PullFacts, str]:
+    """The pull request as it is now, and why the repository's settings are against its review; empty: they are not."""
+    facts = _pull_of(office, prepared)
+    return facts, refusal_of(facts, prepared.settings)
+
+
+def _kept(made: Made, prepared: Prepared) -> Reviewed:
+    """What posting needs, and nothing that the reviewed code says."""
+    settings, usage = prepared.settings, made.value.review.usage
+    stored = made.value.model_copy(update={"change": places_of(made.value.change)})
+    person = {"label": settings.person_label, "reviewers": reviewers_in(settings.person_reviewers)}
+    tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
+    value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
+    tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
+    return Reviewed(value, usage.cost_usd, tokens, masked_trace(made.trace))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Literal, NamedTuple, Protocol
 
@@ -31,9 +31,9 @@ class Wish(NamedTuple):
 
     key: int
     """Of the delivery, in the inbox."""
-    kind: Literal["review", "withdraw", "forget", "nothing"]
+    kind: Literal["review", "withdraw", "forget", "let go", "nothing"]
     order: Order
-    """For "withdraw" its pull request counts, for "forget" its installation."""
+    """For "withdraw" its pull request counts, for "forget" and "let go" its installation."""
 
 
 class Incoming(Protocol):
@@ -48,21 +48,29 @@ class Incoming(Protocol):
     def failed(self, key: int, reason: str) -> None:
         """This one cannot be understood; it is kept and shown, and does not come again."""
 
+    def release(self, key: int) -> None:
+        """It was not this one's fault that nothing came of it: it comes again, and this time does not count."""
+
 
 class Intake:
     """Moves wishes from the inbox to the desk. A wish is done when the queue has it durably, and not before."""
 
-    def __init__(self, inbox: Incoming, desk: Desk) -> None:
+    def __init__(self, inbox: Incoming, desk: Desk, let_go: Callable[[int], None] | None = None) -> None:
+        """`let_go` is told of each installation whose tokens are not to be given out again."""
         self._inbox = inbox
         self._desk = desk
+        self._let_go = let_go or (lambda _: None)
 
     def once(self) -> int:
         """Move what is there now; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
         wishes = self._inbox.claim(BATCH, LEASE_S)
-        for wish in wishes:
+        for number, wish in enumerate(wishes):
             try:
                 self._take(wish)
             except ReviewbotError:
+                # The queue is away, and not for this one alone: without this, all of them would soon be given up.
+                for each in wishes[number:]:
+                    self._inbox.release(each.key)
                 raise
             except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
                 logger.error("a delivery was set aside (%s)", type(error).__name__)  # noqa: TRY400 - it may quote it
@@ -87,4 +95,7 @@ class Intake:
         elif wish.kind == "withdraw":
             self._desk.withdraw(wish.order.pull, wish.order.as_of)
         elif wish.kind == "forget":
+            self._let_go(wish.order.installation)
             self._desk.forget(wish.order.installation)
+        elif wish.kind == "let go":
+            self._let_go(wish.order.installation)

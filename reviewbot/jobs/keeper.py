@@ -8,11 +8,12 @@ from collections.abc import Callable
 from threading import Event
 from typing import Protocol
 
-from reviewbot.adapters.durable import Chores, Database, Heads, RunRecord, Runs, Workers, forget_old_entries
+from reviewbot.adapters.durable import Chores, Database, Heads, Runs, Workers, forget_old_entries
 from reviewbot.adapters.durable.intents import forget_old_intents
 from reviewbot.errors import ReviewbotError
+from reviewbot.jobs.desk import order_of
 from reviewbot.jobs.options import JobOptions
-from reviewbot.jobs.work import REFUSED, Json, Order
+from reviewbot.jobs.work import Json
 
 logger = logging.getLogger("reviewbot.jobs")
 
@@ -26,7 +27,10 @@ AT_WORK = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 """The engine's words for a run that goes on."""
 
 TIDY_BATCH = 500
-"""Runs that are removed in one round at most."""
+"""Runs that are removed at once: a database takes only so many values in a statement."""
+
+TIDY_BATCHES = 100
+"""In one round at most; the next one goes on."""
 
 
 class Upkeep(Protocol):
@@ -49,7 +53,7 @@ class Upkeep(Protocol):
 
 
 class Pulse:
-    """This worker's signs of life, and the look at those of others. Only where there are several workers."""
+    """This worker's signs of life, and the look at those of others, where there may be several workers."""
 
     def __init__(
         self,
@@ -74,6 +78,9 @@ class Pulse:
     def beat(self) -> bool:
         """Give a sign and take over from those that give none. False: this worker was itself taken for dead."""
         now = self._monotonic()
+        if not self._options.several:
+            self._workers.join(self._executor)  # for who asks whether it lives: nobody else can take its place
+            return True
         if not self._workers.beat(self._executor):
             return False
         if now - self._last > 2 * self._options.beat_s:
@@ -92,7 +99,8 @@ class Pulse:
 
     def leave(self) -> None:
         """Go in good order: nobody needs to wait for the silence to be long enough."""
-        self._engine.take_over(self._executor)
+        if self._options.several:
+            self._engine.take_over(self._executor)
         self._workers.leave(self._executor)
 
 
@@ -106,14 +114,28 @@ class Tidy:
 
     def once(self) -> None:
         """One round, bounded."""
-        runs = Runs(self._database)
-        for run in runs.expired(self._keep_s, TIDY_BATCH):
-            self._engine.forget([run])
-            runs.forget(run)
-        self._engine.forget(self._engine.ended_before(self._keep_s, self._database.now(), TIDY_BATCH))
+        for act in (self._runs, self._leftovers):
+            for _ in range(TIDY_BATCHES):
+                if act() < TIDY_BATCH:
+                    break
         forget_old_entries(self._database, self._keep_s)
         forget_old_intents(self._database, self._keep_s)
         Heads(self._database).forget(self._keep_s)
+
+    def _runs(self) -> int:
+        """Remove old runs and what their steps gave; how many."""
+        runs = Runs(self._database)
+        expired = runs.expired(self._keep_s, TIDY_BATCH)
+        self._engine.forget(list(expired))
+        for run in expired:
+            runs.forget(run)
+        return len(expired)
+
+    def _leftovers(self) -> int:
+        """Remove what else the engine has done long ago, and whose run is gone; how many."""
+        names = self._engine.ended_before(self._keep_s, self._database.now(), TIDY_BATCH)
+        self._engine.forget(names)
+        return len(names)
 
 
 class Mend:
@@ -136,13 +158,6 @@ class Mend:
                 self._runs.end(record.run, "superseded", "it was cancelled")
             elif state not in AT_WORK:
                 self._runs.end(record.run, "parked", "the durable engine gave it up")
-
-
-def order_of(record: RunRecord) -> Order:
-    """The order that a run was made of, as far as it is needed to carry it out."""
-    refusal = REFUSED if record.run.endswith(f":{REFUSED}") else ""
-    place = (record.installation, record.name, record.repository, record.number, record.head)
-    return Order(*place, cause="mended", refusal=refusal)
 
 
 class Rounds:

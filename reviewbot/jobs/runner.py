@@ -23,8 +23,10 @@ from reviewbot.errors import (
     ReviewbotError,
 )
 from reviewbot.jobs.desk import Desk
+from reviewbot.jobs.kept import holds_secret
 from reviewbot.jobs.work import End, Json, Order, Reviewed, Run, Steps, UnwantedError
 from reviewbot.ports import Journal
+from reviewbot.redact import redact
 from reviewbot.service.logs import run_named
 
 logger = logging.getLogger("reviewbot.jobs")
@@ -72,7 +74,11 @@ class Pace:
 
 
 class _Noticed:
-    """A journal that tells of the first new entry of an execution."""
+    """A journal that tells of the first new entry of an execution, and keeps nothing that holds a secret.
+
+    An answer that quotes a key of the reviewed code would have to be kept as it is, for with a mask in it the same run
+    would go another way. So it is not kept at all, and asked for again after a crash.
+    """
 
     def __init__(self, inner: Journal, tell: Callable[[], None]) -> None:
         self._inner = inner
@@ -82,6 +88,8 @@ class _Noticed:
         return self._inner.get(key)
 
     def put(self, key: str, value: str) -> None:
+        if holds_secret(value):
+            return
         self._inner.put(key, value)
         tell, self._tell = self._tell, None
         if tell is not None:
@@ -110,7 +118,11 @@ class Runner:
             attempts = self._runs.begin(run_id, owner, self._executor)
             if attempts is None:
                 return {"end": asdict(End("superseded", NO_LONGER))}
-            return self._carry_out(self._run(run_id, Order.from_json(told), owner), attempts, durable)
+            order = Order.from_json(told)
+            try:
+                return self._carry_out(self._run(run_id, order, owner), attempts, durable)
+            finally:
+                self._desk.left(run_id, owner, order.installation)
 
     def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
         if attempts > MOST_ATTEMPTS:
@@ -139,6 +151,19 @@ class Runner:
             else:
                 logger.info("no review was ordered: %s", found["end"]["reason"])
             return found
+
+    def close(self, told: Json, durable: Durable) -> Json:
+        """End the check run that a run, stopped after it had begun, may have left in progress on its head."""
+        order, run = Order.from_json(told), str(told.get("run", ""))
+
+        def act(_: Json) -> Json:
+            # Whoever is at work on this head, because it came back or is that of another pull request, ends it.
+            if self._steps.close is not None and not self._runs.at_work(order.repository_id, order.head_sha, run):
+                self._steps.close(order)
+            return {}
+
+        with run_named(run):
+            return self._stage("close", partial(self._guarded, act), {}, durable)
 
     def _run(self, run_id: str, order: Order, owner: str) -> Run:
         def wanted() -> bool:
@@ -177,13 +202,13 @@ class Runner:
         except UnwantedError:
             return {"end": asdict(End("superseded", NO_LONGER))}
         except _FINAL_ERRORS as error:
-            return {"end": asdict(End("failed", str(error)))}
+            return _failed(error)
         except HostError as error:
             asked = error.retry_after_s if isinstance(error, HostLimitError) else None
-            logger.warning("the host: %s", error)
+            logger.warning("the host (%s): %s", type(error).__name__, redact(str(error)))
             return {"again": asked or 0.0, "reason": str(error)}
         except ReviewbotError as error:
-            return {"end": asdict(End("failed", str(error)))}
+            return _failed(error)
         except Exception as error:  # noqa: BLE001 - the worker boundary: a fault of ours ends one run, and no worker
             # The error's own text may quote reviewed code.
             where = traceback.extract_tb(error.__traceback__)[-1]
@@ -231,7 +256,7 @@ class Runner:
             await asyncio.wait({task}, timeout=self._pace.look_s)
             if not task.done() and not await asyncio.to_thread(run.wanted):
                 task.cancel()
-                await asyncio.wait({task})
+                await asyncio.gather(task, return_exceptions=True)
                 raise UnwantedError
         return task.result()
 
@@ -261,8 +286,10 @@ class Runner:
             # No recorded step: a parked run has other ones in this place.
             self._guarded(partial(self._conclude, self._steps.conclude, run, end), {})
         state: State = "superseded" if end.state == "moved" else end.state
-        self._over(run, state, end.reason or (MOVED if end.state == "moved" else ""))
-        logger.info("ended: %s", end.state)
+        reason = redact(end.reason or (MOVED if end.state == "moved" else ""))
+        self._over(run, state, reason, end.url)
+        level = logging.WARNING if end.state in ("failed", "parked") else logging.INFO
+        logger.log(level, "ended: %s%s", end.state, f" ({reason})" if reason else "")
         return {"end": asdict(end)}
 
     def _over(self, run: Run, state: State, reason: str, url: str = "") -> None:
@@ -282,3 +309,10 @@ class Runner:
         if head and head != order.head_sha:
             moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
             self._desk.submit(Order.from_json({**order.as_json(), **moved}))
+
+
+def _failed(error: ReviewbotError) -> Json:
+    """The end of a run by an error whose text is ours; which kind it was stands in the log alone."""
+    reason = redact(str(error))
+    logger.warning("%s: %s", type(error).__name__, reason)
+    return {"end": asdict(End("failed", reason))}

@@ -94,6 +94,8 @@ class End:
     reason: str = ""
     head_sha: str = ""
     """Of "moved": the head as the host tells it now."""
+    url: str = ""
+    """Of "posted": the review that stands there already."""
 
 
 @dataclass(frozen=True)
@@ -135,5 +137,10 @@ class Steps:
     Idempotent: a reaction, say, stands once."""
     conclude: Callable[[Run, End], None] | None = None
     """Blocking. Says on the host that a run failed or was parked. Idempotent."""
+    close: Callable[[Order], None] | None = None
+    """Blocking. Ends the check run that a run left in progress on a head of which none will come any more, and says
+    why (`Order.refusal`). Idempotent."""
+    forget: Callable[[int], None] | None = None
+    """Let go of what is kept in memory for an installation that has ended. Raises nothing."""
     count: Callable[[str, float], None] | None = None
     """Blocking. A run has ended: in which state, and seconds after it was ordered. Raises nothing."""

@@ -76,12 +76,12 @@ class Worker:
         open_database(self._options.database, outage_s=START_S).close()
         # From then on a run waits for its database as the engine waits for its own: it must not fail for that.
         self.database = open_database(self._options.database, outage_s=OUTAGE_S)
-        self.engine = Engine(self._engine_options(), {"review": self._review, "ask": self._ask})
+        bodies = {"review": self._review, "ask": self._ask, "close": self._close}
+        self.engine = Engine(self._engine_options(), bodies)
         self.desk = Desk(self.database, self.engine, self._parts.steps.policy)
         self.runner = Runner(self.database, self._parts.steps, self.desk, self.executor, self._parts.pace)
-        self.pulse = Pulse(self.database, self.engine, self.executor, self._options) if self._options.several else None
-        if self.pulse is not None:
-            self.pulse.join()
+        self.pulse = Pulse(self.database, self.engine, self.executor, self._options)
+        self.pulse.join()
         self.engine.start()
         self._start_threads()
         logger.info("worker %s began", self.executor)
@@ -94,6 +94,10 @@ class Worker:
 
     def _ask(self, run: str, told: Json, durable: DbosRun) -> Json:
         return self.runner.ask(run, told, durable)
+
+    def _close(self, name: str, told: Json, durable: DbosRun) -> Json:
+        del name
+        return self.runner.close(told, durable)
 
     def _engine_options(self) -> EngineOptions:
         options = self._options
@@ -108,10 +112,9 @@ class Worker:
 
     def _start_threads(self) -> None:
         if self._parts.inbox is not None:
-            intake = Intake(self._parts.inbox, self.desk)
+            intake = Intake(self._parts.inbox, self.desk, self._parts.steps.forget)
             self._begin("intake", lambda: intake.run(self._closing))
-        if self.pulse is not None:
-            self._begin("pulse", self._beat)
+        self._begin("pulse", self._beat)
         tidy = Tidy(self.database, self.engine, self._options.keep_s)
         chores: dict[str, tuple[float, Callable[[], None]]] = {
             "tidying up": (TIDY_S, tidy.once),
@@ -127,7 +130,7 @@ class Worker:
         self._threads.append(thread)
 
     def _beat(self) -> None:
-        while self.pulse is not None and not self._drained.wait(self._options.beat_s):
+        while not self._drained.wait(self._options.beat_s):
             try:
                 alive = self.pulse.beat()
             except Exception as error:  # noqa: BLE001 - a door: a worker without signs of life is soon taken for dead
@@ -148,8 +151,7 @@ class Worker:
         self._drained.set()
         # What still runs may write no more from here on: its place was given back.
         Runs(self.database).give_back(self.executor)
-        if self.pulse is not None:
-            self.pulse.leave()
+        self.pulse.leave()
         self.engine.stop()
         for thread in self._threads:
             thread.join(timeout=5.0)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import GapReason, ReviewTask, WorkerAnswer, WorkerCard
+from reviewbot.contracts import OVERVIEW, GapReason, ReviewTask, WorkerAnswer, WorkerCard
 from reviewbot.errors import (
     AccountError,
     BudgetError,
@@ -26,9 +26,23 @@ from reviewbot.model.answers import read_answer
 from reviewbot.model.hints import hints_of
 from reviewbot.model.loop import Conversation, LoopError, Spent
 from reviewbot.model.outcome import Attempt
+from reviewbot.model.overview import asked_of, sure_of
 from reviewbot.model.programs import ask_programs
 from reviewbot.model.worker_request import request_of
-from reviewbot.ports import Answer, Clock, Engine, Escalated, Model, OwnTool, Recorder, ToolAnswer, ToolCall, WorkOrder
+from reviewbot.ports import (
+    Answer,
+    Clock,
+    Engine,
+    Escalated,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OwnTool,
+    Recorder,
+    ToolAnswer,
+    ToolCall,
+    WorkOrder,
+)
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
 from reviewbot.threads import in_thread
 
@@ -102,16 +116,22 @@ class ModelEngine:
     async def _asked(self, attempt: Attempt) -> WorkerAnswer:
         """The model's answer. Raises EngineError where it is none, and what the model raises."""
         order = attempt.order
+        if order.card.name == OVERVIEW:
+            return sure_of(read_answer(await self._held(attempt, asked_of(order), {}), WorkerAnswer))
         tools = {tool.offered.name: tool for tool in self._own(order)}
         sections = await in_thread(lambda: self.told(order))
         offered = tuple(tool.offered for tool in tools.values())
         request = request_of(order, self.rules, sections, hints_of(attempt.heard.candidates), offered)
+        return read_answer(await self._held(attempt, request, tools), WorkerAnswer)
+
+    async def _held(self, attempt: Attempt, request: ModelRequest, tools: Mapping[str, OwnTool]) -> ModelReply:
+        """The last reply of the conversation that a request begins."""
 
         async def call(wish: ToolCall) -> ToolAnswer:
-            return await self._called(order, tools, wish)
+            return await self._called(attempt.order, tools, wish)
 
-        talk = Conversation(self.model, call, order.task.constraints.max_turns, attempt.spent)
-        return read_answer(await talk.hold(request), WorkerAnswer)
+        talk = Conversation(self.model, call, attempt.order.task.constraints.max_turns, attempt.spent)
+        return await talk.hold(request)
 
     def _own(self, order: WorkOrder) -> list[OwnTool]:
         return [self.own[name] for name in order.card.tools if name in self.own]

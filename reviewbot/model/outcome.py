@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from reviewbot.contracts import (
     FLOOR_WORKER,
+    OVERVIEW,
     Candidate,
     EscalationReason,
     Gap,
@@ -98,7 +99,9 @@ class Attempt:
 
     def _source(self) -> str:
         """The model's name as a source of findings; a provider may give it any."""
-        return _NO_SLUG.sub("-", self.spent.model or "")[:80] or NAMELESS
+        name = _NO_SLUG.sub("-", self.spent.model or "")[:80] or NAMELESS
+        # Who read all of it is told apart from who read a part, although one model may be both.
+        return f"{name[:60]}@{OVERVIEW}" if self.order.card.name == OVERVIEW else name
 
 
 def candidate_of(reported: Reported, source: str) -> Candidate:

@@ -17,7 +17,7 @@ from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, Propos
 from reviewbot.errors import EngineError, RefusedError
 from reviewbot.model.answers import read_answer
 from reviewbot.model.planning import follow_up_for, named, repair_of, request_for
-from reviewbot.model.seats import seats_of
+from reviewbot.model.seats import NO_FILES, seats_of
 from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, Settled
 from reviewbot.supervisor.adoption import plan_of
 from reviewbot.supervisor.again import tried_again
@@ -113,7 +113,8 @@ class ModelPlanner:
     def _ground(self, change: ChangeSet, routed: Plan) -> Ground:
         crew, limits = self.routed.crew, self.routed.limits
         seats = seats_of(crew)
-        cards = [c for c in crew.cards if c not in seats and (not limits.workers or c.name in limits.workers)]
+        routed_to = [card for card in crew.cards if card.applies_to != (NO_FILES,)]
+        cards = [card for card in routed_to if not limits.workers or card.name in limits.workers]
         allowed = {
             file.path: frozenset(
                 card.name

@@ -53,4 +53,4 @@ def with_seats(crew: Crew, count: int) -> Crew:
 
 def seats_of(crew: Crew) -> tuple[WorkerCard, ...]:
     """The seats of a crew."""
-    return tuple(card for card in crew.cards if card.applies_to == (NO_FILES,))
+    return tuple(card for card in crew.cards if card.task_type == SEAT)

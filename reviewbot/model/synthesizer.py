@@ -79,7 +79,7 @@ class ModelSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything. No error: where a call fails the rules' result stands, with a note."""
         notes = list(self.notes)
-        weighed = await self._weighed(change, findings_of(settled), notes)
+        weighed = await self._weighed(change, findings_of(settled), self.rules.after(settled), notes)
         if self.critic is not None:
             critique = await self.critic.criticized(change, weighed)
             weighed = critique.weighed
@@ -88,25 +88,25 @@ class ModelSynthesizer:
         told = Told(self.engine, notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weighed, told)
 
-    async def _weighed(self, change: ChangeSet, findings: Sequence[Finding], notes: list[str]) -> Weighed:
+    async def _weighed(self, change: ChangeSet, findings: Sequence[Finding], rules: Rules, notes: list[str]) -> Weighed:
         """As a model settled it; where anything breaks on the way, as rules alone have it."""
         try:
-            return await self._settled(change, findings, notes)
+            return await self._settled(change, findings, rules, notes)
         except Exception as error:  # noqa: BLE001 - a model's part is an extra: no fault in it may cost the review
             # The type alone: the text of a foreign error may hold anything.
             why = type(error).__name__
             notes.append(f"{UNSETTLED}: {why} on the way")
             self.trace.record("settled", by="synthesizer", effect="failed", reason=why)
-            return weigh(findings, self.rules)
+            return weigh(findings, rules)
 
-    async def _settled(self, change: ChangeSet, findings: Sequence[Finding], notes: list[str]) -> Weighed:
-        found = clusters_of(merged(findings, self.rules.together), self.rules, MAX_CLUSTERS)
+    async def _settled(self, change: ChangeSet, findings: Sequence[Finding], rules: Rules, notes: list[str]) -> Weighed:
+        found = clusters_of(merged(findings, rules.together), rules, MAX_CLUSTERS)
         answers = await self._answers(change, found, notes)
-        outcome = settle(found, answers or (), self.rules)
+        outcome = settle(found, answers or (), rules)
         for decision in outcome.decisions if answers is not None else ():
             self._record(decision)
         beside = await self._beside(change, outcome.single, notes)
-        weighed = placed(beside.single, outcome.conflicts, self.rules)
+        weighed = placed(beside.single, outcome.conflicts, rules)
         weighed.withheld.extend(beside.repeated)
         return weighed
 

@@ -18,6 +18,9 @@ NAME_FIELDS = frozenset(
 )
 """Fields of a review or trace that name something and hold no text of the change."""
 
+_CHOSEN = "arguments"
+"""The field of what a model gave to a tool. A name in it is the model's, and says nothing of what stands there."""
+
 _SHORTEST_SECRET = 16
 """Characters. The name of a field is masked from there on: a model may choose those of a tool's arguments."""
 
@@ -52,7 +55,9 @@ def _masked(value: object, key: str = "", depth: int = 0) -> object:
     if depth > _DEEPEST:
         return _TOO_DEEP
     if isinstance(value, dict):
-        return {_name(name): _masked(inner, name, depth + 1) for name, inner in value.items()}
+        return {
+            _name(name): _masked(inner, key if key == _CHOSEN else name, depth + 1) for name, inner in value.items()
+        }
     if isinstance(value, list):
         return [_masked(inner, key, depth + 1) for inner in value]
     if key == "replacement" and isinstance(value, str) and redact(value) != value:

@@ -28,7 +28,11 @@ UNKNOWN = "unknown"
 """What stands for a price that is not known."""
 
 _CENT = 0.01
-_SECOND, _MINUTE = 1_000, 60_000  # milliseconds
+_LEAST = 0.0001
+"""The smallest amount that four digits show. What cost less did cost something, and is told as this much."""
+_SECOND = 1_000  # milliseconds
+_ALMOST_A_MINUTE = 59_950
+"""Milliseconds. From here on one digit behind the point would tell of 60.0 seconds."""
 
 
 class Cost(NamedTuple):
@@ -79,7 +83,7 @@ def speed_up(review: Review) -> str:
 
 def dollars(usage: Usage) -> str:
     """Money in words; what calls of unknown price cost is unknown, and not nothing."""
-    known = f"${usage.cost_usd:.4f}" if 0 < usage.cost_usd < _CENT else f"${usage.cost_usd:.2f}"
+    known = f"${max(_LEAST, usage.cost_usd):.4f}" if 0 < usage.cost_usd < _CENT else f"${usage.cost_usd:.2f}"
     if not usage.unpriced_calls:
         return known
     return f"{known} and an unknown price" if usage.cost_usd else UNKNOWN
@@ -151,7 +155,7 @@ def seconds(milliseconds: int) -> str:
     """A duration for people: "850 ms", "1.2 s", "3 min 20 s"."""
     if milliseconds < _SECOND:
         return f"{milliseconds} ms"
-    if milliseconds < _MINUTE:
+    if milliseconds < _ALMOST_A_MINUTE:
         return f"{milliseconds / _SECOND:.1f} s"
     minutes, rest = divmod(round(milliseconds / _SECOND), 60)
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"

@@ -105,7 +105,7 @@ class Prover:
         ending = "\r" if old[0].endswith("\r") else ""
         patch = Patch(finding.line, finding.end_line, tuple(line + ending for line in new))
         first, last, _ = patch.touched(lines)
-        if not added_in(hunk).issuperset(range(first, last + 1)):
+        if not _is_added(hunk, first, last):
             return "it changes lines that this change did not add"
         return _Place(file, hunk, lines, patch)
 
@@ -139,7 +139,7 @@ def _unfit(old: list[str], new: list[str]) -> str:
     text = "\n".join(new)
     if _BREAKS_OUT.search(text) or "\ufffd" in "\n".join(old) or visible(text) != text:
         return "it holds what cannot be shown as code without doubt"
-    if [line.removesuffix("\r") for line in old] == new or new == [""]:
+    if [line.removesuffix("\r") for line in old] == new:
         return "it changes nothing that can be shown"
     if len({line.endswith("\r") for line in old}) > 1:
         return "its lines end in different ways"
@@ -162,6 +162,12 @@ def _misparsed(place: _Place, text: str) -> str:
     if language == "python" and outside(before, patch.line, patch.end_line) != outside(text, patch.line, last, delta):
         return "it changes what stands outside of its lines"
     return ""
+
+
+def _is_added(hunk: Hunk, first: int, last: int) -> bool:
+    """Whether only added lines change; where lines are merely put in (last < first), one beside them must be added."""
+    added = added_in(hunk)
+    return added.issuperset(range(first, last + 1)) if first <= last else not added.isdisjoint((first - 1, first))
 
 
 def _is_evidence(old: list[str], finding: Finding) -> bool:

@@ -17,6 +17,13 @@ from reviewbot.service.lifeline import VARIABLE
 logger = logging.getLogger("reviewbot.supervisor")
 
 
+WRONGLY = (
+    "%s cannot run as it was started; its own line above says why. Until that is mended nothing is done of what comes "
+    "in, but it is accepted and kept. Started again in %.0f s; what stands in variables takes a restart of all"
+)
+"""For whoever reads the log: everything else seems to be well."""
+
+
 def _always() -> bool:
     return True
 
@@ -29,6 +36,8 @@ class Child:
     argv: tuple[str, ...]
     ready: Callable[[], bool] = field(default=_always)
     """Whether it can be started yet."""
+    vital: bool = True
+    """Whether all end where it says that it was started wrongly; else the others go on, and it is tried again."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,14 @@ class Pace:
     """Whoever lived so long is not failing over and over."""
     look_s: float = 0.5
     """Between two looks at whether a child may be started."""
+    wrong_wait_s: float = 30.0
+    """Before the next start of one that says that it was started wrongly: a database may come, a lock may go."""
     grace_s: float = 60.0
     """For a child that was asked to stop; then it is killed. What it was at goes on with the next start."""
 
 
 async def supervise(children: Sequence[Child], pace: Pace | None = None) -> int:
-    """Run until SIGTERM or SIGINT, or until a child says that it was started wrongly; the exit code."""
+    """Run until SIGTERM or SIGINT, or until a vital child says that it was started wrongly; the exit code."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -75,12 +86,17 @@ class _Keeper:
                 await self._pause(self._pace.look_s)
                 continue
             began = asyncio.get_running_loop().time()
-            process = await self._start()
+            try:
+                process = await self._start()
+            except OSError as error:  # no memory, or too many processes: the others need not end for that
+                logger.error("%s cannot be started (%s)", self._child.name, type(error).__name__)  # noqa: TRY400 - no bug
+                await self._pause(self._pace.longest_wait_s)
+                continue
             code = await self._watch(process)
             if self._stop.is_set():
                 break
             logger.warning("%s ended with %d", self._child.name, code, extra={"child": process.pid})
-            if code == ExitCode.USAGE:
+            if code == ExitCode.USAGE and self._child.vital:
                 self._stop.set()
                 return code
             await self._pause(self._next_wait(code, asyncio.get_running_loop().time() - began))
@@ -113,6 +129,9 @@ class _Keeper:
                 process.kill()
 
     def _next_wait(self, code: int, lived_s: float) -> float:
+        if code == ExitCode.USAGE:
+            logger.error(WRONGLY, self._child.name, self._pace.wrong_wait_s)
+            return self._pace.wrong_wait_s
         if code < 0 or lived_s >= self._pace.settled_s:
             self._wait_s = self._pace.first_wait_s
         else:

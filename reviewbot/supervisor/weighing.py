@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Conflict, Finding, HumanItem, Withheld, WorkerCard
+from reviewbot.contracts import OVERVIEW, SEVERITY_ORDER, ChangeSet, Conflict, Finding, HumanItem, Withheld, WorkerCard
+from reviewbot.ports import Settled
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import Together, by_a_model_alone, by_programs_alone
 
@@ -16,6 +17,10 @@ LEAST_ROOM = 3
 LINES_FOR_EACH = 40
 """Findings of models that a change has room for: three, or one for each so many changed lines. At a thousand lines that
 is the cap of a review. Who tells an author of twelve lines of forty is not read at the twelfth."""
+
+ALONE = 90
+"""From where on a warning is shown that only readers of parts report, of a change that somebody has read as a whole:
+who looks at a part through a verifier's glass takes much for certain that nobody would have told the author."""
 
 _REASON_CHARS = 240
 """Of a verifier's words in the reason why a finding is withheld: enough to see what it doubts."""
@@ -32,6 +37,14 @@ class Rules:
     """How far several programs are trusted that speak of one place."""
     room: int | None = None
     """Findings that are shown of those which only models have made, and all critical ones; None: no such limit."""
+
+    read_whole: bool = False
+    """Whether a model has read the whole change at once in this run."""
+
+    def after(self, settled: Mapping[str, Settled]) -> Rules:
+        """The rules for what these tasks found."""
+        ends = [end for end in settled.values() if end.task.worker == OVERVIEW]
+        return replace(self, read_whole=bool(ends) and all(end.answered for end in ends))
 
     @classmethod
     def of(
@@ -53,6 +66,13 @@ class Rules:
         """Whether a finding is certain enough to be shown."""
         # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
         return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
+
+    def stands_alone(self, finding: Finding) -> bool:
+        """Whether a certain finding is shown whoever else has seen it, or has not."""
+        if not self.read_whole or not by_a_model_alone(finding) or finding.severity == "critical":
+            return True
+        seen = any(source.endswith(f"@{OVERVIEW}") for source in finding.sources)
+        return seen or (finding.severity == "warning" and finding.confidence >= ALONE)
 
     def matters(self, finding: Finding) -> bool:
         """Whether a reader is told of it in full: it is shown, or goes to a person."""
@@ -95,7 +115,7 @@ def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rule
     for finding in sorted([*single, *weak], key=rank):
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
-        elif rules.let_through(finding):
+        elif rules.let_through(finding) and rules.stands_alone(finding):
             shown.append(finding)
         else:
             withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
@@ -153,6 +173,8 @@ def _why_a_person(finding: Finding, rules: Rules) -> str | None:
 def _why_not(finding: Finding, rules: Rules) -> str:
     if finding.type not in rules.thresholds:
         return f"no worker of this run is there for {finding.type}"
+    if rules.let_through(finding):
+        return f"confidence {finding.confidence}, {finding.severity}: whoever read the whole change does not name it"
     below = f"confidence {finding.confidence} is below {rules.thresholds[finding.type]}"
     doubt = _shortened(finding.proof) if by_a_model_alone(finding) else ""
     return f"{below}: {doubt}" if doubt else below

@@ -26,6 +26,12 @@ _EDGE_LINES = 6
 _PARSE_BUDGET = 20_000
 """Lines that may be parsed for one hunk over all attempts, so that a long hunk cannot hold up the review."""
 
+_LINE_CHARS = 200
+"""A longer line counts as several: to parse it takes as long."""
+
+_LARGEST_HUNK = 1_000_000
+"""Characters. The tree of a longer hunk would take hundreds of megabytes, as that of a file would."""
+
 _MOST_ATTEMPTS = 500
 """For one hunk. Of 1,891 hunks of one large change a single one would have needed more."""
 
@@ -69,12 +75,14 @@ class _Piece(NamedTuple):
 
 def repair(lines: Sequence[str]) -> Fragment:
     """The new side of one hunk, without markers, as a text that parses where that can be reached."""
+    pieces = [_Piece(line, index) for index, line in enumerate(lines)]
+    if sum(map(len, lines)) > _LARGEST_HUNK:
+        return _fragment(pieces, None)
     budget = _PARSE_BUDGET
     newer: bool | None = None
     tried: list[list[_Piece]] = []
-    attempts = _attempts([_Piece(line, index) for index, line in enumerate(lines)])
-    for attempt in islice(attempts, _MOST_ATTEMPTS):
-        budget -= len(attempt)
+    for attempt in islice(_attempts(pieces), _MOST_ATTEMPTS):
+        budget -= sum(1 + len(piece.text) // _LINE_CHARS for piece in attempt)
         if tried and attempt == tried[0]:  # where nothing is missing, the first completion is the hunk as it is
             tried = [*tried, attempt][:_WORTH_KEEPING]
             continue
@@ -130,7 +138,7 @@ def _completed(body: list[_Piece]) -> Iterator[list[_Piece]]:
     for around in _AROUND:
         for quote in quotes:
             found = scan(texts, quote)
-            heads = _HEADS if found.unmatched.endswith(")") and not around else ("",)
+            heads = _HEADS if found.unmatched[-1:] == [")"] and not around else ("",)
             tails = _TAILS if found.open or found.continued or around else ("",)
             for head, tail in product(heads, tails):
                 yield [*_in_front(found, texts[0], around, head, quote), *body, *_behind(found, around, tail)]

@@ -36,6 +36,10 @@ _PREFIX = re.compile(r"(?<![\w])(?:[rRbBuUfFtT]{1,2})$")
 _OTHER = {"'": '"', '"': "'"}
 _OPENING, _CLOSING = "([{", ")]}"
 
+_DEEPEST = 16
+"""Texts and braces that stand in each other. Python 3.11 has four kinds of quotes, so that no five texts can be said in
+each other there, and each end of one looks at all that is in it: thousands in each other would take minutes."""
+
 
 def older(text: str) -> str:
     """The text with the same rows in the syntax of Python 3.11, as far as that can be done."""
@@ -70,9 +74,11 @@ class _Quotes:
         self._open: list[_Literal | _Field] = []
 
     def replaced(self) -> str:
-        """The text, with other quotes for those that stand inside of the same ones."""
+        """The text, with other quotes for those that stand inside of the same ones; as it is where that is too deep."""
         place = 0
         while place < len(self._text):
+            if len(self._open) > _DEEPEST:
+                return self._text
             inside = self._open[-1] if self._open else None
             if isinstance(inside, _Literal):
                 place = self._in_literal(inside, place)

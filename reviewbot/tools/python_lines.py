@@ -44,10 +44,10 @@ class Scan:
     """What `scan` found."""
 
     statements: list[Statement] = field(default_factory=list)
-    unmatched: str = ""
+    unmatched: list[str] = field(default_factory=list)
     """Closing brackets without an opening one, in order."""
-    open: str = ""
-    """Brackets that are open at the end."""
+    open: list[str] = field(default_factory=list)
+    """Brackets that are open at the end. A list, for to lengthen a text copies it, and a file can hold millions."""
     quote: str = ""
     """The triple quotes of the text that is open at the end."""
     header: bool = False
@@ -56,6 +56,8 @@ class Scan:
     """The last line ends with a backslash."""
     awaits: bool = False
     """Something is awaited before the first definition."""
+    defines: bool = False
+    """One of the statements begins a definition."""
     first_is_header: bool = False
     """The first statement is the head of a block."""
     pad: str = " "
@@ -94,12 +96,13 @@ def scan(lines: Sequence[str], quote: str = "") -> Scan:
     inside = bool(quote)
     for line in lines:
         if not found.awaits and _AWAITS.search(line):
-            found.awaits = not any(statement.word in _DEFINITIONS for statement in found.statements)
+            found.awaits = not found.defines
         stripped = line.strip()
         if not (inside or found.open or found.continued) and stripped and not stripped.startswith("#"):
             if len(found.statements) == 1:
                 found.first_is_header = found.header
             found.statements.append(_statement(line))
+            found.defines = found.defines or found.statements[-1].word in _DEFINITIONS
         _scan_line(found, line, inside=inside)
         inside = bool(found.quote)
     return found
@@ -159,7 +162,7 @@ def _take(found: Scan, line: str, match: re.Match[str]) -> int:
     elif token in {'"', "'"}:
         return _skip_string(line, end, token)
     elif token in _OPENERS:
-        found.open += token
+        found.open.append(token)
     elif token in _CLOSERS:
         _shut(found, token)
     return end
@@ -167,10 +170,10 @@ def _take(found: Scan, line: str, match: re.Match[str]) -> int:
 
 def _shut(found: Scan, token: str) -> None:
     if found.open and _OPENERS[found.open[-1]] == token:
-        found.open = found.open[:-1]
+        found.open.pop()
     else:
-        found.unmatched += token
-        found.open = ""
+        found.unmatched.append(token)
+        found.open.clear()
         _merge(found, token)
 
 
@@ -178,6 +181,7 @@ def _merge(found: Scan, token: str) -> None:
     """Everything up to an unmatched bracket is the rest of one statement that began before the first line."""
     last = found.statements[-1] if found.statements else Statement(0, "")
     found.statements[:] = [Statement(last.indent, token)]
+    found.defines = False
 
 
 def _skip_text(found: Scan, line: str, position: int) -> int:

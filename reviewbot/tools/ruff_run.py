@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from reviewbot.threads import in_thread
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
@@ -22,7 +23,7 @@ from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import whole_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reviewbot.contracts import Payload
     from reviewbot.ports import Snapshot
@@ -176,16 +177,13 @@ class RuffRunner:
         finished = await run_program(self._found(), arguments, texts, limits=self._limits)
         if _UNREAD in finished.stderr:
             raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)
-        reports: dict[str, list[Report]] = {name: [] for name in named}
         try:
-            for item in json.loads(finished.stdout):
-                name = Path(item["filename"]).name
-                reports[name] += _report(item, named[name], self._known)
+            # To find where logical lines end may take seconds, for which nothing else of the review would go on.
+            reports = await in_thread(lambda: _reports(finished.stdout, named, self._known))
         except (ValueError, LookupError, TypeError, RecursionError):
             message = "ruff gave an answer that cannot be read"
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
-        ordered = [sorted(found, key=lambda report: (report.first, report.code)) for found in reports.values()]
-        return ordered, finished.duration_ms
+        return reports, finished.duration_ms
 
     async def _ask(self) -> _Program:
         finished = await run_program(self._found(), ("--version",), {}, limits=self._limits)
@@ -196,6 +194,15 @@ class RuffRunner:
         if self._program is None:
             raise ProgramError("missing_program", "ruff is not installed")
         return self._program
+
+
+def _reports(answer: bytes, named: Mapping[str, Source], known: frozenset[str]) -> list[list[Report]]:
+    """The reports of each source in ruff's JSON, in the order of its lines."""
+    reports: dict[str, list[Report]] = {name: [] for name in named}
+    for item in json.loads(answer):
+        name = Path(item["filename"]).name
+        reports[name] += _report(item, named[name], known)
+    return [sorted(found, key=lambda report: (report.first, report.code)) for found in reports.values()]
 
 
 def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[Report]:

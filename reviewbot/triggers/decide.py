@@ -35,7 +35,7 @@ def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger
         return Refusal(f"nothing is done for {event.name} {event.action}")
     if event.action == "closed":
         return _trigger(event, "closed", "closed")
-    if event.action not in HEAD_ACTIONS and not _may_change_the_answer(event, settings):
+    if event.action not in HEAD_ACTIONS and not _may_change_the_answer(event):
         return Refusal(f"nothing is done for {event.name} {event.action}")
     trigger = _trigger(event, "head", event.action)
     reason = refusal_of(event.pull, settings)
@@ -98,15 +98,14 @@ def _asked_again(event: Event) -> Trigger | Refusal:
     return _trigger(event, "rerun", f"{event.name} rerequested")
 
 
-def _may_change_the_answer(event: Event, settings: Settings) -> bool:
-    """Whether a label or a title that was just changed is one that the settings look at."""
-    if event.action in {"labeled", "unlabeled"}:
-        return bool(settings.only_labels or settings.skip_labels)
+def _may_change_the_answer(event: Event) -> bool:
+    """Whether something was just changed that settings may look at: the operator's, or those of the repository.
+
+    Those are not known here. Where nothing was in the way of a review, the job finds that there is nothing to do.
+    """
     if event.action == "edited":
-        return ("title" in event.changed and bool(settings.skip_titles)) or (
-            "base" in event.changed and bool(settings.only_branches)
-        )
-    return False
+        return not {"title", "base"}.isdisjoint(event.changed)
+    return event.action in {"labeled", "unlabeled"}
 
 
 def _trigger(event: Event, kind: TriggerKind, reason: str) -> Trigger:

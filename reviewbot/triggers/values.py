@@ -7,13 +7,17 @@ from typing import Literal
 
 from reviewbot.host import PullRequest
 
-TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled"]
+TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled", "narrowed"]
 """What is asked for.
 
 head: the pull request has a head that should have a review (opened, reopened, ready, a push ...).
 rerun: somebody asked for our check again. command: somebody wrote one. closed: nothing more is to be done for it.
-uninstalled: the installation has ended; there is no repository then (id 0, no name).
+uninstalled: the installation has ended; there is no repository then (id 0, no name). narrowed: it was suspended, or
+has other repositories or rights now; no repository either.
 """
+
+LIFTING = frozenset({"labeled", "unlabeled", "edited", "ready_for_review"})
+"""Reasons after which the same head may be judged otherwise: what was in the way of a review may be gone."""
 
 CommentKind = Literal["issue", "review"]
 """Where a comment stands: in the conversation, or at a line. Each has a path of its own in the API."""
@@ -56,6 +60,11 @@ class Trigger:
         what = self.comment_id if self.kind == "command" else self.target_id
         parts = (self.kind, self.place, self.head_sha, what, self.comment_kind, "refused" if self.refusal else "")
         return ":".join("" if part is None else str(part) for part in parts)
+
+    @property
+    def lifts(self) -> bool:
+        """Whether it may lift a refusal: then it is no repeat of what was refused, and one label is not another."""
+        return self.kind == "head" and self.reason in LIFTING
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TypedDict
 from pydantic import ValidationError
 
 from reviewbot.config.settings import Settings
-from reviewbot.triggers import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, decide
+from reviewbot.triggers import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, TriggerKind, decide
 from reviewbot.web.payloads import (
     Account,
     Acted,
@@ -25,6 +25,14 @@ from reviewbot.web.payloads import (
     PullPayload,
     ReviewCommentPayload,
 )
+
+_INSTALLATIONS: Mapping[tuple[str, object], TriggerKind] = {
+    ("installation", "deleted"): "uninstalled",
+    ("installation", "suspend"): "narrowed",
+    ("installation", "new_permissions_accepted"): "narrowed",
+    ("installation_repositories", "removed"): "narrowed",
+}
+"""What follows from the events of a whole installation."""
 
 GHOST = "ghost"
 """GitHub's name for an account that is gone."""
@@ -104,7 +112,8 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
 def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: Identity) -> Trigger | Refusal:
     """Much can be deleted in an installation, a comment say: only an event about the whole of it tells who has it."""
     told = payload.get("installation")
-    if name != "installation" or payload.get("action") != "deleted" or told is None:
+    kind = _INSTALLATIONS.get((name, payload.get("action")))
+    if kind is None or told is None:
         return Refusal("nothing is done for this event")
     if not isinstance(told, dict) or not told.keys() >= {"account", "app_id"}:
         return Refusal("the body is of another event")
@@ -112,13 +121,13 @@ def _installation(name: str, payload: Mapping[str, object], delivery_id: str, wh
     if found.installation.app_id != who.app_id:
         return Refusal("it is the installation of another App")
     return Trigger(
-        kind="uninstalled",
+        kind=kind,
         installation_id=found.installation.id,
         repository_id=0,
         repository="",
         number=None,
         head_sha=None,
-        reason="the App was removed",
+        reason="the App was removed" if kind == "uninstalled" else f"{name} {payload['action']}",
         delivery_id=delivery_id,
     )
 

@@ -9,9 +9,12 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from werkzeug.exceptions import Forbidden
 
 from reviewbot.adapters.inbox import InboxError
+from reviewbot.errors import ConfigError
 from reviewbot.web.metrics import WebMetrics
 from reviewbot.web.parts import WebParts
 from reviewbot.web.peers import peer_of
+
+NO_WORKER = "no worker runs: what comes in is kept, and waits for one"
 
 
 def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
@@ -26,11 +29,15 @@ def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
     def readyz() -> tuple[Response, int]:
         try:
             count, age = parts.inbox.lag()
-        except InboxError:
+            workers = None if parts.workers is None else parts.workers()
+        except (InboxError, ConfigError):
             return jsonify(status="unavailable", database="unavailable"), 503
         configured = parts.credentials() is not None
         late = parts.ready_max_age_s is not None and age > parts.ready_max_age_s
         told = {"database": "ok", "configured": configured, "queue": {"waiting": count, "oldest_s": round(age, 3)}}
+        if workers is not None:
+            # Without one this process is ready all the same: what it turned away would be lost, and not wait.
+            told |= {"workers": workers} if workers else {"workers": 0, "note": NO_WORKER}
         ready = configured and not late
         return jsonify(status="ok" if ready else "unavailable", **told), 200 if ready else 503
 

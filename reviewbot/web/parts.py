@@ -60,6 +60,8 @@ class WebParts:
     """What workers have counted. Raises InboxError."""
     states: Callable[[], Mapping[Any, int]] = _no_states
     """How many runs there are in each state, by its name. Raises InboxError or ConfigError."""
+    workers: Callable[[], int] | None = None
+    """How many give signs of life; None where nobody can tell. Raises ConfigError."""
     metrics_token: str | None = None
     """Who shows it may read the metrics from anywhere; None: only this machine and its private networks may."""
     ready_max_age_s: float | None = None

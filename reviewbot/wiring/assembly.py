@@ -16,8 +16,9 @@ from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide, repository_crew, settings_of
-from reviewbot.contracts import ChangeSet, Review
+from reviewbot.contracts import OVERVIEW, ChangeSet, Review
 from reviewbot.errors import ConfigError
+from reviewbot.model.overview import with_overview
 from reviewbot.model.seats import with_seats
 from reviewbot.ports import Crew, Journal
 from reviewbot.review import Setup, review
@@ -28,7 +29,7 @@ from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, Rates, asks_models
+from reviewbot.wiring.models import Around, Rates, asks_models, prompt
 from reviewbot.wiring.subjects import Subject, notes_on
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
@@ -144,13 +145,15 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
 
 
 def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
-    crew = _timed(baseline_crew() if given.baseline else crew_for(subject.base), settings)
+    crew = baseline_crew() if given.baseline else crew_for(subject.base)
     if asks_models(settings, given.environ):
         crew = with_seats(crew, settings.extra_workers)
+        if not given.baseline:
+            crew = with_overview(crew, prompt(OVERVIEW))
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
         known = ", ".join(card.name for card in crew.cards)
         raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
-    return crew
+    return _timed(crew, settings)  # last, so that seats and the overview have the operator's time as well
 
 
 def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:

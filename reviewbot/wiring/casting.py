@@ -11,12 +11,13 @@ from reviewbot.adapters.replay import Given, Noted, NotedBooks
 from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
 from reviewbot.context.service import Context
-from reviewbot.contracts import Plan
+from reviewbot.contracts import OVERVIEW, Plan
 from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
 from reviewbot.model.critic import Critic
 from reviewbot.model.engine import ModelEngine
 from reviewbot.model.evidence import evidence_of
 from reviewbot.model.headstart import HeadStart
+from reviewbot.model.overview import OverviewPlanner
 from reviewbot.model.planner import ModelPlanner, Planning
 from reviewbot.model.synthesizer import ModelSynthesizer
 from reviewbot.model.told import told
@@ -106,6 +107,9 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     limits = _limits(settings, ground, models=True)
     routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
     planning = Planning(plan_above=settings.plan_above, replan=settings.replan)
+    planner = ModelPlanner(
+        routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
+    )
     # What these two are told decides the review, and so a replay of the trace needs their words.
     noted = Noted(line.model, trace)
     critic = Critic(noted, prompt("critic"), trace) if settings.critic else None
@@ -122,9 +126,7 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     )
     return Parts(
         engine=engine,
-        planner=ModelPlanner(
-            routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
-        ),
+        planner=_with_overview(planner, settings, ground.crew),
         verifier=GuardedVerifier(ModelVerifier(line.model, prompt("verifier"), trace, evidence_of), left_s),
         synthesizer=synthesizer,
         close=_both(head.close, line.close),
@@ -176,6 +178,13 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
         programs=ground.programs.covers,
         has_conventions=has_conventions,
     )
+
+
+def _with_overview(planner: Planner, settings: Settings, crew: Crew) -> Planner:
+    """The planner with the reading of the whole change. Whoever named the workers that are to run has named all."""
+    card = next(card for card in crew.cards if card.name == OVERVIEW)
+    wanted = not settings.workers or OVERVIEW in settings.workers
+    return OverviewPlanner(planner, settings.overview_lines if wanted else 0, card)
 
 
 def _both(first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:

@@ -88,6 +88,15 @@ def test_a_push_of_more_commits_than_github_lists_is_not_reviewed_in_part(before
     assert read("push", pushed(OLD, NEW, [FIRST] * 2_048)) == RangeEvent(f"{OLD}..{NEW}")
 
 
+def test_the_name_of_the_repository_counts_in_any_case() -> None:
+    assert read("push", pushed(OLD, NEW, [NEW]), REPOSITORY.upper()) == RangeEvent(f"{OLD}..{NEW}")
+
+
+def test_an_event_that_is_no_object_is_wrong_from_its_start() -> None:
+    with pytest.raises(InputError, match="at its start"):
+        read("push", [])
+
+
 def test_half_a_character_in_a_text_spoils_no_event() -> None:
     assert read("pull_request", pull_request(7, title="\ud83d", body="\udce9")) == PullEvent(7)
 

@@ -14,7 +14,8 @@ from reviewbot.action.summary import PASSED_EMPTY, PASSED_UNREAD
 from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Verdict
 from reviewbot.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
 from tests.action_runner import BEFORE, DEFECT, Checkout, pull_request, pushed, zeros
-from tests.action_runner.played import PlayedPulls, Run, a_review, reviewed
+from tests.action_runner.played import PlayedPulls, Run, reviewed
+from tests.publishing import a_review
 
 MakeFinding = Callable[..., Finding]
 
@@ -100,9 +101,13 @@ def test_a_review_that_read_nothing_gives_no_zero_and_no_log_that_would_close_al
 
 
 def test_every_run_that_reviewed_says_in_its_log_how_it_ended(run: Run, a_finding: MakeFinding) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(a_finding()), ExitCode.GATE)))
+    told = run(
+        "pull_request",
+        pull_request(),
+        PlayedPulls(reviewed(a_review(a_finding(), headline="1 issue found"), ExitCode.GATE)),
+    )
 
-    assert told.log == "reviewbot: 1 issues found. Check failed: a finding closes the gate (`fail-on`).\n"
+    assert told.log == "reviewbot: 1 issue found. Check failed: a finding closes the gate (`fail-on`).\n"
 
 
 def test_an_answer_that_was_lost_is_not_called_nothing_posted(run: Run, a_finding: MakeFinding) -> None:

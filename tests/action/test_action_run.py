@@ -21,7 +21,8 @@ from reviewbot.errors import (
     HostMissingError,
 )
 from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, pull_request, pushed, read_yaml, zeros
-from tests.action_runner.played import URL, PlayedPulls, Run, a_review, reviewed
+from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
+from tests.publishing import a_review
 
 MakeFinding = Callable[..., Finding]
 
@@ -46,7 +47,7 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
         "coverage": "1/1",
     }
     assert f"- Posted: <{URL}>" in told.summary
-    assert told.summary.startswith("## reviewbot: 2 issues found\n\n- **Check passed")
+    assert told.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed in full\n\n- **Check passed")
 
 
 def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
@@ -140,6 +141,7 @@ def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path:
 
     assert (told.code, told.outputs["verdict"], told.outputs["critical"]) == (ExitCode.GATE, "issues", "1")
     assert "::error file=run.py,line=5" in told.log
+    assert f"\n- Reviewed: `{before[:12]}..{after[:12]}`, 1 file\n" in told.summary
     assert KEYLESS in told.summary
     assert NOTHING_TO_POST_TO in told.summary
 

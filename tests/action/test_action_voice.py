@@ -120,13 +120,19 @@ def test_a_secret_is_hidden_where_it_was_escaped_already(voice: Voice) -> None:
     assert summary(voice) == HIDDEN
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b-c"]), st.text(st.characters(exclude_characters="\r"))))
+@given(st.dictionaries(st.sampled_from(["a", "b-c"]), st.text(st.characters(codec="utf-8", exclude_characters="\r"))))
 def test_an_output_is_read_back_as_it_was_and_makes_no_other(values: dict[str, str]) -> None:
     with TemporaryDirectory() as folder:
         runner = runner_of(ENVIRONMENT | {"GITHUB_OUTPUT": f"{folder}/output"})
         Voice(runner, io.StringIO()).outputs(values)
 
         assert outputs_in(Path(folder, "output").read_text("utf-8")) == values
+
+
+def test_half_a_character_of_a_path_does_not_stop_an_output(voice: Voice) -> None:
+    voice.outputs({"sarif": "/tmp/caf\udce9/\ud800", "verdict": "clean"})
+
+    assert outputs(voice) == {"sarif": "/tmp/caf?/?", "verdict": "clean"}
 
 
 def test_outputs_end_where_nobody_can_guess(voice: Voice) -> None:
@@ -169,6 +175,29 @@ def test_what_comes_after_a_full_summary_is_left_out(voice: Voice) -> None:
     voice.summary("more")
 
     assert len(summary(voice)) == SUMMARY_BYTES
+
+
+def test_a_summary_that_just_fits_is_whole(voice: Voice) -> None:
+    assert voice.runner.summary is not None
+    voice.runner.summary.write_text("x" * (SUMMARY_BYTES - 100))
+    voice.summary("y" * 99 + "\n")
+
+    assert summary(voice).endswith("xy" + "y" * 98 + "\n")
+
+
+def test_where_there_is_no_room_for_a_whole_line_it_is_only_said_that_something_is_missing(voice: Voice) -> None:
+    assert voice.runner.summary is not None
+    voice.runner.summary.write_text("x" * (SUMMARY_BYTES - len(CUT)))
+    voice.summary("y\n" * 100)
+
+    assert summary(voice).endswith("x" + CUT)
+
+
+@pytest.mark.parametrize(("length", "hidden"), [(7, False), (8, True)])
+def test_a_secret_has_eight_characters_at_least(length: int, voice: Voice, *, hidden: bool) -> None:
+    secret = "s3cr3t!!!"[:length]
+
+    assert replace(voice, secrets=(secret,)).veiled(f"a {secret} b") == (f"a {HIDDEN} b" if hidden else f"a {secret} b")
 
 
 def test_half_a_character_of_a_name_does_not_stop_a_summary(voice: Voice) -> None:

@@ -28,7 +28,7 @@ from reviewbot.action.artifact_check import (
 from reviewbot.action.artifact_make import artifact_of
 from reviewbot.action.artifact_rules import SOURCE, standing_of, who_tells
 from reviewbot.cards import load_crew
-from reviewbot.contracts import ChangeSet, Conflict, FileCoverage, Finding, HumanItem, Review, Timings, Withheld
+from reviewbot.contracts import ChangeSet, Conflict, FileCoverage, Finding, HumanItem, Review, Withheld
 from reviewbot.errors import ArtifactError
 from reviewbot.output.markdown import render_markdown
 from reviewbot.redact import _PROVIDERS, NAMED
@@ -37,6 +37,7 @@ from reviewbot.tools.foreign.tools import CONFIDENCE
 from reviewbot.tools.leftovers import _PATTERNS
 from reviewbot.tools.rules import packaged_rules
 from tests.fork_cases import BASE, HEAD, LINE, NUMBER, REPOSITORY_ID, a_change, a_claim, an_artifact, as_json
+from tests.publishing import a_review
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 IDENTITY = Identity(repository_id=REPOSITORY_ID, number=NUMBER, head_sha=HEAD, base_sha=BASE)
@@ -45,17 +46,6 @@ A_SECRET = "ghp_" + "Ab3" * 12
 
 def of(*claims: dict[str, Any], **fields: Any) -> Artifact:
     return read_artifact(as_json(an_artifact(*claims, **fields)))
-
-
-def a_review(**fields: Any) -> Review:
-    known: dict[str, Any] = {
-        "engine": "analyzers",
-        "verdict": "clean",
-        "headline": "no issues found in 1 of 1 files",
-        "summary": "",
-        "timings": Timings(wall_ms=1, critical_path_ms=1, sequential_ms=1),
-    }
-    return Review(**known | fields)
 
 
 def hostile_texts() -> list[str]:

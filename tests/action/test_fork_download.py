@@ -79,6 +79,58 @@ def test_several_of_one_name_are_refused(github_api: FakeGitHub, repository: Rep
     assert refusal(github_api, repository) == "the run left several of its name"
 
 
+@pytest.mark.parametrize(
+    ("total", "names", "told"),
+    [
+        (2, [name_of(1)], "the run left several of its name"),
+        (1, [name_of(1), name_of(1)], "the run left several of its name"),
+        (1, [name_of(2)], "the run left none"),
+        (0, [], "the run left none"),
+    ],
+)
+def test_a_list_that_holds_not_just_the_one_is_refused(
+    total: int, names: list[str], told: str, github_api: FakeGitHub, repository: Repository
+) -> None:
+    rows = [
+        {"id": 7, "name": name, "size_in_bytes": 1, "expired": False, "workflow_run": {"id": RUN_ID}} for name in names
+    ]
+    github_api.refuse("GET", "/artifacts$", lambda: Reply(200, {"total_count": total, "artifacts": rows}))
+
+    assert refusal(github_api, repository) == told
+    assert [each.query for each in github_api.recorded] == [{"name": name_of(1), "per_page": "10"}]
+
+
+def test_another_name_beside_ours_is_passed_over(
+    github_api: FakeGitHub, repository: Repository, storage: Storage
+) -> None:
+    add_artifact(repository, 77, RUN_ID, name_of(1), storage.put("a.zip", b"zip"))
+    row = {"size_in_bytes": 1, "expired": False, "workflow_run": {"id": RUN_ID}}
+    rows = [{"id": 78, "name": "coverage", **row}, {"id": 77, "name": name_of(1), **row}]
+    github_api.refuse("GET", "/artifacts$", lambda: Reply(200, {"total_count": 1, "artifacts": rows}))
+
+    assert fetched(github_api, repository) == b"zip"
+
+
+@pytest.mark.parametrize("location", ["", "ftp://127.0.0.1/a.zip", "/a.zip", "http://user@127.0.0.1/a.zip"])
+def test_an_address_that_github_would_never_answer_is_not_gone_to(
+    location: str, github_api: FakeGitHub, repository: Repository
+) -> None:
+    add_artifact(repository, 77, RUN_ID, name_of(1), location)
+
+    assert refusal(github_api, repository) == "GitHub sent us to an address that is none"
+
+
+@pytest.mark.parametrize(("more", "told"), [(0, None), (1, "its archive is larger than 2 MiB")])
+def test_an_archive_may_be_as_long_as_the_limit(
+    more: int, told: str | None, github_api: FakeGitHub, repository: Repository, storage: Storage
+) -> None:
+    archive = b"x" * (MAX_ZIP_BYTES + more)
+    address = storage.put("a.zip", archive)
+    add_artifact(repository, 77, RUN_ID, name_of(1), address, size=MAX_ZIP_BYTES)
+
+    assert (refusal(github_api, repository) if told else fetched(github_api, repository)) == (told or archive)
+
+
 def test_an_artifact_of_another_run_is_refused(github_api: FakeGitHub, repository: Repository) -> None:
     add_artifact(repository, 77, 4, name_of(1), "http://127.0.0.1:9/").listed_for = RUN_ID
     assert refusal(github_api, repository) == "it is of another run"

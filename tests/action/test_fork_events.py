@@ -92,6 +92,14 @@ def test_an_event_of_another_repository_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, pull_event(repository={"id": 1, "full_name": "mallory/shop"}))
 
 
+def test_the_name_of_a_repository_counts_in_any_case(tmp_path: Path) -> None:
+    event = pull_event(repository={"id": REPOSITORY_ID, "full_name": "Acme/SHOP"})
+    environ = an_environment(tmp_path, "pull_request", pull_event(), GITHUB_REPOSITORY="ACME/Shop")
+
+    assert opened(tmp_path, event).number == NUMBER
+    assert opened_pull(runner_of(environ)).number == NUMBER
+
+
 @pytest.mark.parametrize("name", ["pull_request_target", "push", "workflow_run"])
 def test_stage_one_runs_on_pull_request_alone(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="for the event pull_request alone"):

@@ -17,6 +17,7 @@ from reviewbot.action.fork import stage_one, stage_two
 from reviewbot.action.stage_one import SECRETS
 from reviewbot.commands.running import run_to_end
 from reviewbot.errors import ExitCode
+from tests.action_runner import outputs_in
 from tests.fork_cases import RUN_ID, a_claim, an_entry, an_environment, as_json, text_of, zipped
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.github_api.artifacts import Storage, add_artifact
@@ -199,8 +200,12 @@ def test_a_fork_is_analyzed_handed_over_reviewed_and_posted_once(world: World) -
     world.upload()
     assert world.two() == ExitCode.REVIEWED
     assert "Report of the fork's own run" in world.body
+    first = outputs_in((world.folder / "two" / "output").read_text())
     assert world.two() == ExitCode.REVIEWED
     assert len(world.pull.reviews) == 1
+    assert "It was not reviewed again" in world.log
+    again = outputs_in((world.folder / "two" / "output").read_text())
+    assert (again["verdict"], again["review-url"]) == ("nothing_to_review", first["review-url"])
 
 
 def test_stage_one_writes_nothing_to_github(world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,18 @@ import pytest
 from reviewbot.action.artifact import FILE_NAME, MAX_BYTES, read_artifact
 from reviewbot.action.artifact_download import name_of
 from reviewbot.action.fork_seam import Desk, inputs_of
-from reviewbot.action.outcome import Posted, Reviewed
+from reviewbot.action.outcome import Posted
 from reviewbot.action.runner import Voice, runner_of
 from reviewbot.action.stage_one import analyze
 from reviewbot.action.stage_two import review_fork
+from reviewbot.action.summary import KEYLESS
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts import ChangeSet, Finding, Review, Timings
+from reviewbot.contracts import Finding, Review
 from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ExitCode, HostError, HostMovedError
-from reviewbot.outgoing import Delivered
+from tests.action_runner import outputs_in
+from tests.action_runner.played import PlayedFork, PlayedForks, reviewed
 from tests.fork_cases import (
     BASE,
     FORK_ID,
@@ -44,6 +46,7 @@ from tests.fork_cases import (
 )
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.artifacts import Storage, add_artifact
+from tests.publishing import a_review
 
 FOUND = Finding(
     type="security",
@@ -59,51 +62,12 @@ FOUND = Finding(
     cwe=78,
     sources=("ruff-security",),
 )
-REVIEW = Review(
-    engine="analyzers",
-    verdict="issues",
-    headline="1 issue found; 1 of 1 file reviewed in full",
-    summary="",
-    findings=(FOUND,),
-    timings=Timings(wall_ms=1, critical_path_ms=1, sequential_ms=1),
-)
+REVIEW = a_review(FOUND, headline="1 issue found; 1 of 1 file reviewed in full")
 REF = PullRef(repository="acme/shop", repository_id=REPOSITORY_ID, number=NUMBER, base_sha=BASE, head_sha=HEAD)
 
 
-@dataclass
-class GivenPull:
-    """A pull request whose review is given. Keeps what is posted."""
-
-    pull: PullRef = REF
-    change: ChangeSet = field(default_factory=a_change)
-    code: ExitCode = ExitCode.REVIEWED
-    refusal: HostError | None = None
-    posts: list[Review] = field(default_factory=list)
-    answer: Posted = field(default_factory=lambda: Posted("https://github.example/review"))
-
-    def review(self) -> Reviewed:
-        return Reviewed(Delivered(REVIEW, {FOUND: "0" * 32}), self.code, "#7 of a fork", from_fork=True)
-
-    def post(self, reviewed: Reviewed) -> Posted:
-        if self.refusal is not None:
-            raise self.refusal
-        self.posts.append(reviewed.told.review)
-        return self.answer
-
-
-@dataclass
-class GivenPulls:
-    """One of them."""
-
-    one: GivenPull
-    error: HostError | None = None
-    asked: list[int] = field(default_factory=list)
-
-    def fetch(self, number: int) -> GivenPull:
-        self.asked.append(number)
-        if self.error is not None:
-            raise self.error
-        return self.one
+def a_fork() -> PlayedForks:
+    return PlayedForks(PlayedFork(REF, a_change(), replace(reviewed(REVIEW), from_fork=True)))
 
 
 @dataclass
@@ -113,7 +77,7 @@ class Step:
     folder: Path
     github: FakeGitHub
     storage: Storage
-    pulls: GivenPulls = field(default_factory=lambda: GivenPulls(GivenPull()))
+    pulls: PlayedForks = field(default_factory=a_fork)
     log: io.StringIO = field(default_factory=io.StringIO)
 
     def desk(self, name: str, event: object) -> Desk:
@@ -131,6 +95,9 @@ class Step:
         repository = self.github.state.repositories["acme/shop"]
         made = add_artifact(repository, 77, run_id, name_of(1), self.storage.put("a.zip", archive))
         made.listed_for = RUN_ID
+
+    def closes_the_gate(self) -> None:
+        self.pulls.one.answer = replace(self.pulls.one.answer, code=ExitCode.GATE)
 
     @property
     def handed_over(self) -> Path:
@@ -258,9 +225,18 @@ def test_claims_are_refused_by_name_and_nothing_else_changes(step: Step) -> None
 
 
 def test_the_gate_is_what_it_was_before_the_report_was_read(step: Step) -> None:
-    step.pulls.one.code = ExitCode.GATE
+    step.closes_the_gate()
     step.upload(zipped((an_entry(), as_json(an_artifact()))))
     assert step.two() == ExitCode.GATE
+
+
+@pytest.mark.parametrize("key", ["", "sk-ant-key"])
+def test_a_review_that_was_posted_is_no_warning_and_says_where_no_model_was_asked(step: Step, key: str) -> None:
+    desk = step.desk("workflow_run", run_event())
+    with GithubClient(Access(step.github.token, step.github.url)) as client:
+        assert review_fork(replace(desk, inputs=replace(desk.inputs, key=key)), client) == ExitCode.REVIEWED
+    assert "::warning title=reviewbot" not in step.log.getvalue()
+    assert (KEYLESS in (step.folder / "summary").read_text()) == (not key)
 
 
 def test_a_head_that_moved_before_gets_nothing_and_it_is_said(step: Step) -> None:
@@ -280,10 +256,10 @@ def test_a_head_that_moved_while_it_was_read_gets_nothing_and_it_is_said(step: S
 
 
 def test_a_review_that_was_not_posted_is_said_to_be_none(step: Step) -> None:
-    step.pulls.one.answer = Posted(notes=("Nothing was posted: a newer head is there.", "a note"))
+    step.pulls.one.fate = Posted(notes=("Nothing was posted: a newer head is there.", "a note"))
     assert step.two() == ExitCode.REVIEWED
     assert "::warning title=reviewbot::Nothing was posted: a newer head is there.; a note" in step.log.getvalue()
-    step.pulls.one.answer = Posted()
+    step.pulls.one.fate = Posted()
     step.two()
     assert "::warning title=reviewbot::Nothing was posted." in step.log.getvalue()
 
@@ -303,11 +279,12 @@ def test_a_closed_pull_request_gets_nothing(step: Step) -> None:
 
 
 def test_a_review_that_github_does_not_take_stands_on_the_page(step: Step) -> None:
-    step.pulls.one.refusal = HostError("Resource not accessible")
+    step.pulls.one.fate = HostError("Resource not accessible")
     assert step.two() == ExitCode.HOST
     assert "nothing was posted: Resource not accessible" in step.log.getvalue()
     assert "A value from outside" in (step.folder / "summary").read_text()
-    step.pulls.one.code = ExitCode.GATE
+    assert KEYLESS in (step.folder / "summary").read_text()
+    step.closes_the_gate()
     assert step.two() == ExitCode.GATE
 
 
@@ -325,12 +302,16 @@ def test_stage_one_hands_over_places_and_rules_and_tells_its_own_verdict(step: S
     ]
     assert "shell" not in step.handed_over.read_text().replace(LINE, "")
     assert "::error file=src/app.py,line=3" in step.log.getvalue()
-    assert "1 issue found" in (step.folder / "summary").read_text()
+    summary = (step.folder / "summary").read_text()
+    assert "1 issue found" in summary
+    assert KEYLESS in summary
+    outputs = outputs_in((step.folder / "output").read_text())
+    assert (outputs["verdict"], outputs["findings"], outputs["sarif"]) == ("issues", "1", "")
     assert step.pulls.one.posts == []
 
 
 def test_stage_one_ends_by_its_own_gate_and_still_hands_over(step: Step) -> None:
-    step.pulls.one.code = ExitCode.GATE
+    step.closes_the_gate()
     assert step.one() == ExitCode.GATE
     assert step.handed_over.exists()
 

@@ -6,6 +6,7 @@ import stat
 import struct
 import zipfile
 from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,8 @@ from reviewbot.action.artifact import FILE_NAME, MAX_BYTES
 from reviewbot.action.artifact_zip import MAX_ZIP_BYTES, unpacked
 from reviewbot.errors import ArtifactError
 from tests.fork_cases import an_archive, an_entry, zipped
+
+FREE = 64 * 1024
 
 
 def refusal(data: bytes, most: int = MAX_BYTES) -> str:
@@ -89,6 +92,35 @@ def test_no_entry_is_refused() -> None:
 def test_a_bomb_is_refused_before_it_is_inflated() -> None:
     told = refusal(zipped((an_entry(), b" " * (MAX_BYTES - 1))))
     assert told == "its file grows more than 200 times when it is unpacked"
+
+
+@pytest.mark.parametrize(("size", "fits"), [(FREE, True), (FREE + 1, False)])
+def test_a_small_file_may_compress_as_well_as_it_likes(size: int, *, fits: bool) -> None:
+    data = zipped((an_entry(), b" " * size))
+
+    if fits:
+        assert len(unpacked(data, FILE_NAME, MAX_BYTES)) == size
+    else:
+        assert refusal(data) == "its file grows more than 200 times when it is unpacked"
+
+
+def test_a_large_file_that_compresses_as_lists_do_comes_out() -> None:
+    text = b"".join(b'{"path": "src/%d.py"}' % number for number in range(20_000))
+
+    assert unpacked(zipped((an_entry(), text)), FILE_NAME, MAX_BYTES) == text
+
+
+def test_an_archive_of_just_the_longest_length_is_read() -> None:
+    text = random_bytes(MAX_ZIP_BYTES - len(zipped((an_entry(compression=zipfile.ZIP_STORED), b""))))
+    data = zipped((an_entry(compression=zipfile.ZIP_STORED), text))
+
+    assert len(data) == MAX_ZIP_BYTES
+    assert unpacked(data, FILE_NAME, MAX_BYTES) == text
+
+
+def random_bytes(count: int) -> bytes:
+    """The same ones each time, which do not compress."""
+    return Random(7).randbytes(count)
 
 
 def test_a_file_that_says_that_it_is_larger_is_refused() -> None:

@@ -7,42 +7,39 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.run import Step, act
 from reviewbot.action.runner import Voice, runner_of
 from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import FileCoverage, Finding, Review, Timings
+from reviewbot.contracts import ChangeSet, Review
+from reviewbot.contracts.pulls import PullRef
 from reviewbot.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.outgoing import Delivered
 from reviewbot.output.fingerprints import of_review
 from tests.action_runner.composite import outputs_in
 
+T = TypeVar("T")
+
 URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
-
-
-def a_review(*findings: Finding, **fields: Any) -> Review:
-    known: dict[str, Any] = {
-        "engine": "analyzers",
-        "verdict": "issues" if findings else "clean",
-        "headline": f"{len(findings)} issues found",
-        "summary": "a change",
-        "findings": findings,
-        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
-        "timings": Timings(wall_ms=10, critical_path_ms=5, sequential_ms=20),
-    }
-    return Review(**{**known, **fields})
 
 
 def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
     return Reviewed(Delivered(review, of_review(review)), code, "pull request 1, aaa..bbb")
 
 
+def given(answer: T | ReviewbotError) -> T:
+    """What a test lets happen: a value, or an error that is raised."""
+    if isinstance(answer, ReviewbotError):
+        raise answer
+    return answer
+
+
 @dataclass
 class PlayedPulls:
-    """A pull request whose review and fate are given."""
+    """As `reviewbot.action.run.Pulls`: a pull request whose review and fate are given."""
 
     answer: Reviewed | ReviewbotError
     fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
@@ -51,16 +48,43 @@ class PlayedPulls:
 
     def review(self, number: int) -> Reviewed:
         self.asked.append(number)
-        if isinstance(self.answer, ReviewbotError):
-            raise self.answer
-        return self.answer
+        return given(self.answer)
 
     def post(self, reviewed: Reviewed) -> Posted:
         assert reviewed is self.answer
         self.posts += 1
-        if isinstance(self.fate, HostError):
-            raise self.fate
-        return self.fate
+        return given(self.fate)
+
+
+@dataclass
+class PlayedFork:
+    """As `reviewbot.action.fork_seam.Fetched`: the same, with a change that an artifact may tell of."""
+
+    pull: PullRef
+    change: ChangeSet
+    answer: Reviewed
+    fate: Posted | HostError = field(default_factory=lambda: Posted(URL))
+    posts: list[Review] = field(default_factory=list)
+
+    def review(self) -> Reviewed:
+        return self.answer
+
+    def post(self, reviewed: Reviewed) -> Posted:
+        self.posts.append(reviewed.told.review)
+        return given(self.fate)
+
+
+@dataclass
+class PlayedForks:
+    """As `reviewbot.action.fork_seam.Pulls`: one of them."""
+
+    one: PlayedFork
+    error: HostError | None = None
+    asked: list[int] = field(default_factory=list)
+
+    def fetch(self, number: int) -> PlayedFork:
+        self.asked.append(number)
+        return given(self.error or self.one)
 
 
 @dataclass

@@ -127,6 +127,7 @@ workers = ["style"]
 allow_partial = true
 chunk_lines = 10
 bundle_lines = 0
+overview_lines = 9
 task_timeout_s = 900
 max_cost = 2.5
 max_calls = 9

@@ -34,6 +34,7 @@ workers = ["security", "logic"]
 allow_partial = false
 chunk_lines = 200
 bundle_lines = 300
+overview_lines = 0
 task_timeout_s = "none"
 max_cost = 0.5
 max_calls = 20

@@ -147,6 +147,8 @@ def test_where_nothing_can_be_searched_absence_means_nothing(snapshot_with: Any)
     assert (answer.references, answer.searched) == ((), False)
 
 
+ABCD = ("import a", "import b", "import c", "import d")
+
 # --- imports ---------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +156,10 @@ def test_where_nothing_can_be_searched_absence_means_nothing(snapshot_with: Any)
     ("language", "text", "found"),
     [
         ("python", "try:\n    import a\nexcept E:\n    x\nif c:\n    import b\n", ("import a", "import b")),
+        ("python", "try:\n    import a\nexcept E:\n    import b\nelse:\n    import c\nfinally:\n    import d\n", ABCD),
+        ("python", "if x:\n  import a\nelif y:\n  import b\nelse:\n  with z:\n    import c\nimport d\n", ABCD),
+        ("python", "def f():\n    import a\nclass A:\n    import b\nfor x in y:\n    import c\n", ()),
+        ("python", "import a\nimport a\nif x:\n    import a\n", ("import a",)),
         ("python", "import (\nfrom a import b\n", ("import from a import b",)),
         ("go", 'import (\n\t"fmt"\n\t// no\n\tlog "x/log"\n)\n', ('import "fmt"', 'import log "x/log"')),
         ("typescript", "import { a } from 'b'\nconst e = 1\n", ("import { a } from 'b'",)),

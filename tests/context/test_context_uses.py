@@ -201,3 +201,48 @@ def test_only_files_that_may_import_from_a_module_are_parsed(snapshot_with: Any)
     assert found("") == ["a.py", "b.py", "shop/c.py"]
     assert found("shop/price.py") == ["a.py"]
     assert found("shop/__init__.py") == ["a.py", "shop/c.py"]
+
+
+@pytest.mark.parametrize(
+    ("caller", "text", "known"),
+    [
+        ("web.py", "from .price import total\n", True),
+        ("web.py", "from ..price import total\n", False),
+        ("web.py", "from ...price import total\n", False),
+        ("a/web.py", "from ..price import total\n", True),
+        ("a/web.py", "from .price import total\n", False),
+        ("a/__init__.py", "from ..price import total\n", True),
+    ],
+)
+def test_a_relative_import_never_reaches_above_the_repository(
+    snapshot_with: Any, caller: str, text: str, *, known: bool
+) -> None:
+    assert bool(uses(snapshot_with({"price.py": ""}), caller, text, target="price.py")) is known
+
+
+@pytest.mark.parametrize(
+    ("target", "caller", "text", "known"),
+    [
+        *((f"{root}/app.py", "web.py", "from app import total\n", True) for root in ("src", "lib", "python")),
+        ("app.py", "deep/down/web.py", "from app import total\n", True),
+        ("deep/app.py", "deep/down/web.py", "from app import total\n", True),
+        ("deep/down/app.py", "deep/down/web.py", "from app import total\n", True),
+        ("deep/down/app.py", "deep/web.py", "from app import total\n", False),
+        ("tools/app.py", "web.py", "from app import total\n", False),
+        *(
+            (f"{folder}/app/limits.py", "web.py", "from app.limits import total\n", folder == "packages")
+            for folder in (
+                "packages", "vendor", "_vendor", "vendored", "third_party", "extern", "external", "site-packages"
+            )
+        ),
+        ("src/shop/price.py", "web.py", "from other import price\nprice.total(1)\n", False),
+        ("src/shop/price.py", "web.py", "from shop import cart, price\nprice.total(1)\n", True),
+        ("src/shop/price.py", "web.py", "from shop import cart\nprice.total(1)\n", False),
+        ("src/shop/price.py", "web.py", "from . import price\nprice.total(1)\n", False),
+        ("src/shop/price.py", "src/shop/cart.py", "from . import cart, price as p\np.total(1)\n", True),
+    ],
+)  # fmt: skip
+def test_an_import_means_a_file_below_one_of_the_places_where_imports_begin(
+    snapshot_with: Any, target: str, caller: str, text: str, *, known: bool
+) -> None:
+    assert bool(uses(snapshot_with({target: ""}), caller, text, target=target)) is known

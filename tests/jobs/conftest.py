@@ -100,6 +100,19 @@ class KilledError(BaseException):
     """The worker is no more."""
 
 
+def raising(error: Exception, times: int = 99) -> Callable[[Run], Json | End]:
+    """A step that raises this so many times."""
+    left = [times]
+
+    def act(run: Run) -> Json | End:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise error
+        return {}
+
+    return act
+
+
 class Play:
     """Steps that tests set, and what was called."""
 
@@ -110,7 +123,10 @@ class Play:
         self.on_review: Callable[[Run], Reviewed | End] = lambda run: Reviewed({"found": 1}, 0.5, 100, "the trace")
         self.on_post: Callable[[Run], Posted | End] = lambda run: Posted(42, "https://host.test/42")
         self.on_resolve: Callable[[Order], Order | None] = lambda told: None
+        self.on_close: Callable[[Order], None] = lambda told: None
         self.concluded: list[End] = []
+        self.closed: list[tuple[str, str]] = []
+        """Heads whose check run was ended, and why."""
 
     def steps(self) -> Steps:
         def fetch(run: Run) -> Json | End:
@@ -132,7 +148,11 @@ class Play:
         def conclude(run: Run, end: End) -> None:
             self.concluded.append(end)
 
-        return Steps("p", fetch, review, post, resolve, conclude)
+        def close(told: Order) -> None:
+            self.on_close(told)
+            self.closed.append((told.head_sha, told.refusal))
+
+        return Steps("p", fetch, review, post, resolve, conclude, close)
 
 
 class Stage:
@@ -154,9 +174,20 @@ class Stage:
     def carry_out(self, run: str) -> End:
         """One execution of what waits under this name."""
         kind, _, told = self.shelf.waiting[run]
+        if kind == "close":
+            return self.close(run)
         act = self.runner.review if kind == "review" else self.runner.ask
         found = act(run, told, self.durable)
         return End(**found["end"]) if "end" in found else End("posted")
+
+    def close(self, name: str) -> End:
+        """End what a stopped run left behind."""
+        found = self.runner.close(self.shelf.waiting[name][2], Straight())
+        return End(**found["end"]) if "end" in found else End("superseded")
+
+    def closings(self) -> list[str]:
+        """What waits to be ended, by the names in the queue."""
+        return [name for name, (kind, _, _) in self.shelf.waiting.items() if kind == "close"]
 
     def state(self, run: str) -> str:
         found = self.runs.get(run)

@@ -63,6 +63,15 @@ class Place:
         self._git("commit", "--quiet", "--message", "a commit")
         return self._git("rev-parse", "HEAD")
 
+    def settle(self, settings: str) -> None:
+        """Have settings on the base side."""
+        self._git("checkout", "--quiet", "main")
+        (self.folder / ".reviewbot.toml").write_text(settings, "utf-8")
+        self._git("add", "--all")
+        self._git("commit", "--quiet", "--message", "settings")
+        self.pull.base_sha = self._git("rev-parse", "HEAD")
+        self._git("checkout", "--quiet", "feature")
+
     def push(self, text: str) -> str:
         """Another head, and the event of it."""
         head = self.commit(text)
@@ -174,9 +183,26 @@ def test_a_push_amid_a_review_leaves_that_one_unposted(place: Place) -> None:
         return step(method, target, *rest)
 
     place.github.answer = answer  # type: ignore[method-assign,assignment] # somebody pushes while the check is begun
-    assert place.work() == ["superseded", "posted"]
+    assert place.work() == ["superseded", "superseded", "posted", "superseded"]  # two of them end its check
     assert place.reviewed() == pushed
     assert sum(old in text for text in place.written()) == 1  # the check, which was asked for before
+    checks = [(each.head_sha, each.status, each.conclusion) for each in place.pull.repository.checks]
+    assert checks == [(old, "completed", "cancelled"), (pushed[0], "completed", "success")]
+
+
+@pytest.mark.slow
+def test_a_label_lifts_what_the_repository_alone_refuses(place: Place) -> None:
+    """The operator's settings know nothing of labels, so that the web process cannot tell."""
+    place.settle('only_labels = ["review"]')
+    place.told("opened")
+    assert place.work() == ["refused"]
+    assert (place.told("labeled", labels=[{"name": "other"}]), place.work()) == ("accepted", ["refused"])
+    place.pull.labels = ("review",)
+
+    assert (place.told("labeled", labels=[{"name": "review"}]), place.work()) == ("accepted", ["posted"])
+    assert place.told("labeled", labels=[{"name": "more"}]) == "accepted"
+    assert "posted" not in place.work()
+    assert place.reviewed() == [place.pull.head_sha]
 
 
 def test_what_we_and_strangers_do_leads_to_nothing(place: Place) -> None:

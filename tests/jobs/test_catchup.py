@@ -17,7 +17,7 @@ from reviewbot.jobs.person import call_person, reviewers_in
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.github_api.refusals import not_found
-from tests.jobs.conftest import A, Moment, Stage
+from tests.jobs.conftest import A, Moment, Stage, order
 
 YEAR_S = 365 * 86_400.0
 
@@ -91,6 +91,19 @@ def test_deliveries_of_long_ago_are_left_alone(github: AppGithub, pem: str, stag
     assert github.app.asked == []
 
 
+def test_a_list_of_a_moment_ago_takes_nobodys_place(github: AppGithub, pem: str, stage: Stage, now: Moment) -> None:
+    """What was pushed since is under way already."""
+    pull = open_pull(github, 7)
+    newer = order(A, repository_id=pull.repository.repository_id)
+    run = stage.submit(newer)
+    catch_up(github, pem).heads(stage.desk, stage.database)
+    assert list(stage.shelf.waiting) == [run]
+    stage.runs.end(run, "failed")
+    catch_up(github, pem).heads(stage.desk, stage.database)
+
+    assert [each.head for each in stage.runs.latest(9) if each.state == "waiting"] == [pull.head_sha]
+
+
 def test_open_pull_requests_without_a_run_are_ordered_once(
     github: AppGithub, pem: str, stage: Stage, now: Moment
 ) -> None:
@@ -127,6 +140,23 @@ def test_an_installation_that_is_suspended_or_refuses_is_in_no_others_way(
     catch_up(github, pem).heads(stage.desk, stage.database)
 
     assert [each.installation for each in stage.runs.latest(9)] == [1]
+
+
+@pytest.mark.parametrize("suspended", [True, False])
+def test_tokens_that_are_no_longer_good_are_not_given_out_again(
+    github: AppGithub, pem: str, stage: Stage, now: Moment, *, suspended: bool
+) -> None:
+    round_of = catch_up(github, pem)
+    round_of.heads(stage.desk, stage.database)
+    if suspended:
+        github.app.installations[1].suspended_at = "2026-02-28T00:00:00Z"
+    else:
+        github.refuse("GET", "/installation/repositories", not_found())
+    round_of.heads(stage.desk, stage.database)
+    github.app.installations[1].suspended_at = None
+    round_of.heads(stage.desk, stage.database)
+
+    assert len(github.app.given) == 2
 
 
 def test_what_was_opened_before_the_app_came_is_nobodys_order(

@@ -53,11 +53,75 @@ def test_a_delivery_that_comes_late_takes_nobodys_place(stage: Stage) -> None:
     assert (stage.state(new), list(stage.shelf.waiting)) == ("waiting", [new])
 
 
-def test_a_head_that_comes_back_goes_on_where_it_was_superseded(stage: Stage) -> None:
+def test_a_head_that_comes_back_goes_on_where_it_had_not_begun(stage: Stage) -> None:
     first = stage.submit(order(A))
     stage.submit(order(B))
 
     assert (stage.submit(order(A)), stage.state(first)) == (first, "waiting")
+
+
+def test_a_head_that_comes_back_is_begun_anew_where_its_run_was_stopped(stage: Stage) -> None:
+    """What that one has recorded of its end would be its end again."""
+    first = stage.submit(order(A))
+    stage.runs.begin(first, "me", "worker")
+    stage.submit(order(B))
+    second = stage.submit(order(A))
+
+    assert (second, stage.submit(order(A))) == (f"{first}:r1", second)
+    assert (stage.state(first), stage.state(second), second in stage.shelf.waiting) == ("superseded", "waiting", True)
+
+
+def test_every_run_of_one_head_has_a_name_of_its_own(stage: Stage) -> None:
+    """Also where older ones have been forgotten meanwhile."""
+    names = []
+    for _ in range(4):
+        names.append(stage.submit(order(A)))
+        stage.runs.end(names[-1], "refused", "a label")
+    stage.runs.forget(names[0])
+    names.append(stage.submit(order(A)))
+
+    assert len(set(names)) == 5
+    assert stage.state(names[-1]) == "waiting"
+
+
+def test_what_a_stopped_run_may_have_left_on_its_head_is_ended_before_the_next_one_begins(stage: Stage) -> None:
+    idle = stage.submit(order(A))
+    begun = stage.submit(order(B))
+    stage.runs.begin(begun, "me", "worker")
+    new = stage.submit(order(C))
+
+    assert list(stage.shelf.waiting) == [idle, begun, f"close:{begun}", new]
+    assert stage.closings() == [f"close:{begun}"]
+    stage.close(f"close:{begun}")
+    assert stage.play.closed == [(B, f"superseded by {C}, a newer head of the pull request")]
+
+
+def test_so_is_what_is_left_where_the_pull_request_was_closed(stage: Stage) -> None:
+    run = stage.submit(order(A))
+    stage.runs.begin(run, "me", "worker")
+    stage.desk.withdraw((5, 7))
+    stage.close(f"close:{run}")
+
+    assert stage.play.closed == [(A, "the pull request was closed")]
+
+
+@pytest.mark.parametrize("number", [7, 8])
+def test_nothing_is_ended_on_a_head_that_somebody_is_at(stage: Stage, number: int) -> None:
+    """It came back, or is the head of another pull request as well."""
+    run = stage.submit(order(A))
+    stage.runs.begin(run, "me", "worker")
+    stage.submit(order(B))
+    stage.submit(order(A, number=number))
+    stage.close(f"close:{run}")
+
+    assert stage.play.closed == []
+
+
+def test_of_an_app_that_was_removed_nothing_can_be_ended(stage: Stage) -> None:
+    stage.runs.begin(stage.submit(order(A)), "me", "worker")
+    stage.desk.forget(1)
+
+    assert stage.closings() == []
 
 
 def test_who_died_right_after_the_claim_is_made_good_by_the_next_try(stage: Stage) -> None:
@@ -144,6 +208,16 @@ def test_an_end_that_comes_late_ends_nothing(stage: Stage) -> None:
     stage.desk.withdraw((5, 8), as_of=4)
 
     assert stage.state(run) == "waiting"
+
+
+def test_what_was_said_before_the_end_takes_nobodys_place_after_it(stage: Stage) -> None:
+    """A worker died over the push, and whoever takes it up comes after the closing."""
+    stage.submit(order(A, as_of=1))
+    stage.desk.withdraw((5, 7), as_of=3)
+    stage.submit(order(B, as_of=2))
+
+    assert Heads(stage.database).wanted((5, 7)) is None
+    assert stage.submit(order(A, as_of=4)) == order(A).run_id("p")
 
 
 def test_an_installation_that_ended_is_forgotten(stage: Stage) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.adapters.inbox import open_inbox
+from reviewbot.adapters.inbox.inbox import MOST_TRIES
 from reviewbot.errors import ConfigError
 from reviewbot.jobs.deliveries import Deliveries, wish_of
 from reviewbot.jobs.intake import Intake, Wish
@@ -25,6 +26,7 @@ class Pile:
     def __init__(self, *wishes: Wish) -> None:
         self.wishes = list(wishes)
         self.ended: dict[int, str] = {}
+        self.released: list[int] = []
         self.trouble: list[Exception] = []
         self.stop = Event()
 
@@ -42,6 +44,9 @@ class Pile:
     def failed(self, key: int, reason: str) -> None:
         self.ended[key] = reason
 
+    def release(self, key: int) -> None:
+        self.released.append(key)
+
 
 def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
     pile = Pile(
@@ -56,11 +61,18 @@ def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
     assert [stage.state(order(A, number=n).run_id("p")) for n in (7, 8)] == ["waiting", "superseded"]
 
 
-def test_an_installation_that_ended_is_forgotten(stage: Stage) -> None:
-    run = stage.submit(order())
-    Intake(Pile(Wish(1, "forget", order(""))), stage.desk).once()
+def test_an_installation_that_ended_is_forgotten_and_so_are_its_tokens(stage: Stage) -> None:
+    run, forgotten = stage.submit(order()), list[int]()
+    Intake(Pile(Wish(1, "forget", order(""))), stage.desk, forgotten.append).once()
 
-    assert stage.state(run) == "none"
+    assert (stage.state(run), forgotten) == ("none", [1])
+
+
+def test_of_an_installation_that_may_less_than_before_only_the_tokens_are_forgotten(stage: Stage) -> None:
+    run, forgotten = stage.submit(order()), list[int]()
+    Intake(Pile(Wish(1, "let go", order(""))), stage.desk, forgotten.append).once()
+
+    assert (stage.state(run), forgotten) == ("waiting", [1])
 
 
 def test_a_wish_that_the_queue_could_not_take_comes_again(stage: Stage) -> None:
@@ -70,7 +82,25 @@ def test_a_wish_that_the_queue_could_not_take_comes_again(stage: Stage) -> None:
         Intake(pile, stage.desk).once()
     stage.shelf.trouble = None
 
-    assert (pile.ended, Intake(pile, stage.desk).once(), pile.ended) == ({1: "done"}, 1, {1: "done"})
+    assert (pile.ended, pile.released) == ({}, [1])
+    assert (Intake(pile, stage.desk).once(), pile.ended) == (1, {1: "done"})
+
+
+def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_path: Path) -> None:
+    """However long it takes: none of those that were claimed meanwhile is given up."""
+    inbox = open_inbox(str(tmp_path / "inbox.sqlite"), durable=False)
+    for number in range(3):
+        trigger = replace(HEAD, number=number + 1)
+        inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
+    intake = Intake(Deliveries(inbox, "me"), stage.desk)
+    stage.shelf.trouble = ConfigError("the queue cannot be used")
+    for _ in range(MOST_TRIES + 2):
+        with pytest.raises(ConfigError):
+            intake.once()
+    stage.shelf.trouble = None
+
+    assert (intake.once(), inbox.counts()["done"], inbox.parked()) == (3, 3, ())
+    inbox.close()
 
 
 def test_one_that_trips_us_up_holds_up_no_other(stage: Stage) -> None:
@@ -132,6 +162,12 @@ def test_a_check_asked_for_again_is_another_run_of_its_head() -> None:
     assert (wish.order.again, wish.order.number, wish.order.head_sha, wish.order.as_of) == ("d12", 0, A, 0)
 
 
+def test_the_host_is_asked_whether_a_check_asked_for_again_is_that_of_the_head() -> None:
+    wish = delivered(replace(HEAD, kind="rerun", target_id=3))
+
+    assert (wish.order.number, wish.order.head_sha, wish.order.trigger["head_sha"]) == (7, "", A)
+
+
 def test_the_host_is_asked_which_head_a_command_is_about() -> None:
     wish = delivered(replace(HEAD, kind="command", comment_id=3, actor="me"))
 
@@ -142,6 +178,7 @@ def test_the_end_of_a_pull_request_and_of_an_installation_are_told_apart() -> No
     gone = Trigger("uninstalled", 1, 0, "", None, None, "the App was removed", "guid")
 
     assert (delivered(replace(HEAD, kind="closed")).kind, delivered(gone).kind) == ("withdraw", "forget")
+    assert delivered(replace(gone, kind="narrowed")).kind == "let go"
 
 
 def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from reviewbot.jobs.options import JobOptions
 from reviewbot.jobs.runner import Pace
 from reviewbot.jobs.worker import Chore, Parts, Worker, take_lock
 from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of
-from tests.jobs.conftest import A, order
+from tests.jobs.conftest import A, B, order
 from tests.kill_jobs import Scene, killed_after_post, killed_at_random, scene
 from tests.kill_web import web_killed
 from tests.postgres_server import postgres, program
@@ -55,6 +55,8 @@ def test_a_worker_posts_what_was_accepted_and_stops_in_good_order(tmp_path: Path
     until(lambda: not inbox.left())
     until(lambda: len(worker.engine.ended_before(-60.0, time.time(), 9)) >= 3)
     ended = worker.engine.ended_before(-60.0, time.time(), 9)
+    worker.engine.forget([])  # as each round of tidying up does that finds nothing old
+    assert (set(worker.engine.ended_before(-60.0, time.time(), 9)), worker.engine.states([])) == (set(ended), {})
     worker.engine.forget(ended[:1])
     assert set(worker.engine.ended_before(-60.0, time.time(), 9)) == set(ended[1:])
     with pytest.raises(ConfigError, match="another worker has"):
@@ -66,6 +68,25 @@ def test_a_worker_posts_what_was_accepted_and_stops_in_good_order(tmp_path: Path
     database = open_database(options.database)
     assert Runs(database).counts()["failed"] == 0
     database.close()
+
+
+@pytest.mark.slow
+def test_a_head_that_comes_back_is_reviewed_and_no_check_goes_on_for_ever(tmp_path: Path) -> None:
+    """With the real queue, which keeps what a stopped run has recorded."""
+    around, inbox, stop = Around(tmp_path, call_s=(0.4, 0.5), post_s=0.0), TestInbox(tmp_path), Event()
+    worker = Worker(JobOptions(tmp_path / "state", stop_s=5.0))
+    parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), pace=QUICK)
+    thread = Thread(target=lambda: worker.run(stop, parts))
+    thread.start()
+    for head in (A, B, A):
+        seen = len(around.calls)
+        around.push(5, 7, head)
+        inbox.put(order(head))
+        until(lambda seen=seen: len(around.calls) > seen)  # type: ignore[misc] # mypy knows no default of a lambda
+    until(lambda: [post["head"] for post in around.posts] == [A])
+    until(lambda: not around.spinning)
+    stop.set()
+    thread.join(LIMIT_S)
 
 
 def test_a_lock_ends_with_whoever_has_it(tmp_path: Path) -> None:

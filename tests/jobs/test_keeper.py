@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.adapters.durable import DurableIntents, DurableJournal, Heads, Workers
+from reviewbot.adapters.durable import DurableIntents, DurableJournal, Heads, RunRecord, Workers
 from reviewbot.errors import ConfigError
-from reviewbot.jobs.keeper import Mend, Pulse, Rounds, Tidy
+from reviewbot.jobs.keeper import TIDY_BATCH, Mend, Pulse, Rounds, Tidy
 from reviewbot.jobs.options import ONLY, JobOptions
 from tests.jobs.conftest import order
 
@@ -81,6 +81,30 @@ def test_what_is_old_goes_everywhere(stage: Stage, moment: Moment) -> None:
     assert DurableJournal(stage.database, 1, 5).get("key") is None
     assert DurableIntents(stage.database, 1).posted("key") is None
     assert Heads(stage.database).wanted((5, 7)) is None
+
+
+def test_what_is_old_goes_however_much_of_it_there_is(stage: Stage, moment: Moment) -> None:
+    """More than one batch an hour: else a busy place would only ever grow."""
+    count = 2 * TIDY_BATCH + 1
+    for number in range(count):
+        stage.runs.add(RunRecord._make((f"run-{number}", 1, "o/n", 5, 7, "a" * 40, 1, "waiting", *[""] * 10)))
+        stage.runs.end(f"run-{number}", "posted")
+    moment.now += 1_000
+    Tidy(stage.database, stage.shelf, 500).once()
+
+    assert stage.runs.latest(1) == ()
+    assert len(stage.shelf.forgotten) == count + 1
+
+
+def test_a_worker_alone_gives_signs_of_life_and_takes_over_from_nobody(stage: Stage, moment: Moment) -> None:
+    alone = Pulse(stage.database, stage.shelf, ONLY, JobOptions(Path("/none")), moment)
+    alone.join()
+    beats(alone, moment, 60)
+    Workers(stage.database).leave(ONLY)
+
+    assert (beats(alone, moment, 60), Workers(stage.database).alive(30)) == (True, 1)
+    alone.leave()
+    assert (stage.shelf.taken, Workers(stage.database).alive(30)) == ([], 0)
 
 
 def test_what_a_crash_left_between_the_books_is_mended(stage: Stage, moment: Moment) -> None:

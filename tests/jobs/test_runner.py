@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,7 @@ from reviewbot.errors import (
 from reviewbot.jobs.runner import MOST_ATTEMPTS, MOST_TRIES, NO_LONGER, Pace, Runner
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps, UnwantedError
 from reviewbot.service.logs import current_run
-from tests.jobs.conftest import A, B, KilledError, order
+from tests.jobs.conftest import A, B, KilledError, order, raising
 
 if TYPE_CHECKING:
     from tests.jobs.conftest import Stage
@@ -100,18 +99,6 @@ def test_a_stop_in_good_order_is_no_attempt(stage: Stage) -> None:
     stage.durable.again()
 
     assert stage.carry_out(run).state == "posted"
-
-
-def raising(error: Exception, times: int = 99) -> Callable[[Run], Json | End]:
-    left = [times]
-
-    def act(run: Run) -> Json | End:
-        left[0] -= 1
-        if left[0] >= 0:
-            raise error
-        return {}
-
-    return act
 
 
 def test_what_may_pass_is_tried_again_later_and_later(stage: Stage) -> None:

@@ -339,6 +339,7 @@ def test_each_entry_of_the_journal_is_of_the_tenant_in_its_key(ended: Ended) -> 
         numbers[tenant] |= set(NUMBER.findall(entry))
         assert int(installation) == tenant
         assert other(tenant) not in entry
+        assert not KEYS.search(entry)
 
     assert all(any(word in entry for entry in entries) for word in WORDS.values())
     assert not numbers[1] & numbers[2]
@@ -349,4 +350,4 @@ def test_no_row_of_any_table_is_of_both(ended: Ended, name: str) -> None:
     rows = list(ended.rows(name))
 
     assert all(any(word in row for _, row in rows) for word in WORDS.values())
-    assert [table for table, row in rows if crossing(row) or TOKEN.search(row)] == []
+    assert [table for table, row in rows if crossing(row) or KEYS.search(row)] == []

@@ -42,8 +42,10 @@ def used(worker: str, count: int) -> WorkerUsage:
     [
         (0, "0 ms"),
         (999, "999 ms"),
+        (1_000, "1.0 s"),
         (1_240, "1.2 s"),
-        (59_900, "59.9 s"),
+        (59_949, "59.9 s"),
+        (59_950, "1 min"),
         (60_000, "1 min"),
         (200_400, "3 min 20 s"),
     ],
@@ -78,6 +80,8 @@ def test_what_was_written_to_the_cache_is_told_where_there_was_any(make_review: 
         (Usage(), "$0.00"),
         (Usage(cost_usd=12.345), "$12.35"),
         (Usage(cost_usd=0.0004), "$0.0004"),
+        (Usage(cost_usd=0.000_04), "$0.0001"),
+        (Usage(cost_usd=0.01), "$0.01"),
         (Usage(calls=1, unpriced_calls=1), "unknown"),
         (Usage(calls=2, cost_usd=0.5, unpriced_calls=1), "$0.50 and an unknown price"),
     ],
@@ -167,3 +171,12 @@ def test_a_bill_fits_its_terminal_and_obeys_nothing(width: int, make_review: Mak
     assert "lo\\x1b[2Jgic: " in shown
     assert "\x1b" not in shown
     assert max(len(line) for line in shown.split("\n")) <= max(width, 30)
+
+
+@pytest.mark.parametrize("role", ["planner", "verifier", "synthesizer", "critic"])
+def test_who_is_no_worker_has_no_tasks_and_is_no_unusual_worker(role: str, make_review: Make) -> None:
+    dear = Usage(calls=1, input_tokens=10**9)
+    rows = (row("logic"), row("style"), row("security"), row(role, usage=dear))
+
+    assert anomalies(rows) == []
+    assert (bill(make_review(workers=rows))[3].who, bill(make_review(workers=rows))[3].tasks) == (role, "")

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from reviewbot.contracts import Finding
 from reviewbot.ports import Clock
 from reviewbot.publish import Desk, MemoryIntents
 from tests.publishing import RecordingHost
@@ -15,3 +19,14 @@ def host() -> RecordingHost:
 @pytest.fixture
 def desk(host: RecordingHost, clock: Clock) -> Desk:
     return Desk(host, MemoryIntents(clock.monotonic), clock, "this run")
+
+
+@pytest.fixture
+def is_three(a_finding: Callable[..., Finding]) -> Callable[..., Finding]:
+    """What a model says of the line with the literal, and what it would put there."""
+
+    def make(replacement: str | None = "    if x == 3:", **fields: Any) -> Finding:
+        known = {"line": 5, "evidence": "    if x is 3:", "sources": ("model:x",), "replacement": replacement}
+        return a_finding(**{**known, **fields})
+
+    return make

@@ -7,8 +7,8 @@ import pytest
 
 from reviewbot.contracts import Finding, Withheld
 from reviewbot.host import PostedReview
-from reviewbot.output.markdown import render_markdown
-from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
+from reviewbot.output.markdown import MAX_CHARS, render_markdown
+from reviewbot.publish.body import LEAST_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.marker import MAX_FINGERPRINTS
 from tests.publishing import HEAD, POLICY, SIGNER, a_review, an_order
 
@@ -40,6 +40,22 @@ def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: Make)
     assert marker.findings[0] == order.told.fingerprints[findings[0]]
 
 
+def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: Make) -> None:
+    findings = [a_finding(message="<" * 900, category=f"c{number}", evidence="x" * 900) for number in range(60)]
+    order = an_order(a_review(*findings))
+    body, marker = body_of(order, SIGNER), SIGNER.review(marker_of(order))
+
+    assert body == f"{render_markdown(order.told.review, max_chars=MAX_CHARS - len(marker) - 1)}\n{marker}\n"
+    assert LEAST_CHARS < len(body) <= MAX_CHARS + 1
+
+
+def test_the_marker_says_how_the_run_ended() -> None:
+    for code in (None, 0, 1):
+        marker = SIGNER.read_review(body_of(an_order(a_review(), code=code), SIGNER), 4242, 7)
+        assert marker is not None
+        assert marker.code == code
+
+
 def test_an_outdated_review_says_so_and_points_to_the_newer_one() -> None:
     marker = marker_of(an_order(a_review()))
     body = outdated_body(marker, NEWER, SIGNER)
@@ -52,7 +68,10 @@ def test_an_outdated_review_says_so_and_points_to_the_newer_one() -> None:
 def test_the_second_of_two_reviews_points_to_the_first() -> None:
     body = twin_body(marker_of(an_order(a_review())), NEWER, SIGNER)
 
-    assert f"[The first review]({NEWER.url}) counts." in body
+    assert body.startswith(
+        "## reviewbot: the same review twice\n\nTwo runs reviewed `aaaaaaaaaa` at the same time. "
+        f"[The first review]({NEWER.url}) counts.\n\n<!-- "
+    )
 
 
 @pytest.mark.parametrize("url", ["", "javascript:x", "https://h/x) [y](z", "https://h/x y", "https://u:p@h/x", "//h/x"])

@@ -125,6 +125,69 @@ def test_what_is_uncertain_is_a_notice_that_says_why(a_finding: Make) -> None:
     assert "contradicted: they disagree" in marks[1].message
 
 
+def test_a_file_that_somebody_looked_into_and_nobody_had_to_read_makes_no_check_green() -> None:
+    generated = FileCoverage(path="lock.json", state="generated", looked=("secrets",))
+
+    assert judged(coverage=(generated,)) == "neutral"
+    assert judged(coverage=(generated, READ)) == "success"
+
+
+def test_the_summary_begins_with_the_verdict_and_says_each_thing_once() -> None:
+    review = a_review(headline="No *issues* found", summary="It adds a shop.", notes=("a <b>note</b>",))
+    blocks = check_of(review, shown(), gate_closed=False).summary.split("\n\n")
+
+    assert blocks[0] == r"**Verdict:** No \*issues\* found"
+    assert blocks[1] == "**Summary:** It adds a shop."
+    assert [each.partition(" ")[0] for each in blocks[2:4]] == ["**Coverage:**", "**Cost:**"]
+    assert blocks[4:6] == ["### About this run", "- a &lt;b&gt;note&lt;/b&gt;"]
+    assert "| `src/app.py` | reviewed | `ruff` |" in blocks[-2]
+
+
+def test_what_nobody_said_has_no_heading_in_the_summary() -> None:
+    assert "Summary" not in check_of(a_review(summary=" "), shown(), gate_closed=False).summary
+
+
+def test_a_gate_that_is_open_is_not_in_the_title() -> None:
+    assert check_of(a_review(headline="2 issues found"), shown(), gate_closed=False).title == "2 issues found"
+
+
+@pytest.mark.parametrize(("notes", "files", "told"), [(100, 0, 50), (1_000, 0, 10), (1_000, 300, 1)])
+def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, told: int) -> None:
+    """Sixty notes of so many characters; with them sixty files, whose names and reasons are as long."""
+    said = tuple(f"{number} {'<' * notes}" for number in range(60))
+    names = [f"{number}{'<' * files}" for number in range(60 if files else 0)]
+    unread = tuple(FileCoverage(path=name, state="partial", reason=name * 3) for name in names)
+    summary = check_of(a_review(notes=said, coverage=unread), shown(), gate_closed=False).summary
+
+    assert len(summary) <= MAX_TEXT_CHARS
+    assert summary.partition("### About this run")[2].count("\n- ") == told
+    assert summary.endswith("\n")
+
+
+def test_the_gravest_marks_come_first(a_finding: Make) -> None:
+    findings = [a_finding(line=n, severity=each) for n, each in enumerate(("info", "critical", "warning"), 1)]
+    marks = check_of(a_review(*findings), shown(), gate_closed=True).annotations
+
+    assert [each.start_line for each in marks] == [2, 3, 1]
+
+
+def test_a_name_that_the_host_cannot_take_has_no_mark(a_finding: Make) -> None:
+    odd = '"\\377"'
+    review = a_review(a_finding(path=odd))
+
+    assert check_of(review, shown(path=odd), gate_closed=True).annotations == ()
+
+
+def test_a_mark_says_all_that_was_said_of_its_finding_one_line_each(a_finding: Make) -> None:
+    finding = a_finding(
+        line=3, message="a\nb", trigger="t", symptom="s", contract="c", disputed=" ", rule="r" * 300, category="k"
+    )
+    (mark,) = check_of(a_review(finding), shown(), gate_closed=False).annotations
+
+    assert mark.message == "a b\nt\ns\nc"
+    assert mark.title == f"security {'r' * 121} ... (90 of 100)"
+
+
 @pytest.mark.slow
 def test_long_texts_stay_within_what_the_host_takes(a_finding: Make) -> None:
     long = "<" * 100_000

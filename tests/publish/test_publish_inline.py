@@ -116,6 +116,29 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: Make) -> 
     assert SIGNER.read_finding(body, 4242, 7) == order.told.fingerprints[finding]
 
 
+def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: Make) -> None:
+    told = "a <b>, @everyone\n# b"
+    finding = a_finding(line=2, message=told, trigger=told, symptom=told, suggestion="a <b>, @everyone")
+    body = only(an_order(a_review(finding))).body
+
+    assert body.count("&lt;b&gt;") == 4
+    assert "<b>" not in body
+    assert not [line for line in body.split("\n") if line.startswith("#")]
+
+
+def test_a_long_text_is_cut_and_of_many_sources_the_first_are_named(a_finding: Make) -> None:
+    sources = tuple(f"tool-{number}" for number in range(7))
+    body = only(an_order(a_review(a_finding(line=2, message="m" * 3_000, sources=sources)))).body
+
+    assert f"{'m' * 996} ...\n\n" in body
+    assert "by `tool-0`, `tool-1`, `tool-2`, `tool-3`, `tool-4`\n\n" in body
+
+
+def test_a_suggestion_is_told_once_and_blank_ones_never(a_finding: Make) -> None:
+    assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion=" \n")))).body
+    assert "*Suggestion:* a" in only(an_order(a_review(a_finding(suggestion="\na\n")))).body
+
+
 def test_a_suggestion_of_several_lines_is_left_to_the_body(a_finding: Make) -> None:
     assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion="a\nb")))).body
 
@@ -169,7 +192,17 @@ def test_what_could_do_harm_unseen_is_not_offered(lines: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "lines", ["@property\ndef x(self):", "@app.route('/x')", "// a comment", "x = a / b", "\tpass"]
+    "lines",
+    [
+        "@property\ndef x(self):",
+        "@app.route('/x')",
+        "// a comment",
+        "x = a / b",
+        "\tpass",
+        "x" * 4_000,
+        "\n".join("x" * 100),
+        "``x``",
+    ],
 )
 def test_plain_code_is_offered(lines: str) -> None:
     assert suggestion_block(lines) == f"```suggestion\n{lines}\n```"

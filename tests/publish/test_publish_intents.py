@@ -9,6 +9,7 @@ from reviewbot.adapters.sqlite import SqliteJournal
 from reviewbot.host import Intents
 from reviewbot.ports import Journal
 from reviewbot.publish import JournalIntents, MemoryIntents
+from reviewbot.publish.intents import LONGEST_LEASE_S
 
 Make = Callable[[Callable[[], float]], Intents]
 
@@ -115,3 +116,22 @@ def test_a_lease_of_a_clock_that_was_wrong_holds_nobody_up(journal: Journal, unt
     journal.put("publish/key", f'{{"holder": "one", "until": {until}, "review_id": 0}}')
 
     assert JournalIntents(journal, lambda: 1_000.0).begin("key", "other", 60)
+
+
+def test_an_intent_that_somebody_let_go_is_nobodys(make_intents: Make) -> None:
+    """The review that it was posted as says nothing of who holds it."""
+    intents = make_intents(lambda: 100.0)
+    intents.done("key", 12)
+
+    assert intents.begin("key", "one", 60)
+    assert not intents.begin("key", "other", 60)
+    assert intents.posted("key") == 12
+
+
+def test_a_lease_of_an_hour_is_believed_and_a_longer_one_is_not(make_intents: Make) -> None:
+    intents = make_intents(lambda: 100.0)
+    intents.begin("key", "one", LONGEST_LEASE_S)
+    intents.begin("another key", "one", LONGEST_LEASE_S + 1)
+
+    assert not intents.begin("key", "other", 60)
+    assert intents.begin("another key", "other", 60)

@@ -139,6 +139,17 @@ def test_a_key_that_can_be_guessed_is_refused() -> None:
         Signer.from_environment({KEY_VARIABLE: "short"})
 
 
+def test_a_key_of_sixteen_characters_is_long_enough() -> None:
+    assert Signer.from_environment({KEY_VARIABLE: "k" * 16}) != Signer.from_environment({})
+
+
+@pytest.mark.parametrize("tail", ["", " ", "x", " -->x", " --> -->", "x -->"])
+def test_what_stands_between_a_signature_and_the_end_of_a_comment_makes_it_none(tail: str) -> None:
+    plain = SIGNER.review(MARKER).removesuffix(" -->")
+
+    assert SIGNER.read_review(plain + tail, 4242, 7) is None
+
+
 def test_the_variable_of_the_key_is_taken_for_no_slip_in_a_setting() -> None:
     assert load_settings(None, {KEY_VARIABLE: "a key of some length"}, {}) == Settings()
 

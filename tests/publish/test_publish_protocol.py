@@ -225,7 +225,7 @@ def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
     host.before_post = refused
     published = run(order, desk)
 
-    assert (published.review_id, counting(host), host.posted[0].body) == (2, [2], "")
+    assert (published.review_id, counting(host), host.posted[0].body, len(host.posted)) == (2, [2], "", 2)
     assert published.notes[1] == "an empty review (2) was left behind and now holds this one"
 
 

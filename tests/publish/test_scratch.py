@@ -55,6 +55,16 @@ def test_words_are_found_in_the_copy_and_no_longer_in_what_it_replaces() -> None
     assert tree.limits == [7]
 
 
+def test_what_is_found_is_in_order_whole_words_and_no_more_than_wanted() -> None:
+    tree = Tree((Occurrence("a.py", 1, "x"), Occurrence("b.py", 1, "x()")))
+    copy = Scratch(tree, "a.py", "".join(f"x{number % 3 or ''} = 1\n" for number in range(30)))
+
+    found = copy.search("x", 4)
+
+    assert found is not None
+    assert [(each.path, each.line) for each in found] == [("a.py", 1), ("a.py", 4), ("a.py", 7), ("a.py", 10)]
+
+
 @pytest.fixture
 def two_hunks(a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]) -> FileChange:
     return a_file("a.py", a_hunk(" a\n+b\n+c\n d"), a_hunk(" m\n+n", 50))
@@ -87,6 +97,18 @@ def test_added_lines_are_replaced_and_what_is_below_moves(
     assert other.hunks[1].new_start == 50 + delta
 
 
+def test_removed_lines_and_the_hunks_above_stay_where_they_are(
+    a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]
+) -> None:
+    above, mixed = a_hunk("+z"), a_hunk("-o\n a\n-p\n+b\n-q\n+c", 9)
+    file = a_file("a.py", above, mixed)
+    other = patched(file, mixed, 10, 10, ["x", "y"])
+
+    assert (other.hunks[0], other.hunks[1].body) == (above, "-o\n a\n-p\n+x\n+y\n-q\n+c")
+    assert patched(file, mixed, 11, 11, []).hunks[1].body == "-o\n a\n-p\n+b\n-q"
+    assert hunk_at(file, 11, 12) is None
+
+
 def test_what_really_changes_leaves_out_lines_that_are_the_same_at_both_ends() -> None:
     lines = ["a", "b", "c", "d"]
 
@@ -94,6 +116,11 @@ def test_what_really_changes_leaves_out_lines_that_are_the_same_at_both_ends() -
     assert Patch(1, 4, ("a", "b", "x", "c", "d")).touched(lines) == (3, 2, ("x",))
     assert Patch(1, 4, ("a", "d")).touched(lines) == (2, 3, ())
     assert Patch(2, 3, ("b", "c")).touched(lines) == (4, 3, ())
+
+
+def test_lines_that_are_only_taken_away_at_the_end_are_what_changes() -> None:
+    assert Patch(1, 3, ("a",)).touched(["a", "b", "c"]) == (2, 3, ())
+    assert Patch(1, 1, ("a", "b")).touched(["a", "c"]) == (2, 1, ("b",))
 
 
 ROWS = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=6)

@@ -3,87 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
-from reviewbot.diff.parse import parse_diff
-from reviewbot.ports import Answer, Commit, Occurrence, Snapshot
-from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof, Prover
+from reviewbot.contracts import Candidate, Finding, Gap
+from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof
 from reviewbot.redact import redact
 from reviewbot.wiring.checking import analyzers_check
+from tests.proving import AFTER, BEFORE, Says, offered, prover
 
 MakeFinding = Callable[..., Finding]
 MakeCandidate = Callable[..., Candidate]
-
-BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"
-AFTER = "import os\n\n\ndef f(x):\n    if x is 3:\n        return 1\n    return 0\n"
-
-
-class Files:
-    """A snapshot of both sides of some files."""
-
-    def __init__(self, head: Mapping[str, str], base: Mapping[str, str] | None = None) -> None:
-        self._head, self._base = head, base or {}
-
-    def head(self, path: str) -> str | None:
-        return self._head.get(path)
-
-    def base(self, path: str) -> str | None:
-        return self._base.get(path)
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        del word, limit
-        return None
-
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        del path, first, last, limit
-        return ()
-
-
-class Says:
-    """A check that says of a file whatever a rule tells of its text, and writes down each text."""
-
-    def __init__(self, rule: Callable[[str], Iterable[Candidate]] = lambda text: (), gap: Gap | None = None) -> None:
-        self.rule, self.gap = rule, gap
-        self.texts: list[str] = []
-
-    async def __call__(self, file: FileChange, snapshot: Snapshot) -> Answer:
-        text = snapshot.head(file.path) or ""
-        self.texts.append(text)
-        return Answer(tuple(self.rule(text)), () if self.gap is None else (self.gap,))
-
-
-def change_of(before: str, after: str, path: str = "src/app.py") -> ChangeSet:
-    rows = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
-    )
-    return parse_diff("".join(rows).encode())
-
-
-def prover(before: str, after: str, check: Any = None, path: str = "src/app.py") -> Prover:
-    return Prover(change_of(before, after, path), Files({path: after}, {path: before}), check or Says())
-
-
-def offered(finding: Finding, before: str = BEFORE, after: str = AFTER, check: Any = None) -> Proof:
-    return asyncio.run(prover(before, after, check, finding.path).offered(finding))
-
-
-@pytest.fixture
-def is_three(a_finding: MakeFinding) -> MakeFinding:
-    """What a model says of the line with the literal, and what it would put there."""
-
-    def make(replacement: str | None = "    if x == 3:", **fields: Any) -> Finding:
-        known = {"line": 5, "evidence": "    if x is 3:", "sources": ("model:x",), "replacement": replacement}
-        return a_finding(**{**known, **fields})
-
-    return make
 
 
 # --- with the real analyzers
@@ -186,6 +121,9 @@ def test_an_empty_text_deletes_the_lines(is_three: MakeFinding) -> None:
         (4, 4, "def f(x, y):"),
         (6, 7, "        return 1\n    return 2"),
         (1, 1, "import sys"),
+        (1, 1, "import os\nimport sys"),
+        (2, 2, "\n"),
+        (4, 4, "import sys\ndef f(x):"),
     ],
 )
 def test_what_moves_lines_that_the_change_did_not_add_is_never_offered(
@@ -200,6 +138,14 @@ def test_a_line_of_context_that_stays_as_it_is_may_be_repeated(is_three: MakeFin
     finding = is_three("def f(x):\n    if x == 3:", line=4, end_line=5, evidence="def f(x):\n    if x is 3:")
 
     assert offered(finding).text == "def f(x):\n    if x == 3:"
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [(5, "    y = 1\n    if x is 3:"), (4, "def f(x):\n    y = 1"), (6, "        return 1\n    y = 1")],
+)
+def test_lines_may_be_put_in_beside_those_that_the_change_added(is_three: MakeFinding, line: int, text: str) -> None:
+    assert offered(is_three(text, line=line, evidence=AFTER.split("\n")[line - 1])).text == text
 
 
 def test_a_text_that_swallows_the_code_below_is_never_offered(is_three: MakeFinding) -> None:

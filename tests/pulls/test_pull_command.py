@@ -143,6 +143,20 @@ def test_a_closed_gate_is_told_before_that_nothing_could_be_posted(
     assert run("review", "--pr", NAME, "--post", "--fail-on", "warning").code == 1
 
 
+@pytest.mark.parametrize("place", ["--output", "--trace"])
+def test_a_report_that_cannot_be_written_is_not_posted_and_leaves_no_check_in_progress(
+    place: str, run: Run, open_pull: OpenPull
+) -> None:
+    pull = open_pull()
+    ended = run("review", "--pr", NAME, "--post", place, "/dev/full")
+    (check,) = pull.repository.checks
+
+    assert (ended.code, pull.reviews) == (2, [])
+    assert "cannot write /dev/full" in ended.err
+    assert (check.status, check.conclusion, check.title) == ("completed", "neutral", "Not posted")
+    assert "/dev" not in check.summary
+
+
 def test_a_token_that_is_refused_ends_with_the_hosts_code_and_is_not_shown(
     run: Run, open_pull: OpenPull, monkeypatch: pytest.MonkeyPatch
 ) -> None:

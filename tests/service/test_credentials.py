@@ -15,6 +15,7 @@ from reviewbot.service.credentials import (
     read_credentials,
     store_credentials,
 )
+from reviewbot.service.logs import LineFormatter
 from reviewbot.service.watched import LOOK_S, WatchedCredentials
 from tests.webhooks import CREDENTIALS, KEY, SECRET
 
@@ -168,6 +169,25 @@ def test_a_running_process_sees_them_come_and_change(tmp_path: Path) -> None:
     moment.now += LOOK_S
     assert watched() == changed
     assert {SECRET, KEY, "the-new-secret-of-ours"} == set(watched.secrets())
+
+
+def test_a_file_that_is_being_written_turns_nothing_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    moment, path = Moment(), tmp_path / FILE_NAME
+    store_credentials(path, CREDENTIALS)
+    watched = WatchedCredentials({}, tmp_path, moment)
+    formatter = LineFormatter(watched.secrets)
+    caplog.handler.setFormatter(formatter)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40])
+    for _ in range(3):
+        moment.now += LOOK_S
+        assert watched() == CREDENTIALS
+    assert caplog.text.count("the credentials of before are used") == 1
+    changed = replace(CREDENTIALS, slug="another")
+    store_credentials(path, changed)
+    moment.now += LOOK_S
+
+    assert watched() == changed
 
 
 def test_credentials_that_cannot_be_right_are_found_at_the_start(tmp_path: Path) -> None:

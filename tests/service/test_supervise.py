@@ -6,12 +6,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from reviewbot.errors import ExitCode
 from reviewbot.service.supervise import Child, Pace, supervise
 
-QUICK = Pace(first_wait_s=0.01, longest_wait_s=0.02, settled_s=5.0, look_s=0.01, grace_s=10.0)
+QUICK = Pace(first_wait_s=0.01, longest_wait_s=0.02, settled_s=5.0, look_s=0.01, grace_s=10.0, wrong_wait_s=0.02)
 
 WAITS = """
 import signal, sys, time
@@ -68,6 +71,45 @@ def test_who_says_that_it_was_started_wrongly_ends_the_others(tmp_path: Path) ->
 
     assert code == ExitCode.USAGE
     assert not [pid for pid in pids(tmp_path / "other") if alive(pid)]
+
+
+def test_who_is_not_vital_is_tried_again_and_everybody_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is accepted meanwhile waits for it."""
+    starts, web = tmp_path / "starts", tmp_path / "web"
+    wrong = "import sys; open(sys.argv[1], 'a').write('1\\n'); raise SystemExit(2)"
+    worker = replace(child("worker", wrong, str(starts)), vital=False)
+
+    async def story() -> int:
+        running = asyncio.create_task(supervise([child("web", WAITS, str(web)), worker], QUICK))
+        await until(lambda: len(pids(starts)) >= 3 and bool(pids(web)))
+        assert not running.done()
+        assert alive(pids(web)[0])
+        os.kill(os.getpid(), signal.SIGTERM)
+        return await running
+
+    assert asyncio.run(story()) == 0
+    assert len(pids(web)) == 1
+    told = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert "worker cannot run as it was started" in told[0].getMessage()
+
+
+def test_a_child_that_cannot_be_started_now_ends_nobody(tmp_path: Path) -> None:
+    place, program, one = tmp_path / "program", tmp_path / "later", tmp_path / "one"
+    program.write_text(f"#!{sys.executable} -ISs\nopen({str(place)!r}, 'a').write('1\\n')\n")
+
+    async def story() -> int:
+        late = Child("late", (str(program),))
+        running = asyncio.create_task(supervise([child("one", WAITS, str(one)), late], QUICK))
+        await until(lambda: bool(pids(one)))
+        program.chmod(0o700)
+        await until(lambda: bool(pids(place)))
+        os.kill(os.getpid(), signal.SIGTERM)
+        return await running
+
+    assert asyncio.run(story()) == 0
+    assert len(pids(one)) == 1
 
 
 def test_who_fails_over_and_over_is_given_more_and_more_time(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.contracts import Finding, Gap, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
-from reviewbot.supervisor.selection import VERIFIER, joined
+from reviewbot.supervisor.selection import VERIFIER, joined, reduced
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]
@@ -87,3 +87,14 @@ def test_a_second_try_that_brought_only_what_programs_found_closes_nothing_and_s
     assert end.gaps == (gap(),)
     assert [result.gaps for result in end.results] == [(), (flooded, of_tool)]
     assert end.results[1].findings == (a_finding(),)
+
+
+def test_a_choice_among_models_drops_nothing_that_a_program_found(a_finding: MakeFinding) -> None:
+    """Not even what it says twice of one line, for what models said of one cause is one."""
+    program = [a_finding(evidence="os.system(name)"), a_finding(evidence="os.system(name)  # again")]
+    models = [a_finding(sources=("model:x",), confidence=each, message=f"said at {each}") for each in (70, 90, 80)]
+
+    left = reduced([*program, *models])
+
+    assert [finding for finding in left if finding in program] == program
+    assert [finding for finding in left if finding not in program] == [models[1]]

@@ -138,6 +138,15 @@ def _beside(other: dict[str, Any], a_finding: MakeFinding) -> tuple[Finding, lis
     return finding, [finding, against]
 
 
+def test_advice_beside_a_finding_that_gives_none_contests_it_no_more_than_the_other_way_round(
+    a_finding: MakeFinding,
+) -> None:
+    silent, advised = (a_finding(sources=("model:x",), suggestion=advice) for advice in ("", "x = 1"))
+
+    assert not is_contested(silent, [silent, advised])
+    assert not is_contested(advised, [silent, advised])
+
+
 def test_a_finding_does_not_contest_itself(a_finding: MakeFinding) -> None:
     finding = a_finding(sources=("model:x",), suggestion="x = 1")
 

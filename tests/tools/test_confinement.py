@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,27 @@ def test_a_wrapper_that_works_is_taken(program: Program) -> None:
     assert found.start[0] == str(passing)
     assert found.start[-1] == str(limiting)
     assert "--net" in found.start
+
+
+@LINUX
+def test_where_the_system_gives_namespaces_to_whoever_asks_they_are_taken() -> None:
+    asked = ["/usr/bin/unshare", "--user", "--net", "--pid", "--fork", "/usr/bin/prlimit", "--core=0", "/usr/bin/true"]
+
+    given = subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+    assert (confinement_here() != OPEN) is given, "without this, what skips itself where there are none says nothing"
+
+
+@LINUX
+def test_what_stands_in_front_of_a_program_shuts_it_in_from_its_start(here: Confinement) -> None:
+    command = here.command(Path("/opt/check"), ("--fast", "x"), Limits(seconds=7, memory_bytes=1 << 28))
+
+    wrapped, limited = command[: command.index("--")], command[command.index("--") + 1 :]
+    assert wrapped[0] == "/usr/bin/unshare"
+    assert {"--user", "--net", "--pid", "--fork", "--kill-child"} < set(wrapped)
+    assert limited[0] == "/usr/bin/prlimit"
+    assert {"--cpu=8", f"--as={1 << 28}", "--core=0"} < set(limited)
+    assert limited[limited.index("--") :] == ["--", "/opt/check", "--fast", "x"]
 
 
 def test_the_system_is_asked_once() -> None:

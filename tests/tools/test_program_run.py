@@ -192,6 +192,33 @@ def test_a_program_that_floods_a_stream_is_stopped(program: Program, stream: str
     assert error.reason == "flooded"
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stream_may_be_filled_up_to_its_last_byte_but_one(program: Program, stream: str) -> None:
+    limits = Limits(**{f"{stream}_bytes": 100_000})
+    body = f"sys.{stream}.write('x' * int(sys.argv[1]))"
+
+    whole = run(program(body), "99999", limits=limits)
+
+    assert getattr(whole, stream) == b"x" * 99_999
+    assert failure(program(body), "100000", limits=limits).reason == "flooded"
+
+
+def test_a_flood_before_a_crash_is_a_flood(program: Program) -> None:
+    body = "sys.stdout.write('x' * 50); sys.stdout.flush(); sys.exit(3)"
+
+    assert failure(program(body), limits=Limits(stdout_bytes=50)).reason == "flooded"
+
+
+def test_every_end_says_how_long_it_took(program: Program) -> None:
+    slow = "time.sleep(0.05)\n"
+
+    assert run(program(slow)).duration_ms >= 50
+    assert failure(program(slow + "sys.exit(3)")).duration_ms >= 50
+    assert failure(program(slow + "print('x' * 99)"), limits=Limits(stdout_bytes=9)).duration_ms >= 50
+    assert failure(program("time.sleep(600)"), limits=Limits(seconds=0.3)).duration_ms >= 290
+    assert failure(program(""), limits=Limits(seconds=0.0001)).reason == "timeout"
+
+
 def test_a_status_that_was_not_expected_is_a_crash_and_standard_error_is_not_told(program: Program) -> None:
     error = failure(program(f"sys.stderr.write('{CANARY}'); sys.exit(3)"))
 

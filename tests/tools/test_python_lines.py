@@ -31,13 +31,13 @@ def test_statements_are_found_with_their_indentation_and_first_word() -> None:
 def test_what_is_open_at_both_ends_is_known(lines: list[str], unmatched: str, left_open: str, quote: str) -> None:
     found = scan(lines)
 
-    assert (found.unmatched, found.open, found.quote) == (unmatched, left_open, quote)
+    assert (found.unmatched, found.open, found.quote) == ([*unmatched], [*left_open], quote)
 
 
 def test_a_scan_can_begin_inside_a_text() -> None:
     found = scan(["It's (", '    """', "    x = 1"], '"""')
 
-    assert (found.quote, found.open) == ("", "")
+    assert (found.quote, found.open) == ("", [])
     assert found.statements == [Statement(0, ""), Statement(4, "x")]
 
 

@@ -145,6 +145,25 @@ def test_the_tree_of_a_huge_file_is_not_built(slice_of: SliceOf, snapshot_of: Sn
     assert not answer.pieces[0].source.whole
 
 
+@pytest.mark.parametrize(("length", "whole"), [(1_000_000, True), (1_000_001, False)])
+def test_a_file_of_just_a_million_characters_is_parsed_as_a_whole(
+    slice_of: SliceOf, snapshot_of: SnapshotOf, length: int, *, whole: bool
+) -> None:
+    head = "x = 1\n#".ljust(length, "-")
+
+    answer = read(slice_of("x = 1"), snapshot_of(head))
+
+    assert len(head) == length
+    assert [piece.source.whole for piece in answer.pieces] == [whole]
+
+
+def test_of_a_hunk_that_is_too_long_nothing_is_parsed(slice_of: SliceOf, bare: Snapshot) -> None:
+    answer = read(slice_of("\n".join(["x = '" + "a" * 9_993 + "'"] * 101), "y = 2"), bare)
+
+    assert [len(piece.tree.body) > 0 for piece in answer.pieces] == [True]
+    assert (answer.hunks, answer.unread) == (2, 1)
+
+
 def test_prose_is_unread(slice_of: SliceOf, bare: Snapshot) -> None:
     prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
 

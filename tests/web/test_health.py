@@ -9,6 +9,7 @@ import pytest
 
 from reviewbot.adapters.inbox import InboxError, Tallies, Tally, open_store
 from reviewbot.errors import ConfigError
+from reviewbot.web.health import NO_WORKER
 from tests.webhooks import Service, pull_event, service
 
 
@@ -49,6 +50,23 @@ def test_it_is_not_ready_without_an_app_or_a_database(tmp_path: Path) -> None:
     assert bare.get("/healthz").status_code == 200
 
 
+@pytest.mark.parametrize(("workers", "note"), [(0, NO_WORKER), (2, None)])
+def test_it_says_that_no_worker_runs_and_is_ready_all_the_same(workers: int, note: str | None, tmp_path: Path) -> None:
+    target = service(tmp_path, workers=lambda: workers)
+    ready = target.get("/readyz")
+    target.inbox.close()
+
+    assert ready.json is not None
+    assert (ready.status_code, ready.json["workers"], ready.json.get("note")) == (200, workers, note)
+
+
+def test_it_is_not_ready_where_the_runs_cannot_be_read(tmp_path: Path) -> None:
+    target = service(tmp_path, workers=no_states)
+
+    assert target.get("/readyz").json == {"status": "unavailable", "database": "unavailable"}
+    target.inbox.close()
+
+
 def test_a_queue_that_is_too_old_makes_it_unready_only_where_somebody_wants_that(tmp_path: Path) -> None:
     target = service(tmp_path, ready_max_age_s=-1.0)
 
@@ -59,7 +77,7 @@ def test_a_queue_that_is_too_old_makes_it_unready_only_where_somebody_wants_that
 def test_deliveries_are_counted_by_what_became_of_them(target: Service) -> None:
     target.send(pull_event())
     target.send(pull_event())
-    target.send(pull_event("labeled"))
+    target.send(pull_event("assigned"))
     target.send({}, "brand_new_event")
     target.send(pull_event(), X_Hub_Signature_256=None)
     found = samples(target.get("/metrics").text)

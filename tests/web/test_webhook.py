@@ -113,6 +113,23 @@ def test_an_app_that_was_removed_is_told_to_the_workers(target: Service) -> None
 
 
 @pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("installation", "suspend"),
+        ("installation", "new_permissions_accepted"),
+        ("installation_repositories", "removed"),
+    ],
+)
+def test_workers_are_told_that_an_installation_is_another_one_now(name: str, action: str, target: Service) -> None:
+    told = event(action, installation={"id": 42, "app_id": APP_ID, "account": {}})
+    del told["repository"]
+
+    assert target.send(told, name).json == {"status": "accepted", "reason": f"{name} {action}"}
+    (taken,) = target.inbox.claim(10, 60.0, "w")
+    assert (taken.trigger.kind, taken.trigger.installation_id) == ("narrowed", 42)
+
+
+@pytest.mark.parametrize(
     ("payload", "reason"),
     [
         (comment_event(action="deleted"), "the body is of another event"),
@@ -135,7 +152,7 @@ IGNORED = [
     ("push", event("pushed")),
     ("installation", {"action": "deleted"}),
     ("pull_request_review_thread", event("resolved", thread={}, pull_request={"number": 7})),
-    ("pull_request", pull_event("labeled")),
+    ("pull_request", pull_event("assigned")),
     ("pull_request", comment_event()),
     ("issue_comment", pull_event()),
     ("issue_comment", comment_event(issue={"pull_request": None})),

@@ -135,7 +135,7 @@ class ClaudeModel:
     def _client(self, sdk: ModuleType) -> Any:  # noqa: ANN401 - three classes of the SDK without a common base
         loop = asyncio.get_running_loop()
         if (client := self._clients.get(loop)) is None:
-            client = self._clients[loop] = client_of(sdk, self._access)
+            client = self._clients[loop] = client_of(sdk, self._access, self._sdk.trusted)
         return client
 
 

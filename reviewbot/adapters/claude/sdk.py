@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,14 @@ from reviewbot.adapters.claude.access import ANTHROPIC_URL, CONNECT_S, Access
 from reviewbot.errors import ConfigError
 
 if TYPE_CHECKING:
+    import ssl
     from types import ModuleType
 
 MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.types")
 """The first one loads the others only when they are used."""
+
+HTTP = "httpx2"
+"""What the SDK sends with."""
 
 
 class Sdk:
@@ -28,6 +33,8 @@ class Sdk:
         self._loaded: Future[ModuleType] | None = None
         self.load_ms: int | None = None
         """How long it took; None as long as it is not there."""
+        self.trusted: ssl.SSLContext | None = None
+        """The authorities that this system trusts; None where they could not be read, for the SDK to say so."""
 
     def begin(self) -> Future[ModuleType]:
         """Load in the background. To be called when our own modules are there, or the two get in each other's way."""
@@ -45,24 +52,33 @@ class Sdk:
 
     def _load(self, loaded: Future[ModuleType]) -> None:
         begin = time.monotonic()
+        # To read the authorities takes a tenth of a second, in which other threads may run.
+        trusting = Thread(target=self._trust, name="load-authorities", daemon=True)
+        trusting.start()
         try:
             first, *_ = [importlib.import_module(name) for name in self._modules]
         except Exception as error:  # noqa: BLE001 - foreign code runs here, and somebody waits for this future
             why = str(error)[:200] if isinstance(error, ImportError) else type(error).__name__
             loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
             return
+        trusting.join()
         self.load_ms = round((time.monotonic() - begin) * 1000)
         loaded.set_result(first)
 
+    def _trust(self) -> None:
+        with suppress(ImportError, OSError):
+            self.trusted = importlib.import_module(HTTP).create_ssl_context()
 
-def client_of(sdk: ModuleType, access: Access) -> Any:  # noqa: ANN401 - three classes of the SDK without a common base
+
+def client_of(sdk: ModuleType, access: Access, trusted: ssl.SSLContext | None = None) -> Any:  # noqa: ANN401 - three classes of the SDK without a common base
     """A client for the running event loop.
 
     Without retries, for those are ours, and without redirects, which would take the key along to another host.
     Raises ConfigError where the provider's own libraries or settings are missing.
     """
     timeout = sdk.Timeout(access.timeout_s, connect=CONNECT_S)
-    http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout)
+    verify = True if trusted is None else trusted
+    http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout, verify=verify)
     # The spans of OpenTelemetry could hold what is asked; nobody turned them on for us.
     common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
     try:

@@ -57,8 +57,11 @@ class Heads:
     def withdraw(self, pull: tuple[int, int], as_of: float = 0.0) -> bool:
         """No run of this pull request is wanted, until the next head. False where something later was said of it."""
         rows = self._database.run(
-            "UPDATE reviewbot_heads SET run = '', head = '', sequence = sequence + 1 "
+            "UPDATE reviewbot_heads SET run = '', head = '', sequence = sequence + 1, "
+            "as_of = CASE WHEN CAST(? AS DOUBLE PRECISION) > as_of THEN ? ELSE as_of END "
             "WHERE repository = ? AND number = ? AND (CAST(? AS DOUBLE PRECISION) = 0 OR as_of <= ?) RETURNING 1",
+            as_of,
+            as_of,
             *pull,
             as_of,
             as_of,

@@ -113,11 +113,14 @@ class Runs:
             "UPDATE reviewbot_runs SET dollars = ?, tokens = ? WHERE run = ?", float(dollars), int(tokens), run
         )
         if trace:
+            # Nothing of a run that was forgotten meanwhile: nobody would ever find its trace to remove it.
             self._database.run(
-                "INSERT INTO reviewbot_traces (run, trace) VALUES (?, ?) "
+                "INSERT INTO reviewbot_traces (run, trace) SELECT CAST(? AS TEXT), ? "
+                "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?) "
                 "ON CONFLICT (run) DO UPDATE SET trace = excluded.trace",
                 run,
                 zlib.compress(trace.encode("utf-8", "surrogatepass")),
+                run,
             )
 
     def owner(self, run: str) -> str | None:
@@ -163,6 +166,17 @@ class Runs:
             head,
         )
         return tuple(_record(row) for row in rows)
+
+    def at_work(self, repository: int, head: str, besides: str) -> bool:
+        """Whether there is an open run on a commit, of whichever pull request, besides this one."""
+        rows = self._database.run(
+            "SELECT 1 FROM reviewbot_runs WHERE repository = ? AND head = ? AND run <> ? "
+            "AND state IN ('waiting', 'running') LIMIT 1",
+            repository,
+            head,
+            besides,
+        )
+        return bool(rows)
 
     def open_of(self, installation: int) -> tuple[str, ...]:
         """The open runs of an installation."""

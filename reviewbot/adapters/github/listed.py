@@ -102,12 +102,14 @@ def _section(file: Listed) -> bytes:
     """The section of a diff, as git writes it, with every name quoted."""
     old, new = (b"a/" + encode(file.old_path or file.path), b"b/" + encode(file.path))
     lines = [f"diff --git {quote(old)} {quote(new)}", *_header(file)]
+    sides = (
+        "/dev/null" if file.status == "added" else quote(old),
+        "/dev/null" if file.status == "removed" else quote(new),
+    )
     if file.patch:
-        sides = ("/dev/null" if file.status == "added" else quote(old), quote(new))
-        sides = (sides[0], "/dev/null") if file.status == "removed" else sides
         lines += [f"--- {sides[0]}", f"+++ {sides[1]}", file.patch]
     elif not _has_no_text(file):
-        lines.append(f"Binary files {quote(old)} and {quote(new)} differ")
+        lines.append(f"Binary files {sides[0]} and {sides[1]} differ")
     return encode("\n".join(lines)) + b"\n"
 
 

@@ -74,23 +74,25 @@ class Inbox:
     def put(self, delivery: Delivery) -> Outcome:
         """Accept a delivery; it is on the disk when this returns.
 
-        A repeat is one whose body or whose command is known, or that says of a pull request what was said of it last.
+        A repeat is one whose body or whose command is known, or that says of a pull request what was said of it last
+        (what may lift a refusal says something else each time: the settings that refused are not known here).
         The host's own id of a delivery is not signed, and decides nothing.
         """
         trigger = delivery.trigger
         place = trigger.place if trigger.kind in _ABOUT_A_HEAD else None
+        key = f"{trigger.key}:{delivery.body_sha256}" if trigger.lifts else trigger.key
         row = (
             delivery.delivery_id,
             delivery.event,
             delivery.body_sha256,
             trigger.key if trigger.kind == "command" else None,
             place,
-            trigger.key,
+            key,
             json.dumps(trigger_values(trigger)),
             self._clock(),
         )
         # One statement and not three: between two of them other threads would be let in, and each time be waited for.
-        made = self._store.alone(place, _PUT, *row, place, trigger.key)
+        made = self._store.alone(place, _PUT, *row, place, key)
         return "new" if made else "repeat"
 
     def claim(self, limit: int, lease_s: float, holder: str) -> tuple[Delivery, ...]:

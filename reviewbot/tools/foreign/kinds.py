@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 WORKERS = ("security", "performance", "style", "logic")
 
-_FAMILY = {"ruff": "", "flake8": "", "bandit": "", "pylint": "PL"}
-"""Programs whose codes are ruff's, with what ruff puts before them."""
+_FAMILY = {"ruff": "", "flake8": "", "pylint": "PL"}
+"""Programs whose codes are ruff's, with what ruff puts before them. Bandit's differ in their letter."""
 
 _CODES = (
     ("security", re.compile(r"S\d")),
@@ -85,7 +85,7 @@ class Kinds:
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` are ours for ruff, by code: what they know, they decide."""
         self._rules = rules
-        self._by_cwe = categories(rules)
+        self._by_cwe = categories(rules) | _SAID
 
     def of(self, tool: str, result: Result) -> Kind:
         """The kind of one result of the program of that name."""
@@ -109,7 +109,7 @@ class Kinds:
     def _worker(self, program: str, code: str, result: Result) -> str:
         if result.score > 0 or "security" in result.tags:
             return "security"
-        if program in _FAMILY and program not in _SECURITY:
+        if program in _FAMILY:
             return next((worker for worker, family in reversed(_CODES) if family.match(code)), "logic")
         by_tags = next((worker for worker, words in _TAGS if words & result.tags), None)
         if by_tags is not None:
@@ -119,7 +119,7 @@ class Kinds:
     def _category(self, cwe: int | None) -> str | None:
         if cwe is None:
             return None
-        return _SAID.get(cwe) or self._by_cwe.get(cwe) or self._by_cwe.get(_ALIKE.get(cwe, 0))
+        return self._by_cwe.get(cwe) or self._by_cwe.get(_ALIKE.get(cwe, 0))
 
 
 def _code(program: str, rule: str) -> str:

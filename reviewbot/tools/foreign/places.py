@@ -77,6 +77,6 @@ def _name(text: bytes) -> _Name | None:
             parts.pop()
         elif part not in {b"", b"."}:
             parts.append(part)
-    if not parts or len(parts) > _DEEPEST:
+    if len(parts) > _DEEPEST:
         return None
     return _Name(tuple(parts), drive or text.startswith(b"/"))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 CUT = "... cut"
 MAX_DEFINITIONS = 4
-MAX_CALLERS = 15
 MAX_ROWS = 200
 """Lines of a file that are read in one call."""
 
@@ -70,10 +69,10 @@ def callers(view: View, given: Mapping[str, str]) -> str:
     found, references = view.symbol(given["name"], given["path"])
     calls = [each for each in references if each.kind == "call"]
     others = [each for each in references if each.kind in {"mention", "import"}]
-    parts = [_call(view, each) for each in calls[:MAX_CALLERS]]
+    parts = [_call(view, each) for each in calls]
     if others:
         parts.append("\n".join(["other lines that name it:", *_told(others)]))
-    if found.truncated or len(calls) > MAX_CALLERS:
+    if found.truncated:
         parts.append(CUT)
     return "\n\n".join(parts) or f"none of the files at hand uses {found.name}; there may be others"
 

@@ -15,6 +15,7 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import read_pull
 from reviewbot.host import PullRequest
 from tests.github_api import FakeGitHub
+from tests.publishing import Shop, make_shop
 
 NOW = 1_800_000_000.0
 
@@ -101,3 +102,17 @@ def opened(github_api: FakeGitHub, client: GithubClient, shop: Any) -> Callable[
         return read_pull(client, "acme/shop", number)
 
     return read
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """A branch with its changes, made once: nothing here writes to it."""
+    return make_shop(tmp_path_factory.mktemp("made") / "shop")
+
+
+@pytest.fixture
+def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullRequest:
+    """Lines 1 and 20 of app.py are other ones: 1 to 4 and 17 to 23 are shown."""
+    github_api.add_repository("acme/shop", made.folder)
+    github_api.open_pull("acme/shop", "main", "feature")
+    return read_pull(client, "acme/shop", 1)

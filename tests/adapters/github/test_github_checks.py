@@ -10,28 +10,13 @@ import pytest
 
 from reviewbot.adapters.github.checks import PER_CALL, GithubChecks
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.adapters.github.pull import read_pull
-from reviewbot.errors import HostAccessError, HostError, HostInvalidError, HostUnknownError
+from reviewbot.errors import HostAccessError, HostError, HostInvalidError, HostMissingError, HostUnknownError
 from reviewbot.host import Annotation, CheckDraft, PullRequest
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
-from tests.publishing import Shop, make_shop
 
 MARK = Annotation("app.py", 20, 20, "failure", "a title", "a message")
 DRAFT = CheckDraft("a title", "a summary", "a text", "failure")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    return make_shop(tmp_path_factory.mktemp("made") / "shop")
-
-
-@pytest.fixture
-def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullRequest:
-    """Lines 1 and 20 of app.py are other ones: 1 to 4 and 17 to 23 are shown."""
-    github_api.add_repository("acme/shop", made.folder)
-    github_api.open_pull("acme/shop", "main", "feature")
-    return read_pull(client, "acme/shop", 1)
 
 
 @pytest.fixture
@@ -219,3 +204,122 @@ def test_a_check_of_another_app_cannot_be_ended(
 def test_a_check_belongs_to_a_commit(checks: GithubChecks) -> None:
     with pytest.raises(HostError):
         checks.start_check("reviewbot", "main/../../x")
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+def test_a_conclusion_without_an_answer_is_sent_again(
+    carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
+    github_api: FakeGitHub,
+    checks: GithubChecks,
+    pull: PullRequest,
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    github_api.refuse("PATCH", "/check-runs/", dropped(), carried_out=carried_out)
+
+    url = checks.finish_check(number, DRAFT)
+
+    (check,) = github_api.state.repositories["acme/shop"].checks
+    assert (check.status, check.conclusion, check.title, check.summary, check.text) == (
+        "completed",
+        "failure",
+        "a title",
+        "a summary",
+        "a text",
+    )
+    assert url == f"{pull.url.partition('/pull/')[0]}/runs/{number}"
+
+
+def test_a_check_is_begun_as_ours_and_looked_for_by_its_name_and_state(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    checks.start_check("reviewbot", pull.head_sha)
+
+    asked = next(each for each in github_api.recorded if each.path.endswith(f"/{pull.head_sha}/check-runs"))
+    assert asked.query == {"check_name": "reviewbot", "status": "in_progress", "filter": "latest", "per_page": "100"}
+    assert [each.body for each in github_api.recorded if each.method == "POST"] == [
+        {"name": "reviewbot", "head_sha": pull.head_sha, "status": "in_progress", "external_id": "reviewbot"}
+    ]
+
+
+def test_of_several_that_a_crash_has_left_the_newest_is_taken_up(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    first = checks.start_check("reviewbot", pull.head_sha)
+    runs = github_api.state.repositories["acme/shop"].checks
+    runs.extend([replace(runs[0], check_id=first + 20), replace(runs[0], check_id=first + 10)])
+
+    assert checks.start_check("reviewbot", pull.head_sha) == first + 20
+
+
+@pytest.mark.parametrize("odd", [{"id": True}, {"id": 0}, {"id": "7"}, {"name": "other"}, {"status": "queued"}])
+def test_what_is_no_check_of_ours_in_a_list_is_passed_over(
+    odd: dict[str, object], github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    row = {"id": 7, "name": "reviewbot", "status": "in_progress", "external_id": "reviewbot"}
+    github_api.refuse("GET", "/check-runs$", Reply(200, {"check_runs": [{**row, **odd}]}))
+    github_api.refuse("GET", "/check-runs$", Reply(200, {"check_runs": [row, {**row, **odd}]}))
+
+    assert checks.start_check("reviewbot", pull.head_sha) != 7
+    assert checks.start_check("reviewbot", pull.head_sha) == 7
+
+
+def test_texts_are_cut_at_what_the_host_takes(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    checks.finish_check(number, replace(DRAFT, summary="s" * 70_000, text="t" * 70_000, annotations=(MARK,)))
+
+    sent = [each.body["output"] for each in github_api.recorded if each.method == "PATCH"]
+    assert [(len(each["summary"]), len(each["text"])) for each in sent] == [(65_535, 65_535)] * 2
+
+
+@pytest.mark.parametrize(
+    "odd", [[], None, {"output": None}, {"output": {"annotations_count": None}}, {"output": {"annotations_count": "9"}}]
+)
+def test_where_nobody_tells_how_many_annotations_there_are_all_are_added(
+    odd: object, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    github_api.refuse("GET", f"/check-runs/{number}$", Reply(200, odd))
+    checks.finish_check(number, replace(DRAFT, annotations=(MARK,) * 3))
+
+    (check,) = github_api.state.repositories["acme/shop"].checks
+    assert (len(check.annotations), check.external_id.rpartition(":")[2]) == (3, "0")
+
+
+def test_a_mark_that_counts_more_annotations_than_there_are_is_not_believed(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    number = checks.start_check("reviewbot", pull.head_sha)
+    draft = replace(DRAFT, annotations=tuple(replace(MARK, message=f"{number}") for number in range(60)))
+    cut_short(github_api, checks, number, draft)
+    (check,) = github_api.state.repositories["acme/shop"].checks
+    check.external_id = check.external_id.rpartition(":")[0] + f":{PER_CALL + 1}"
+    checks.finish_check(number, draft)
+
+    assert len(check.annotations) == PER_CALL + 60
+
+
+def test_a_check_that_may_have_begun_behind_a_limit_is_not_begun_twice(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    github_api.refuse("POST", "/check-runs$", secondary_limit(5))
+    github_api.refuse("POST", "/check-runs$", server_error(), times=9)
+
+    with pytest.raises(HostUnknownError):
+        checks.start_check("reviewbot", pull.head_sha)
+    assert len(github_api.paths("POST")) == 2
+
+
+@pytest.mark.parametrize("answer", [[], None, {"id": True}, {"id": 0}])
+def test_an_answer_that_names_no_check_is_unknown(
+    answer: object, github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    github_api.refuse("POST", "/check-runs$", Reply(201, answer))
+
+    with pytest.raises(HostUnknownError):
+        checks.start_check("reviewbot", pull.head_sha)
+
+
+@pytest.mark.parametrize("name", ["acme", "acme/../user", "acme/shop\n"])
+def test_checks_of_what_is_no_repository_are_not_asked_for(name: str, client: GithubClient) -> None:
+    with pytest.raises(HostMissingError):
+        GithubChecks(client, name)

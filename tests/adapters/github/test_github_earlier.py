@@ -17,7 +17,7 @@ from reviewbot.errors import HostError
 from reviewbot.host import EarlierComment, PullRequest
 from reviewbot.ports import Remembering, Snapshot
 from reviewbot.wiring.pulls import from_pull
-from tests.github_api import Account, Comment, FakeGitHub, Pull
+from tests.github_api import Account, Comment, FakeGitHub, Pull, Reply
 
 Opened = Callable[..., PullRequest]
 
@@ -158,6 +158,48 @@ def test_a_repository_that_graphql_does_not_show_is_an_error(
 
     with pytest.raises(HostError, match="Could not resolve"):
         earlier_comments(client, pull, ["app.py"], 5)
+
+
+def told(*pulls: dict[str, Any]) -> dict[str, Any]:
+    """What GraphQL tells of a file whose last commit came with these pull requests."""
+    history = {"history": {"nodes": [{"associatedPullRequests": {"nodes": list(pulls)}}]}}
+    return {"repository": {"object": history}}
+
+
+def a_merged(number: object = 1, body: object = "b", login: object = "m", **fields: Any) -> dict[str, Any]:
+    author = {"__typename": "User", "login": login}
+    comment = {"author": author, "authorAssociation": "MEMBER", "body": body}
+    thread = {"path": "p", "comments": {"nodes": [comment]}}
+    return {"number": number, "merged": True, "reviewThreads": {"nodes": [thread]}, **fields}
+
+
+@pytest.mark.parametrize(
+    "pulls",
+    [
+        [a_merged(merged=False)],
+        [a_merged(merged="true")],
+        [a_merged(number="1")],
+        [a_merged(number=None)],
+        [a_merged(number=NOW.number)],
+        [a_merged(login=3)],
+        [a_merged(body=3)],
+    ],
+)
+def test_what_was_not_merged_is_this_one_or_has_no_name_is_left_out(pulls: list[dict[str, Any]]) -> None:
+    assert list(_comments(told(*pulls), "p", NOW)) == []
+    assert [each.pull for each in _comments(told(*pulls, a_merged(5)), "p", NOW)] == [5]
+
+
+def test_the_same_words_of_two_pull_requests_are_told_twice(github_api: FakeGitHub, client: GithubClient) -> None:
+    answer = told(a_merged(1), a_merged(3), a_merged(1), a_merged(3, "other"))
+    github_api.refuse("POST", "graphql$", Reply(200, {"data": answer}))
+
+    found = earlier_comments(client, NOW, ["p"], 5)
+
+    assert [(each.pull, each.body, each.url) for each in found] == [
+        (number, body, f"https://github.example/acme/shop/pull/{number}")
+        for number, body in ((1, "b"), (3, "b"), (3, "other"))
+    ]
 
 
 NAMES = [

@@ -10,7 +10,6 @@ import pytest
 
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.host import GithubHost
-from reviewbot.adapters.github.pull import read_pull
 from reviewbot.errors import (
     HostAccessError,
     HostError,
@@ -22,22 +21,9 @@ from reviewbot.errors import (
 from reviewbot.host import InlineComment, PullRequest, ReviewDraft
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
-from tests.publishing import Shop, make_shop
+from tests.publishing import Shop
 
 REVIEWS = "/repos/acme/shop/pulls/1/reviews"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    return make_shop(tmp_path_factory.mktemp("made") / "shop")
-
-
-@pytest.fixture
-def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullRequest:
-    """Lines 1 and 20 of app.py are other ones: 1 to 4 and 17 to 23 are shown."""
-    github_api.add_repository("acme/shop", made.folder)
-    github_api.open_pull("acme/shop", "main", "feature")
-    return read_pull(client, "acme/shop", 1)
 
 
 @pytest.fixture
@@ -251,3 +237,61 @@ def test_a_review_no_longer_asks_for_changes(host: GithubHost, draft: Callable[.
     assert (posted.blocks, host.reviews()[0].blocks) == (True, False)
     with pytest.raises(HostInvalidError, match="dismissed"):
         host.release_review(posted.review_id, "again")
+
+
+ROW = {"id": 7, "user": {"id": 3}, "body": "b", "state": "COMMENTED", "commit_id": "c" * 40}
+
+
+@pytest.mark.parametrize("odd", [{"id": True}, {"id": 0}, {"id": -1}, {"id": "7"}, {"id": None}])
+def test_what_has_no_id_in_a_list_is_passed_over(
+    odd: dict[str, object], github_api: FakeGitHub, host: GithubHost
+) -> None:
+    line = {"pull_request_review_id": 7, "path": "app.py", "line": 20}
+    github_api.refuse("GET", "/reviews$", Reply(200, [{**ROW, **odd}, "odd", ROW]))
+    github_api.refuse("GET", "/comments$", Reply(200, [{**ROW, **line, **odd}, ROW | line]))
+
+    assert [each.review_id for each in host.reviews()] == [7]
+    assert [each.comment_id for each in host.comments()] == [7]
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [("pending", []), ("PENDING", []), ("changes_requested", [True]), ("CHANGES_REQUESTED", [True]), (None, [False])],
+)
+def test_the_state_of_a_review_counts_in_any_case(
+    state: object, found: list[bool], github_api: FakeGitHub, host: GithubHost
+) -> None:
+    github_api.refuse("GET", "/reviews$", Reply(200, [{**ROW, "state": state}]))
+
+    assert [each.blocks for each in host.reviews()] == found
+
+
+def test_what_an_answer_does_not_tell_is_none_or_empty(github_api: FakeGitHub, host: GithubHost) -> None:
+    odd = {"id": 7, "user": {"id": True}, "body": None, "commit_id": 3, "pull_request_review_id": 0, "line": "20"}
+    github_api.refuse("GET", "/reviews$", Reply(200, [odd]))
+    github_api.refuse("GET", "/comments$", Reply(200, [odd]))
+    (review,), (comment,) = host.reviews(), host.comments()
+
+    assert (review.author_id, review.commit_sha, review.body) == (None, None, "")
+    assert (comment.author_id, comment.review_id, comment.path, comment.line, comment.body) == (
+        None,
+        None,
+        "",
+        None,
+        "",
+    )
+
+
+@pytest.mark.parametrize("reply", [server_error(), dropped()])
+def test_another_body_is_put_again_and_a_release_is_not(
+    reply: Reply, github_api: FakeGitHub, host: GithubHost, draft: Callable[..., ReviewDraft]
+) -> None:
+    posted = host.post_review(draft(event="REQUEST_CHANGES"))
+    github_api.refuse("PUT", "/reviews/", reply)
+    host.edit_review(posted.review_id, "another body")
+    assert github_api.paths("PUT") == [f"{REVIEWS}/{posted.review_id}"] * 2
+
+    github_api.refuse("PUT", "/dismissals$", reply, carried_out=True)
+    with pytest.raises(HostUnknownError):
+        host.release_review(posted.review_id, "a newer one stands in its place")
+    assert host.reviews() == (replace(posted, body="another body", blocks=False),)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from reviewbot.adapters.github.listed import change_of, listed, text_of
 from reviewbot.contracts import FileCoverage
 
+EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
 
 def row(**fields: Any) -> dict[str, Any]:
     """A file of a list with one added line."""
@@ -71,7 +73,7 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
     rows = [
         row(status="copied", previous_filename="b.py"),
         row(filename="c.py", status="removed", patch="@@ -1 +0,0 @@\n-one", additions=0, deletions=1),
-        row(filename="d.py", status="removed", patch="", additions=0, sha="e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+        row(filename="d.py", status="removed", patch="", additions=0, sha=EMPTY),
         row(filename="e.py", status="renamed", previous_filename="f.py", patch="", additions=0),
     ]
 
@@ -85,6 +87,48 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
     ]
     assert {each.state for each in found.coverage} == {"reviewed"}
     assert text_of(listed(rows)).count(b"diff --git") == 4
+
+
+@pytest.mark.parametrize(
+    ("fields", "old_path"),
+    [
+        ({"status": "modified", "previous_filename": "b.py"}, None),
+        ({"status": "renamed", "previous_filename": "b.py"}, "b.py"),
+        ({"status": "renamed", "previous_filename": 3}, None),
+        ({"status": "renamed"}, None),
+    ],
+)
+def test_only_what_was_moved_has_an_old_name(fields: dict[str, Any], old_path: str | None) -> None:
+    assert listed([row(**fields)])[0].old_path == old_path
+
+
+@pytest.mark.parametrize(("lines", "withheld"), [((1, 0), True), ((0, 1), True), ((0, 0), False)])
+def test_a_text_is_withheld_where_lines_changed_and_none_is_shown(lines: tuple[int, int], *, withheld: bool) -> None:
+    found = coverage(patch="", additions=lines[0], deletions=lines[1])
+
+    assert (found.state == "over_budget") == withheld
+
+
+@pytest.mark.parametrize(
+    ("status", "sha", "state"),
+    [
+        ("added", EMPTY, "reviewed"),
+        ("removed", EMPTY, "reviewed"),
+        ("added", "b" * 40, "binary"),
+        ("removed", "b" * 40, "binary"),
+        ("modified", EMPTY, "binary"),
+    ],
+)
+def test_what_shows_no_line_is_binary_unless_it_has_not_a_byte(status: str, sha: str, state: str) -> None:
+    assert coverage(status=status, sha=sha, patch="", additions=0).state == state
+
+
+@pytest.mark.parametrize("modes", [{}, {"a.py": "120000"}])
+def test_the_mode_of_a_file_is_gits_and_not_guessed(modes: dict[str, str]) -> None:
+    added = {"status": "added", "patch": "@@ -0,0 +1 @@\n+two"}
+
+    assert [each.mode for each in change_of(listed([row(**added)]), modes).files] == [modes.get("a.py")]
+    assert [each.mode for each in change_of(listed([row()]), modes).files] == [modes.get("a.py")]
 
 
 @given(

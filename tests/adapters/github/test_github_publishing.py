@@ -10,7 +10,6 @@ import pytest
 from reviewbot.adapters.github.change import read_change
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.host import GithubHost
-from reviewbot.adapters.github.pull import read_pull
 from reviewbot.contracts import ChangeSet, Finding
 from reviewbot.errors import HostAccessError
 from reviewbot.host import PullRequest
@@ -20,20 +19,7 @@ from tests.conftest import RecordingClock
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.hunks import shown as shown_by_github
 from tests.github_api.refusals import invalid, missing_permission, server_error
-from tests.publishing import MANNER, Shop, a_review, an_order, make_shop
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    return make_shop(tmp_path_factory.mktemp("made") / "shop")
-
-
-@pytest.fixture
-def pull(github_api: FakeGitHub, client: GithubClient, made: Shop) -> PullRequest:
-    """Lines 1 and 20 of app.py are other ones: 1 to 4 and 17 to 23 are shown."""
-    github_api.add_repository("acme/shop", made.folder)
-    github_api.open_pull("acme/shop", "main", "feature")
-    return read_pull(client, "acme/shop", 1)
+from tests.publishing import MANNER, Shop, a_review, an_order
 
 
 @pytest.fixture

@@ -50,6 +50,8 @@ def test_a_fork_is_known_also_where_it_is_gone(github_api: FakeGitHub, shop: Any
         ("changed_files", -1),
         ("base", {"ref": "main", "sha": "main", "repo": {"id": 1, "full_name": "acme/shop"}}),
         ("base", {"ref": "main", "sha": "a" * 40, "repo": {"id": 1, "full_name": "acme/../../user"}}),
+        ("base", {"ref": "main", "sha": "a" * 40, "repo": {"id": 1, "full_name": "acme/shop\n"}}),
+        ("base", {"ref": "main", "sha": "a" * 40 + "\n", "repo": {"id": 1, "full_name": "acme/shop"}}),
         ("base", {"ref": "main", "sha": "a" * 40, "repo": None}),
         ("head", {"ref": "x", "sha": "--output=x"}),
         ("user", {"login": 3}),
@@ -63,6 +65,34 @@ def test_an_answer_of_another_form_is_refused_by_the_name_of_the_field(
 
     with pytest.raises(HostError, match=f"acme/shop#1 cannot be used: {where}"):
         read_pull(client, "acme/shop", 1)
+
+
+@pytest.mark.parametrize("answer", [[], None, "a pull request"])
+def test_an_answer_that_is_no_object_is_refused(answer: object, github_api: FakeGitHub, client: GithubClient) -> None:
+    github_api.refuse("GET", "pulls/1$", Reply(200, answer))
+
+    with pytest.raises(HostError, match="acme/shop#1 cannot be used: it is wrong"):
+        read_pull(client, "acme/shop", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, (True, False, False)),
+        ({"state": "OPEN", "draft": None}, (True, False, False)),
+        ({"state": "closed", "draft": True}, (False, True, False)),
+        ({"user": {"login": "a[bot]", "type": "Bot"}}, (True, False, True)),
+        ({"user": {"login": "a[bot]"}}, (True, False, False)),
+    ],
+)
+def test_what_a_pull_request_is_follows_from_its_fields(
+    fields: dict[str, object], told: tuple[bool, ...], github_api: FakeGitHub, shop: Any, client: GithubClient
+) -> None:
+    known = pull_json(github_api.open_pull("acme/shop", "main", "main"))
+    github_api.refuse("GET", "pulls/1$", Reply(200, known | fields))
+    pull = read_pull(client, "acme/shop", 1)
+
+    assert (pull.is_open, pull.draft, pull.author_is_bot) == told
 
 
 def test_halves_of_characters_do_not_get_any_further(github_api: FakeGitHub, shop: Any, client: GithubClient) -> None:

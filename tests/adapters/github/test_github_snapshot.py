@@ -103,6 +103,40 @@ def test_the_old_side_is_that_of_the_merge_base(branch: Any, client: GithubClien
     assert subject.base.base_file("README") == "another\n"
 
 
+def odd_sides(shop: Any) -> None:
+    """Files whose old side follows from the new one, and files where it does not."""
+    lines = "".join(f"value_{number} = {number}\n" for number in range(30))
+    old = {"edited.py": lines, "moved.py": lines.upper(), "gone.py": "away\n", "kept.py": "x\n", "swapped.py": "y\n"}
+    shop.write("bytes.txt", b"caf\xe9\r\nas it was\r\n")
+    shop.write("long.js", "x" * 30_000 + "\n")
+    shop.write("was.bin", b"\0\1")
+    shop.commit(**old)
+    shop.git("checkout", "--quiet", "-b", "odd")
+    shop.git("rm", "--quiet", "gone.py")
+    shop.git("mv", "moved.py", "there.py")
+    shop.write("bytes.txt", b"caf\xe9\r\nas it is")
+    shop.write("was.bin", "text now\n")
+    shop.write("long.js", "y" * 30_000 + "\n")
+    (shop.folder / "swapped.py").chmod(0o755)
+    shop.commit(**{"edited.py": lines.replace("_7", "_seven"), "there.py": lines.upper() + "MORE\n", "new.py": "new\n"})
+
+
+def test_the_old_side_of_every_sort_of_file_is_what_git_has_there(
+    shop: Any, like: Callable[..., None], client: GithubClient, opened: Opened
+) -> None:
+    like(shop, "odd-sides", lambda: odd_sides(shop))
+    snapshot = subject_of(client, opened()).snapshot
+    names = shop.git("ls-tree", "-r", "--name-only", "main").split("\n")
+    there = {name: shop.output("show", f"main:{name}") for name in names}
+
+    assert {name: snapshot.base(name) for name in (*names, "new.py", "there.py")} == {
+        **{name: data.decode("utf-8", "replace") for name, data in there.items()},
+        "was.bin": None,
+        "new.py": None,
+        "there.py": None,
+    }
+
+
 def test_a_bare_diff_tells_neither_uses_nor_history(snapshot: GithubSnapshot) -> None:
     assert snapshot.search("line", 5) is None
     assert snapshot.history("app.py", 1, 2, 5) == ()

@@ -73,6 +73,18 @@ def test_a_draft_that_becomes_ready_is_news(inbox: Inbox, a_delivery: Maker) -> 
     assert inbox.put(a_delivery("two")) == "new"
 
 
+@pytest.mark.parametrize("reason", ["labeled", "unlabeled", "edited", "ready_for_review"])
+def test_what_may_lift_a_refusal_is_a_repeat_of_nothing_but_itself(
+    reason: str, inbox: Inbox, a_delivery: Maker
+) -> None:
+    """The repository's own settings may have refused this head, and one label is not another."""
+    bodies = ["one", "two", "three", "two"]
+    outcomes = [inbox.put(a_delivery("zero")), *(inbox.put(a_delivery(each, reason=reason)) for each in bodies)]
+
+    assert outcomes == ["new", "new", "new", "new", "repeat"]
+    assert [each.body_sha256 for each in inbox.claim(10, 60.0, "w")] == ["three"]
+
+
 def test_a_command_counts_once_for_ever(inbox: Inbox, a_delivery: Maker) -> None:
     command = {"kind": "command", "head": None, "comment_id": 900, "comment_kind": "issue"}
 

@@ -108,3 +108,25 @@ def test_every_path_is_found_below_any_folder(paths: set[str], root: str, other:
     assert placed(uris, paths) == uris
     assert {quote(path): path for path in paths} == placed((quote(path) for path in paths), paths)
     assert set(placed([other], paths).values()) <= paths
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("//src/app.py", "src/app.py"),
+        ("file://src/app.py", "app.py"),
+        ("C:/shop\\src\\app.py", "src/app.py"),
+        ("C:\\shop/src/app.py", "src/app.py"),
+        ("src/a\\b.py", None),
+        ("a\\b.py", "a/b.py"),
+        ("/" + "a/" * 198 + "src/app.py", "src/app.py"),
+        ("/" + "a/" * 199 + "src/app.py", None),
+    ],
+)
+def test_a_host_a_drive_and_a_backslash_count_only_where_they_are_one(uri: str, path: str | None) -> None:
+    assert where(uri, "src/app.py", "app.py", "a/b.py", "src/a/b.py") == path
+
+
+@pytest.mark.parametrize("name", ["src/a\\b.py", "src/note:x.py", "d/a:/x\\y.py", "a:b.py"])
+def test_a_file_may_be_called_like_that(name: str) -> None:
+    assert where(name, name, name.replace("\\", "/")) == name

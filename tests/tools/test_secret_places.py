@@ -1,0 +1,83 @@
+"""Where a secret stands among the added lines, and how much it weighs there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from reviewbot.contracts import Payload
+from reviewbot.tools.secrets import SecretScan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.contracts import Candidate
+    from reviewbot.ports import Snapshot
+
+    SliceOf = Callable[..., Payload]
+
+TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+HEADER = "-----BEGIN EC PRIVATE" + " KEY-----"
+FOOTER = "-----END EC PRIVATE" + " KEY-----"
+KEY_LINE = "MHcCAQEEIA1B2C3D4E5F6G7H8I9J0K1L2M3N4O5P6Q7R8S9T0U1V2W3X4Y5Z6a7b"
+
+
+def scan(payload: Payload, snapshot: Snapshot) -> list[Candidate]:
+    return list(asyncio.run(SecretScan().run(payload, snapshot)).candidates)
+
+
+def test_what_is_told_says_what_to_do_and_where_it_belongs(slice_of: SliceOf, bare: Snapshot) -> None:
+    (found,) = scan(slice_of(TOKEN, path="notes.txt", language="text"), bare)
+
+    assert (found.source, found.category, found.path) == ("secrets", "secret", "notes.txt")
+    assert "revoke it" in found.trigger
+
+
+@pytest.mark.parametrize("path", ["tests/test_login.py", "src/app.py"])
+def test_a_token_of_a_provider_weighs_as_much_in_a_test(slice_of: SliceOf, bare: Snapshot, path: str) -> None:
+    (found,) = scan(slice_of(f"token = '{TOKEN}'", path=path), bare)
+
+    assert (found.severity, found.confidence) == ("critical", 99)
+
+
+@pytest.mark.parametrize(
+    "hunk",
+    [
+        f"+{HEADER}\n {KEY_LINE}\n+{KEY_LINE}\n+{FOOTER}",
+        f"+{HEADER}\n {KEY_LINE}\n {KEY_LINE}\n {FOOTER}",
+    ],
+    ids=["a line of it was there", "all but its head was there"],
+)
+def test_lines_that_were_there_already_are_no_part_of_a_key(slice_of: SliceOf, bare: Snapshot, hunk: str) -> None:
+    (found,) = scan(slice_of(hunk, path="key.pem", language="text"), bare)
+
+    assert (found.line, found.end_line, found.severity) == (1, 1, "info")
+
+
+def test_a_removed_line_between_them_does_not_part_two_added_ones(slice_of: SliceOf, bare: Snapshot) -> None:
+    hunk = f"+{HEADER}\n-old\n+{KEY_LINE}\n+{KEY_LINE}\n+{FOOTER}"
+
+    (found,) = scan(slice_of(hunk, path="key.pem", language="text"), bare)
+
+    assert (found.line, found.severity) == (1, "critical")
+
+
+LINE = st.tuples(st.sampled_from("+ -"), st.sampled_from(["", "x = 1", "y" * 9, TOKEN]))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the snapshot has nothing that could change
+@example(lines=[("+", "x = 1"), ("+", TOKEN), ("-", TOKEN), ("+", ""), ("+", TOKEN), ("+", TOKEN)])
+@given(lines=st.lists(LINE, min_size=1, max_size=9))
+def test_each_added_token_is_told_on_its_own_line_and_no_other(lines: list[tuple[str, str]], bare: Snapshot) -> None:
+    code = "\n".join(["@@", *(mark + text for mark, text in lines)])
+    payload = Payload(code=code, file_path="a.txt", language="text", starts=((5, 7),))
+    new = [(mark, text) for mark, text in lines if mark != "-"]
+    added = [7 + at for at, (mark, text) in enumerate(new) if mark == "+" and text == TOKEN]
+
+    found = scan(payload, bare)
+
+    assert [(each.line, each.end_line) for each in found] == [(number, number) for number in added]
