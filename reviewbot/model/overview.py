@@ -34,6 +34,8 @@ MAX_CHARS = 120_000
 SURE_FROM = 80
 """What it claims below that is not reported: of that, others know more."""
 
+INSTRUCTION = "Read all of the change first. Then say what its author has to know before it is merged."
+
 CARD = WorkerCard(
     name=OVERVIEW,
     description="Reads the whole change at once: what only shows across its files, and what matters most in it.",
@@ -90,7 +92,8 @@ def overview_of(plan: Plan, change: ChangeSet, lines: int, card: WorkerCard = CA
         return None
     if sum(len(payload.code) for payload in slices) > MAX_CHARS:
         return None
-    return task_for(card, slices[0], f"{OVERVIEW}:{len(slices)} slices").model_copy(update={"more": slices[1:]})
+    task = task_for(card, slices[0], f"{OVERVIEW}:{len(slices)} slices")
+    return task.model_copy(update={"more": slices[1:], "instruction": INSTRUCTION})
 
 
 def asked_of(order: WorkOrder) -> ModelRequest:

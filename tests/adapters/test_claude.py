@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.adapters.claude import Access, ClaudeModel
+from reviewbot.adapters.claude.sdk import Sdk, client_of
 from reviewbot.adapters.claude.wire import Assembly, params_of, reply_of
 from reviewbot.contracts import Usage
-from reviewbot.errors import ConfigError, EngineError, TransientError
+from reviewbot.errors import AccountError, ConfigError, EngineError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.prices import Price, PriceTable, Rates, default_models, packaged_prices
 from tests.messages_api import MessagesApi, Scripted, answered, called, problems_of, said
@@ -279,6 +281,32 @@ def test_each_event_loop_has_a_client_of_its_own(
         return reply.text
 
     assert [asyncio.run(run()), asyncio.run(run())] == ["one", "two"]
+
+
+def test_the_authorities_are_read_beside_the_sdk_and_serve_every_client() -> None:
+    sdk = Sdk()
+    module = sdk.begin().result()
+
+    async def authorities() -> list[object]:
+        clients = [client_of(module, Access(key=KEY), sdk.trusted) for _ in range(2)]
+        for client in clients:
+            await client.close()
+        return [client._client._transport._pool._ssl_context for client in clients]
+
+    assert sdk.trusted is not None
+    assert asyncio.run(authorities()) == [sdk.trusted, sdk.trusted]
+
+
+def test_authorities_that_cannot_be_read_are_the_settings_fault(
+    a_request: Callable[..., ModelRequest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
+    sdk = Sdk()
+    model = ClaudeModel(Access(key=KEY, base_url="https://127.0.0.1:9"), MODELS, sdk=sdk)
+
+    with pytest.raises(AccountError, match=r"anthropic cannot be used \(FileNotFoundError\)"):
+        asyncio.run(model.ask(a_request()))
+    assert sdk.trusted is None
 
 
 def test_the_price_is_that_of_the_model_that_was_asked_where_the_answers_id_has_none() -> None:

@@ -78,6 +78,7 @@ def test_what_models_read_in_parts_one_reads_whole_each_slice_once_and_by_file(
     assert [payload.file_path for payload in task.slices] == ["a/x.py", "b/x.py", "c/x.py"]
     assert (task.worker, task.task_id, task.constraints.tier) == (OVERVIEW, "overview:3 slices", "opus")
     assert task.depends_on == ()
+    assert "slice" not in task.instruction, "it is the one who sees all of them"
 
 
 @pytest.mark.parametrize(

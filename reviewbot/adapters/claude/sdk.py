@@ -78,10 +78,10 @@ def client_of(sdk: ModuleType, access: Access, trusted: ssl.SSLContext | None = 
     """
     timeout = sdk.Timeout(access.timeout_s, connect=CONNECT_S)
     verify = True if trusted is None else trusted
-    http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout, verify=verify)
-    # The spans of OpenTelemetry could hold what is asked; nobody turned them on for us.
-    common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
     try:
+        http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout, verify=verify)
+        # The spans of OpenTelemetry could hold what is asked; nobody turned them on for us.
+        common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
         return _client(sdk, access, common)
     except Exception as error:  # noqa: BLE001 - foreign code: credentials' libraries raise errors of their own
         raise ConfigError(unusable(access, error)) from None
