@@ -26,7 +26,8 @@ $(VENV)/dev: $(VENV)/run
 review: $(VENV)/run  ## review the example change, with no key
 	@$(BIN)/reviewbot review $(EXAMPLE) --repo examples/orders/base
 
-test: lint types imports unit  ## what a change has to pass; `make full` runs what takes longer as well
+test: $(VENV)/dev  ## what a change has to pass; `make full` runs what takes longer as well
+	@$(MAKE) --no-print-directory -j 2 lint imports types unit
 
 full: test coverage pairs package
 

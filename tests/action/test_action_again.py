@@ -65,6 +65,7 @@ def run(api: FakeGitHub, folder: Path, closing: ExitStack, **inputs: str) -> tup
     return act(step), outputs_in(output.read_text()), log.getvalue()
 
 
+@pytest.mark.slow
 def test_the_second_run_reviews_nothing_and_tells_where_the_review_is(
     github_api: FakeGitHub, pull: Pull, tmp_path: Path, closing: ExitStack
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_second_run_reviews_nothing_and_tells_where_the_review_is(
     assert "not reviewed again" in log
 
 
+@pytest.mark.slow
 def test_a_closed_gate_stays_closed_however_often_the_job_is_run(
     github_api: FakeGitHub, pull: Pull, tmp_path: Path, closing: ExitStack
 ) -> None:

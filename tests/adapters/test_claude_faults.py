@@ -154,6 +154,7 @@ class Breaking:
     """An SDK whose clients, or their calls, fail in a library that it uses."""
 
     load_ms = None
+    trusted = None
 
     def __init__(self, *, at_once: bool) -> None:
         self.at_once = at_once

@@ -213,6 +213,7 @@ def test_a_moment_is_one_column_also_at_the_end() -> None:
     assert "[|.........]" in page
 
 
+@pytest.mark.slow
 def test_a_flood_of_lines_and_notes_is_counted() -> None:
     row = Row(0, 1, "a", "b", tuple(f"n{n}" for n in range(20)))
 
