@@ -3,10 +3,9 @@
 
 Run it in an environment with `reviewbot[server]`: `python benchmarks/webhook_ack.py`. Both servers run on waitress in a
 process of their own, make the same insert into the same table of a SQLite file and wait for the disk; beside each runs
-the same busy worker, which takes up a processor and drains the table. The bare handler opens the file for each request, as Flask's documentation has it
-(https://flask.palletsprojects.com/en/stable/patterns/sqlite3/); with `--keep` each of its threads keeps its connection,
-for which no bound is set. 16 clients send 2,000 signed deliveries; five
-runs each, taken in turn.
+the same busy worker, which takes up a processor and drains the table. The bare handler opens the file for each request,
+as Flask's documentation has it (https://flask.palletsprojects.com/en/stable/patterns/sqlite3/); with `--keep` each of
+its threads keeps its connection. 16 clients send 2,000 signed deliveries; five runs each, taken in turn.
 """
 
 from __future__ import annotations
