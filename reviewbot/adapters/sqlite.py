@@ -61,10 +61,10 @@ class SqliteJournal:
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
-        rows = self._run("SELECT value, digest FROM entries WHERE key = ?", _stored(key)).fetchall()
-        if not rows or rows[0][1] != _digest(_stored(key), rows[0][0]):
+        row = self._row("SELECT CAST(value AS BLOB), CAST(digest AS BLOB) FROM entries WHERE key = ?", _stored(key))
+        if row is None or not isinstance(row[0], bytes) or row[1] != _digest(_stored(key), row[0]):
             return None
-        return str(rows[0][0], "utf-8", "surrogatepass")
+        return str(row[0], "utf-8", "surrogatepass")
 
     def put(self, key: str, value: str) -> None:
         """Store before returning, so that a kill of this process cannot undo it."""
@@ -97,6 +97,15 @@ class SqliteJournal:
         try:
             with self._lock:
                 return self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _row(self, statement: str, *values: bytes | int) -> tuple[object, ...] | None:
+        """The first row. A damaged file may fail only when what was found is read."""
+        try:
+            with self._lock:
+                row: tuple[object, ...] | None = self._connection.execute(statement, values).fetchone()
+                return row
         except sqlite3.Error as error:
             raise self._unusable(error) from None
 

@@ -45,7 +45,7 @@ class Shown:
 
     def holds(self, quote: str) -> bool:
         """Whether a quote stands in it, white space apart, and says anything at all."""
-        if _LONE_WORD.fullmatch(quote.strip()):
+        if _LONE_WORD.fullmatch(quote.strip().lstrip("+-").strip()):  # a mark in front makes no more of it
             return False
         for reading in (quote, "\n".join(line.strip().lstrip("+-") for line in quote.split("\n"))):
             wanted = _squeezed(reading)

@@ -29,6 +29,8 @@ DEFAULT_SLUG = "reviewbot"
 MAX_FILE_BYTES = 64 * 1024
 _VERSION = 1
 _MAX_ID = 2**63
+_ID_DIGITS = 20
+"""More than any such number has, and few enough to be read at once."""
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?")
 _PEM = re.compile(
     r"-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]{64,20000}\n-----END (?:RSA )?PRIVATE KEY-----\n"
@@ -188,7 +190,7 @@ def _key(text: str) -> str:
 
 
 def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 0 < int(text[:20]) < _MAX_ID:
+    if not (text.isascii() and text.isdigit()) or len(text) > _ID_DIGITS or not 0 < int(text) < _MAX_ID:
         raise ConfigError(f"{name} must be a number, as the App's page shows it")
     return int(text)
 

@@ -104,8 +104,10 @@ def _loses(cluster: Cluster, outcome: Outcome, rules: Rules) -> bool:
     before = [defect.finding for defect in cluster.members]
     after = [*outcome.single, *(finding for conflict in outcome.conflicts for finding in conflict.findings)]
     joined = [finding for finding in before if finding not in after]
+    # What was joined may be, word for word, one of those that were there before.
     new = [finding for finding in after if finding not in before]
-    return any(map(rules.let_through, joined)) and not all(map(rules.let_through, new))
+    stands = all(map(rules.let_through, new)) if new else any(map(rules.let_through, after))
+    return any(map(rules.let_through, joined)) and not stands
 
 
 def _of_severity(defect: Defect, answer: Settlement) -> Outcome:

@@ -112,7 +112,8 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
 def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: Identity) -> Trigger | Refusal:
     """Much can be deleted in an installation, a comment say: only an event about the whole of it tells who has it."""
     told = payload.get("installation")
-    kind = _INSTALLATIONS.get((name, payload.get("action")))
+    action = payload.get("action")
+    kind = _INSTALLATIONS.get((name, action)) if isinstance(action, str) else None
     if kind is None or told is None:
         return Refusal("nothing is done for this event")
     if not isinstance(told, dict) or not told.keys() >= {"account", "app_id"}:

@@ -80,6 +80,8 @@ def test_half_of_an_app_is_none(missing: str, tmp_path: Path) -> None:
         ({"REVIEWBOT_APP_ID": "٣"}, "a number"),
         ({"REVIEWBOT_APP_SLUG": "My Bot"}, "slug"),
         ({"REVIEWBOT_BOT_ID": "x"}, "REVIEWBOT_BOT_ID"),
+        ({"REVIEWBOT_BOT_ID": f"{'0' * 19}1{'9' * 30}"}, "REVIEWBOT_BOT_ID"),
+        ({"REVIEWBOT_BOT_ID": "9" * 5_000}, "REVIEWBOT_BOT_ID"),
         ({"REVIEWBOT_WEBHOOK_SECRET": "", "REVIEWBOT_WEBHOOK_SECRET_FILE": "/nowhere/secret"}, "cannot be read"),
     ],
 )

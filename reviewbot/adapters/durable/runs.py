@@ -136,13 +136,14 @@ class Runs:
         return _record(rows[0]) if rows else None
 
     def beginning(self, prefix: str, limit: int = 2) -> tuple[RunRecord, ...]:
-        """Runs whose name, or whose head's name, begins like this."""
+        """Runs whose name, or whose head's name, begins like this; one that is called just so comes first."""
         rows = self._database.run(
             f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE substr(run, 1, ?) = ? OR substr(head, 1, ?) = ? "  # noqa: S608 - as above
-            "ORDER BY created DESC LIMIT ?",
+            "ORDER BY CASE WHEN run = ? THEN 0 ELSE 1 END, created DESC LIMIT ?",
             len(prefix),
             prefix,
             len(prefix),
+            prefix,
             prefix,
             limit,
         )

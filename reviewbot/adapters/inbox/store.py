@@ -117,8 +117,9 @@ class SqliteStore:
             except sqlite3.Error as error:
                 raise InboxError(f"the inbox cannot be used ({type(error).__name__})") from None
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                with suppress(sqlite3.ProgrammingError):  # it is closed, and that has been said
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
 
     def read(self, statement: str, *values: Value) -> list[Row]:
         """As `Store.read`."""

@@ -297,6 +297,15 @@ class TestOnAFile:
         with pytest.raises(InboxError):
             inbox.lag()
 
+    def test_a_delivery_to_a_closed_one_is_refused_as_one_that_may_come_again(
+        self, tmp_path: Path, a_delivery: Maker
+    ) -> None:
+        inbox = open_inbox(str(tmp_path / "inbox.sqlite"))
+        inbox.close()
+
+        with pytest.raises(InboxError):
+            inbox.put(a_delivery("1"))
+
 
 class TestOnAServer:
     def test_one_that_is_not_there_can_be_asked_again_later(self) -> None:
