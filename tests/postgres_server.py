@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -45,7 +46,7 @@ def postgres() -> Iterator[str]:
         try:
             yield _database(port)
         finally:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # whoever is still connected is not waited for
             process.wait(timeout=READY_S)
 
 
