@@ -25,8 +25,6 @@ from reviewbot.model.worker_request import request_of
 from reviewbot.ports import Crew, ModelRequest, Planner, Settled, WorkOrder
 from reviewbot.supervisor.planner import task_for
 
-LEAST_TASKS = 2
-"""Tasks of models between which a change is divided. Who has the only one sees all of it anyway."""
 LEAST_LINES = 100
 """Changed lines. Of fewer, whoever reads the parts sees nearly all of it."""
 MAX_CHARS = 120_000
@@ -88,8 +86,8 @@ def overview_of(plan: Plan, change: ChangeSet, lines: int, card: WorkerCard = CA
     if not LEAST_LINES <= sum(file.added + file.removed for file in change.files) <= lines:
         return None
     slices = _slices_of(tasks)
-    if any(set(slices) <= set(task.slices) for task in tasks) or len(tasks) < LEAST_TASKS:
-        return None
+    if not slices or any(set(slices) <= set(task.slices) for task in tasks):
+        return None  # somebody sees all of it anyway
     if sum(len(payload.code) for payload in slices) > MAX_CHARS:
         return None
     task = task_for(card, slices[0], f"{OVERVIEW}:{len(slices)} slices")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import logging
 import os
 import re
 import signal
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,8 @@ from reviewbot.service.supervise import Child
 from reviewbot.service.watched import WatchedCredentials
 from tests.webhooks import CREDENTIALS, KEY, SECRET, body_of, headers_of, pull_event
 
+pytestmark = pytest.mark.usefixtures("process_as_it_was")
+
 ENVIRON = {"REVIEWBOT_APP_ID": "77", "REVIEWBOT_PRIVATE_KEY": KEY, "REVIEWBOT_WEBHOOK_SECRET": SECRET}
 LISTENING = re.compile(r"listening on \S+ port (\d+)")
 
@@ -32,20 +33,6 @@ LISTENING = re.compile(r"listening on \S+ port (\d+)")
 def arguments(**changed: object) -> argparse.Namespace:
     known = {"host": "127.0.0.1", "port": 0, "no_worker": True, "print_credentials": False}
     return argparse.Namespace(**{**known, **changed})
-
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """What a server changes in its process."""
-    root = logging.getLogger()
-    handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
-    signals = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.raiseExceptions = raising
-    for number, handler in signals.items():
-        signal.signal(number, handler)
 
 
 def ask(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +28,10 @@ from reviewbot.triggers import Delivery, Trigger
 from reviewbot.web.health import NO_WORKER
 from tests.webhooks import KEY, SECRET
 
+pytestmark = pytest.mark.usefixtures("process_as_it_was")
+
 ENVIRON = {"REVIEWBOT_APP_ID": "77", "REVIEWBOT_PRIVATE_KEY": KEY, "REVIEWBOT_WEBHOOK_SECRET": SECRET}
 HEAD = "a" * 40
-
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """What a process of the App changes in itself."""
-    root = logging.getLogger()
-    handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
-    signals = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.raiseExceptions = raising
-    for number, handler in signals.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from reviewbot.adapters.durable import Database, Runs, open_database
 from reviewbot.jobs.desk import Desk
 from reviewbot.jobs.runner import Pace, Runner
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
+from tests.github_api.apps import a_key
 
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
@@ -192,6 +193,12 @@ class Stage:
     def state(self, run: str) -> str:
         found = self.runs.get(run)
         return "none" if found is None else found.state
+
+
+@pytest.fixture(scope="session")
+def pem() -> str:
+    """The key of an App: to make one takes a tenth of a second."""
+    return a_key()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from reviewbot.jobs.runner import Runner
 from reviewbot.publish import Signer
 from reviewbot.service.credentials import Credentials
 from tests.github_api import Pull
-from tests.github_api.apps import APP_ID, AppGithub, a_key
+from tests.github_api.apps import APP_ID, AppGithub
 from tests.jobs.conftest import Stage, Straight
 from tests.webhooks import PERSON, SECRET, Service, comment_event, pull_event, service
 
@@ -119,11 +119,6 @@ class Place:
         """All that was written, as text."""
         sent = [each for each in self.github.recorded if each.method not in ("GET", "HEAD")]
         return [f"{each.path} {each.body}" for each in sent if "access_tokens" not in each.path]
-
-
-@pytest.fixture(scope="module")
-def pem() -> str:
-    return a_key()
 
 
 @pytest.fixture

@@ -22,11 +22,6 @@ from tests.jobs.conftest import A, Moment, Stage, order
 YEAR_S = 365 * 86_400.0
 
 
-@pytest.fixture(scope="module")
-def pem() -> str:
-    return a_key()
-
-
 @pytest.fixture
 def github(pem: str, tmp_path: Path) -> Iterator[AppGithub]:
     git(tmp_path, "init", "--quiet", "--initial-branch=main")

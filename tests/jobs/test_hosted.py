@@ -13,17 +13,12 @@ from reviewbot.adapters.durable import Database
 from reviewbot.jobs.hosted import LOOKING, POSTING, policy_name
 from reviewbot.jobs.work import Order
 from tests.github_api import Pull
-from tests.github_api.apps import AppGithub, a_key
+from tests.github_api.apps import AppGithub
 from tests.jobs.conftest import KilledError
 from tests.jobs.shop import AFTER, ENVIRON, Shop, nothing_found
 from tests.messages_api import MessagesApi
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def pem() -> str:
-    return a_key()
 
 
 @pytest.fixture

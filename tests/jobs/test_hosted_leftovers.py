@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.adapters.durable import Database
 from reviewbot.jobs.hosted import LOOKING, STANDS, STOPPED
-from tests.github_api.apps import AppGithub, a_key
+from tests.github_api.apps import AppGithub
 from tests.github_api.routes import Reply
 from tests.jobs.conftest import Straight
 from tests.jobs.shop import Shop, nothing_found
@@ -27,11 +27,6 @@ password = "{SECRETS[1]}"
 def pay(order, canary):
     return order
 """
-
-
-@pytest.fixture(scope="module")
-def pem() -> str:
-    return a_key()
 
 
 @pytest.fixture

@@ -21,18 +21,13 @@ from reviewbot.errors import ConfigError
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.service.credentials import Credentials
 from reviewbot.triggers import Delivery, Trigger
-from tests.github_api.apps import APP_ID, AppGithub, a_key
+from tests.github_api.apps import APP_ID, AppGithub
 
 if TYPE_CHECKING:
     from tests.github_api import Pull
 
 LIMIT_S = 60.0
 CANARY = "canary-of-the-webhook-secret"
-
-
-@pytest.fixture(scope="module")
-def pem() -> str:
-    return a_key()
 
 
 @pytest.fixture

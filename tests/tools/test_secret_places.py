@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,24 +9,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Payload
-from reviewbot.tools.secrets import SecretScan
+from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Candidate
     from reviewbot.ports import Snapshot
 
     SliceOf = Callable[..., Payload]
-
-TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
-HEADER = "-----BEGIN EC PRIVATE" + " KEY-----"
-FOOTER = "-----END EC PRIVATE" + " KEY-----"
-KEY_LINE = "MHcCAQEEIA1B2C3D4E5F6G7H8I9J0K1L2M3N4O5P6Q7R8S9T0U1V2W3X4Y5Z6a7b"
-
-
-def scan(payload: Payload, snapshot: Snapshot) -> list[Candidate]:
-    return list(asyncio.run(SecretScan().run(payload, snapshot)).candidates)
 
 
 def test_what_is_told_says_what_to_do_and_where_it_belongs(slice_of: SliceOf, bare: Snapshot) -> None:

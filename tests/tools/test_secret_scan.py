@@ -9,23 +9,15 @@ import pytest
 
 from reviewbot.redact import redact
 from reviewbot.tools.secrets import SecretScan
+from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.contracts import Payload
     from reviewbot.ports import Snapshot
 
     SliceOf = Callable[..., Payload]
-
-TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
-HEADER = "-----BEGIN EC PRIVATE" + " KEY-----"
-FOOTER = "-----END EC PRIVATE" + " KEY-----"
-KEY_LINE = "MHcCAQEEIA1B2C3D4E5F6G7H8I9J0K1L2M3N4O5P6Q7R8S9T0U1V2W3X4Y5Z6a7b"
-
-
-def scan(payload: Payload, snapshot: Snapshot) -> list[Candidate]:
-    return list(asyncio.run(SecretScan().run(payload, snapshot)).candidates)
 
 
 def test_a_token_is_critical_and_its_value_is_nowhere(slice_of: SliceOf, bare: Snapshot) -> None:
