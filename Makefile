@@ -80,7 +80,9 @@ bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/webhook_ack.py
 	$(BIN)/python benchmarks/app_capacity.py
 
-browser: $(VENV)/dev  ## /setup in a real browser; needs Debian's chromium, installs playwright
+browser: $(VENV)/dev  ## /setup in a real browser; installs playwright, and Debian's chromium where there is none
+	@command -v chromium > /dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	  || { echo "there is no chromium, and apt-get cannot install it: install it, or run as root"; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
 	$(BIN)/python -m tests.browser_setup
 

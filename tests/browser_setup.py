@@ -2,8 +2,8 @@
 
     python -m tests.browser_setup [--screenshots DIR] [--chromium /usr/bin/chromium]
 
-Needs chromium and `pip install playwright`; it is no part of `make test`. Starts `reviewbot serve` in its own folder,
-clicks through, looks at what was stored, and fails for anything that the browser complains of.
+`make browser` installs what it needs, chromium and playwright; it is no part of `make test`. Starts `reviewbot serve`
+in its own folder, clicks through, looks at what was stored, and fails for anything that the browser complains of.
 """
 
 from __future__ import annotations
