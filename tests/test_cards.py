@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.budget import NOT_WORKERS
 from reviewbot.cards import MAX_CARDS, RESERVED, build_crew, load_crew, shipped_files
 from reviewbot.contracts import WorkerCard
 from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.llm.client.budget import NOT_WORKERS
 from reviewbot.ports import Crew
 from reviewbot.tools.catalog import all_tools, own_tools
 

@@ -1,4 +1,4 @@
-"""What models are asked to answer in. Nothing here is believed before `reviewbot.model.answers` has read it."""
+"""What models are asked to answer in. Nothing here is believed before `reviewbot.llm.client.answers` has read it."""
 
 from __future__ import annotations
 

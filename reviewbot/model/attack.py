@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reviewbot.contracts import Finding, ReviewTask, Rulings, Tier
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.fence import fenced
 from reviewbot.model.told import Section
 from reviewbot.model.worker_request import MAX_TITLE, UNTITLED

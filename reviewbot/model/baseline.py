@@ -19,7 +19,7 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.model.answers import read_answer, schema_of
+from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.model.fence import fenced
 from reviewbot.model.outcome import candidate_of
 from reviewbot.ports import Answer, Crew, Model, ModelRequest, Settled, Text, Turn, WorkOrder

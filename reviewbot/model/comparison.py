@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reviewbot.contracts import ChangeSet, Comparison, Finding
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.showing import shown_code, shown_finding
 from reviewbot.model.worker_request import MAX_TITLE

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reviewbot.contracts import ChangeSet, Critique, Finding, Remark, Severity, Withheld
 from reviewbot.errors import EngineError
-from reviewbot.model.answers import read_answer, schema_of
+from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.model.fence import RULE
 from reviewbot.model.showing import shown_code, shown_finding
 from reviewbot.ports import Model, ModelRequest, Recorder, Text, Turn

@@ -22,7 +22,7 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
-from reviewbot.model.answers import read_answer
+from reviewbot.llm.client.answers import read_answer
 from reviewbot.model.hints import hints_of
 from reviewbot.model.loop import Conversation, LoopError, Spent
 from reviewbot.model.outcome import Attempt

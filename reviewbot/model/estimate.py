@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from reviewbot.contracts import Plan, ReviewTask, Tier, Usage
-from reviewbot.model.requests import CHARS_PER_TOKEN
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN
 from reviewbot.ports import Crew
 from reviewbot.prices import TIERS
 from reviewbot.supervisor.coverage import counted

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reviewbot.config.globs import applies
 from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ProposedPlan, ReviewTask
 from reviewbot.errors import EngineError, RefusedError
-from reviewbot.model.answers import read_answer
+from reviewbot.llm.client.answers import read_answer
 from reviewbot.model.planning import follow_up_for, named, repair_of, request_for
 from reviewbot.model.seats import NO_FILES, seats_of
 from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, Settled

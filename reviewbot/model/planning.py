@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from reviewbot.contracts import ChangeSet, FileChange, Finding, ProposedPlan, WorkerCard
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.supervisor.proposals import Ground

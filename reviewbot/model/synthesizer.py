@@ -20,8 +20,8 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
+from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.model import comparison
-from reviewbot.model.answers import read_answer, schema_of
 from reviewbot.model.critic import Critic
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.showing import MAX_CHARS, shown_code, shown_finding

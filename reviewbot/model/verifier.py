@@ -21,7 +21,7 @@ from reviewbot.errors import (
     ReviewbotError,
     TransientError,
 )
-from reviewbot.model.answers import read_answer
+from reviewbot.llm.client.answers import read_answer
 from reviewbot.model.attack import Candidate, batched, handle_of, handles_of, once_more, request_of, tier_for
 from reviewbot.model.names import Lookup, looked_up
 from reviewbot.model.searches import SearchedOnce

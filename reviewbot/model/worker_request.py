@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Finding, Payload, WorkerAnswer
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.hints import Hint, shown
 from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder

@@ -29,7 +29,7 @@ from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, Rates, asks_models, prompt
+from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, prompt
 from reviewbot.wiring.subjects import Subject, notes_on
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
@@ -60,7 +60,7 @@ class Given:
     """Where keys are; empty: there are none."""
     sdk: Sdk | None = None
     """The models' SDK, where it is being loaded already."""
-    rates: Rates | None = None
+    rates: MakeRateLimiter | None = None
     """The rate of calls, where other processes share it."""
     baseline: bool = False
     """One request with the whole change in place of a review."""

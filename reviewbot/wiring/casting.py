@@ -16,9 +16,9 @@ from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner
 from reviewbot.model.critic import Critic
 from reviewbot.model.engine import ModelEngine
 from reviewbot.model.evidence import evidence_of
-from reviewbot.model.headstart import HeadStart
 from reviewbot.model.overview import OverviewPlanner
 from reviewbot.model.planner import ModelPlanner, Planning
+from reviewbot.model.prefetch import ProgramPrefetch
 from reviewbot.model.synthesizer import ModelSynthesizer
 from reviewbot.model.told import told
 from reviewbot.model.verifier import ModelVerifier
@@ -93,7 +93,7 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     """Models, on the ground of programs. Raises ConfigError where none can be asked."""
     line, trace = line_to(settings, ground.around), ground.around.trace
     left_s = line.deadline.left_s
-    head = HeadStart(ground.programs, line.ready)
+    head = ProgramPrefetch(ground.programs, line.ready)
     engine = ModelEngine(
         model=line.model,
         programs=head,

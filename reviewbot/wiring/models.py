@@ -8,14 +8,14 @@ from pathlib import Path
 
 from reviewbot.adapters.claude import Access, ClaudeModel, Sdk
 from reviewbot.adapters.claude.access import DEFAULT_TIMEOUT_S, Provider
-from reviewbot.budget import Deadline, Ledger, Limits
 from reviewbot.cards import shipped_files
 from reviewbot.config import Settings
 from reviewbot.contracts import Tier
 from reviewbot.errors import ConfigError, InputError
-from reviewbot.model.bucket import Bucket, Rate
-from reviewbot.model.calls import Discipline, disciplined
-from reviewbot.model.patience import Patience
+from reviewbot.llm.client.budget import Deadline, Ledger, Limits
+from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
+from reviewbot.llm.client.retry import RetryPolicy
+from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Books, Clock, Journal, Model, Recorder
 from reviewbot.prices import PriceTable, default_models, packaged_prices, read_prices
 
@@ -72,8 +72,8 @@ def prices_of(settings: Settings) -> PriceTable:
     return table.extended(read_prices(text, settings.prices))
 
 
-Rates = Callable[[str, int | None, int | None], Rate]
-"""The bucket of a provider, with its requests and tokens a minute."""
+MakeRateLimiter = Callable[[str, int | None, int | None], RateLimiter]
+"""The limiter of a provider's address, with requests and tokens per minute."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Around:
     trace: Recorder
     environ: Mapping[str, str]
     sdk: Sdk | None = None
-    rates: Rates | None = None
+    rates: MakeRateLimiter | None = None
 
 
 def line_to(settings: Settings, around: Around) -> Line:
@@ -109,7 +109,7 @@ def line_to(settings: Settings, around: Around) -> Line:
     deadline = Deadline(around.clock, settings.deadline_s - min(MOST_MARGIN_S, MARGIN * settings.deadline_s))
     limits = Limits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
     ledger = Ledger(limits)
-    discipline = Discipline(
+    config = ClientConfig(
         clock=around.clock,
         deadline=deadline,
         ledger=ledger,
@@ -117,8 +117,8 @@ def line_to(settings: Settings, around: Around) -> Line:
         recorder=around.trace,
         models=models,
         prices=prices,
-        patience=Patience(concurrency=settings.concurrency),
-        bucket=_bucket(settings, around, access.base_url or access.provider),
+        retry=RetryPolicy(concurrency=settings.concurrency),
+        rate_limiter=_rate_limiter(settings, around, access.base_url or access.provider),
         origin=access.base_url or access.provider,
     )
 
@@ -127,13 +127,13 @@ def line_to(settings: Settings, around: Around) -> Line:
         if adapter.load_ms is not None:
             around.trace.record("sdk_loaded", duration_ms=adapter.load_ms)
 
-    return Line(disciplined(adapter, discipline), ledger, deadline, sdk.module, close)
+    return Line(build_client(adapter, config), ledger, deadline, sdk.module, close)
 
 
-def _bucket(settings: Settings, around: Around, origin: str) -> Rate:
-    """The rate of this run's calls: with others of the same provider where several processes share one."""
+def _rate_limiter(settings: Settings, around: Around, origin: str) -> RateLimiter:
+    """The limiter of this run's calls; where several processes share one, that of their provider."""
     limits = (settings.requests_per_minute, settings.tokens_per_minute)
-    return Bucket(around.clock, *limits) if around.rates is None else around.rates(origin, *limits)
+    return TokenBucket(around.clock, *limits) if around.rates is None else around.rates(origin, *limits)
 
 
 def access_of(settings: Settings, environ: Mapping[str, str]) -> Access:

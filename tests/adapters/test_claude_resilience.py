@@ -1,4 +1,4 @@
-"""The adapter under our discipline of calls, against faults that others thought of: `llmock` judges how we behave.
+"""The adapter under our chain of calls, against faults that others thought of: `llmock` judges how we behave.
 
 Its waits are real, and short.
 """
@@ -14,10 +14,10 @@ import pytest
 
 from reviewbot.adapters.claude import Access, ClaudeModel
 from reviewbot.adapters.memory import MemoryJournal, SystemClock
-from reviewbot.budget import Deadline, Ledger
 from reviewbot.errors import DeadlineError, EngineError, TransientError
-from reviewbot.model.calls import Discipline, disciplined
-from reviewbot.model.patience import Patience
+from reviewbot.llm.client.budget import Deadline, Ledger
+from reviewbot.llm.client.retry import RetryPolicy
+from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Clock, ModelReply, ModelRequest, OfferedTool
 from reviewbot.prices import default_models
 from tests.messages_api import MessagesApi, failed, held, said
@@ -48,12 +48,12 @@ def ask(
     model = ClaudeModel(Access(key="llmock-test-key", base_url=url, timeout_s=timeout), default_models())
 
     async def run() -> list[Any]:
-        patience = Patience(first_wait_s=FIRST_WAIT_S)
-        by = Discipline(
-            time, Deadline(time, seconds), Ledger(), MemoryJournal(), trace, default_models(), patience=patience
+        policy = RetryPolicy(first_wait_s=FIRST_WAIT_S)
+        config = ClientConfig(
+            time, Deadline(time, seconds), Ledger(), MemoryJournal(), trace, default_models(), retry=policy
         )
         try:
-            asked = disciplined(model, by)
+            asked = build_client(model, config)
             return list(await asyncio.gather(*(asked.ask(each) for each in requests), return_exceptions=True))
         finally:
             await model.aclose()
@@ -105,7 +105,7 @@ def test_an_outage_ends_in_an_error_after_a_few_tries(far: LLMock, a_request: Re
     far.fail(529, times=None, retry_after=0.05)
     (error,) = ask(far.base_url("anthropic"), trace, a_request())
     assert isinstance(error, TransientError)
-    assert len(far.requests) == Patience().tries
+    assert len(far.requests) == RetryPolicy().tries
     far.assert_resilient(strict=True)
 
 

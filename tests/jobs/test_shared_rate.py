@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from reviewbot.adapters.memory import MemoryJournal, SystemClock
 from reviewbot.config import Settings
-from reviewbot.model.bucket import Bucket, Rate
+from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
 from reviewbot.trace import Trace
 from reviewbot.wiring.models import Around, line_to
 
@@ -11,9 +11,9 @@ def test_the_calls_of_several_processes_share_the_rate_of_their_provider() -> No
     asked: list[tuple[str, int | None, int | None]] = []
     clock = SystemClock()
 
-    def rates(name: str, requests: int | None, tokens: int | None) -> Rate:
+    def rates(name: str, requests: int | None, tokens: int | None) -> RateLimiter:
         asked.append((name, requests, tokens))
-        return Bucket(clock, requests, tokens)
+        return TokenBucket(clock, requests, tokens)
 
     environ = {"ANTHROPIC_API_KEY": "sk-ant-none"}
     line_to(Settings(requests_per_minute=5), Around(clock, MemoryJournal(), Trace(clock), environ, rates=rates))

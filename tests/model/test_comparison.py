@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.contracts import ChangeSet, Comparison, FileChange, Finding, Metadata, Plan, Review, Usage, WorkerResult
 from reviewbot.errors import BudgetError, EngineError
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.comparison import request_of
 from reviewbot.model.synthesizer import UNCOMPARED, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled, Text

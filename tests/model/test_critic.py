@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, Critique, FileChange, Finding, Usage, Withheld
 from reviewbot.errors import BudgetError
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.critic import FAILED, MAX_FINDINGS, Critic, Criticized
 from reviewbot.ports import ModelReply, ModelRequest, Text
 from reviewbot.supervisor.weighing import Weighed

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.contracts import WorkerAnswer, WorkerResult
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.hints import MAX_HINTS, hints_of
 from reviewbot.model.told import Section

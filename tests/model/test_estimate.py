@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Plan, ReviewTask, Usage
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN
 from reviewbot.model.estimate import (
     ANSWER_TOKENS,
     ASSUMPTIONS,
@@ -21,7 +22,6 @@ from reviewbot.model.estimate import (
     Estimate,
     estimate,
 )
-from reviewbot.model.requests import CHARS_PER_TOKEN
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.ports import Crew
 

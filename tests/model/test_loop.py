@@ -12,8 +12,8 @@ import pytest
 
 from reviewbot.contracts import Constraints, Tier, Usage
 from reviewbot.errors import EngineError
+from reviewbot.llm.client.response_cache import CachingModel
 from reviewbot.model.loop import DUE, MAX_CALLS, MAX_RESULT, LoopError
-from reviewbot.model.remembered import Remembered
 from reviewbot.ports import ModelRequest, Text, ToolAnswer, ToolCall
 
 Make = Callable[..., Any]
@@ -342,9 +342,9 @@ def test_a_conversation_that_was_paid_for_asks_nobody_the_second_time(
 ) -> None:  # fmt: skip
     long = Usage(calls=1, output_tokens=2_500)  # so much that the last request may write less than the first
     model = fake_model(*(calling(("look", {"n": n}), usage=long) for n in range(3)), said(reported()))
-    first = work(an_engine(Remembered(model, journal, MODELS), None, fake_tool("look")), order)
+    first = work(an_engine(CachingModel(model, journal, MODELS), None, fake_tool("look")), order)
     again = fake_model(AssertionError("asked again"))
-    second = work(an_engine(Remembered(again, journal, MODELS), None, fake_tool("look")), order)
+    second = work(an_engine(CachingModel(again, journal, MODELS), None, fake_tool("look")), order)
 
     assert (len(model.requests), again.requests) == (4, [])
     assert second.candidates == first.candidates
@@ -358,8 +358,8 @@ def test_a_conversation_that_was_cut_off_goes_on_where_it_was(
     turns = [calling(("look", {"n": n}), usage=long) for n in (1, 2)]
     model = fake_model(*turns, EngineError("gone"))
     with pytest.raises(EngineError, match="gone"):
-        work(an_engine(Remembered(model, journal, MODELS), None, fake_tool("look")), order)
+        work(an_engine(CachingModel(model, journal, MODELS), None, fake_tool("look")), order)
     later = fake_model(said())
-    work(an_engine(Remembered(later, journal, MODELS), None, fake_tool("look")), order)
+    work(an_engine(CachingModel(later, journal, MODELS), None, fake_tool("look")), order)
 
     assert later.requests == model.requests[2:]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from reviewbot.cards import shipped_files
 from reviewbot.contracts import ChangeSet, FileChange, Hunk, Usage, WorkerCard
+from reviewbot.llm.client.requests import digest
 from reviewbot.model.fence import RULE, fenced
 from reviewbot.model.planner import ModelPlanner
 from reviewbot.model.planning import MAX_SYMBOLS, repair_of, symbols_of
-from reviewbot.model.requests import digest
 from reviewbot.model.seats import PROMPT, seats_of, with_seats
 from reviewbot.ports import Crew, ModelReply, ModelRequest, Text
 from reviewbot.supervisor.concrete import vagueness

@@ -27,7 +27,7 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
-from reviewbot.model.answers import schema_of
+from reviewbot.llm.client.answers import schema_of
 from reviewbot.model.critic import FAILED, Critic
 from reviewbot.model.synthesizer import MAX_CLUSTERS, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled, StopReason, Text

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-import reviewbot.model
+import reviewbot
 from reviewbot.contracts import Contract, Rulings, Usage
 from reviewbot.errors import EngineError
-from reviewbot.model.answers import schema_of
-from reviewbot.model.remembered import PREFIX, SHAPES, Remembered
+from reviewbot.llm.client.answers import schema_of
+from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.prices import default_models
 
@@ -55,8 +55,8 @@ class Slow:
         return ModelReply(f"answer {number}", calls, self.stop, SPENT, "m")
 
 
-def remembered(inner: Any, journal: Any) -> Remembered:
-    return Remembered(inner, journal, default_models())
+def caching(inner: Any, journal: Any) -> CachingModel:
+    return CachingModel(inner, journal, default_models())
 
 
 async def settle() -> None:
@@ -68,7 +68,7 @@ async def settle() -> None:
 
 def ask(inner: Slow, journal: Any, request: ModelRequest) -> ModelReply:
     inner.gate.set()
-    return asyncio.run(remembered(inner, journal).ask(request))
+    return asyncio.run(caching(inner, journal).ask(request))
 
 
 @pytest.mark.parametrize("stop", ["end", "tools"])
@@ -100,11 +100,11 @@ class Texts:
 
 def texts_of(journal: Any, request: ModelRequest, *texts: str) -> list[str]:
     """What comes back to as many questions as there are answers."""
-    model = remembered(Texts(*texts), journal)
+    model = caching(Texts(*texts), journal)
     return [asyncio.run(model.ask(request)).text for _ in texts]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ANSWER_TYPES)
 def test_an_answer_that_does_not_fit_is_asked_for_again_and_one_that_does_is_kept(
     shape: type[Contract], journal: Any, a_request: Request
 ) -> None:
@@ -122,11 +122,11 @@ def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_re
 
 
 def test_whatever_models_are_asked_to_answer_in_is_known() -> None:
-    folder = Path(reviewbot.model.__file__).parent
+    folder = Path(reviewbot.__file__).parent
     asked = {
-        name for path in folder.glob("*.py") for name in re.findall(r"schema=schema_of\((\w+)\)", path.read_text())
+        name for path in folder.rglob("*.py") for name in re.findall(r"schema=schema_of\((\w+)\)", path.read_text())
     }
-    assert asked == {shape.__name__ for shape in SHAPES} == FITTING.keys()
+    assert asked == {shape.__name__ for shape in ANSWER_TYPES} == FITTING.keys()
 
 
 def test_a_schema_that_is_not_known_is_whoever_asks_own_matter(journal: Any, a_request: Request) -> None:
@@ -179,7 +179,7 @@ def test_equal_questions_at_the_same_time_are_asked_once(journal: Any, a_request
     inner = Slow("max_tokens")  # also where nothing of it is kept
 
     async def run() -> list[ModelReply]:
-        model = remembered(inner, journal)
+        model = caching(inner, journal)
         tasks = [asyncio.create_task(model.ask(a_request())) for _ in range(4)]
         await settle()
         inner.gate.set()
@@ -197,7 +197,7 @@ def test_what_was_written_is_told_also_to_those_who_share_a_stored_answer(journa
     ask(Slow(), journal, a_request())
 
     async def run() -> list[ModelReply]:
-        model = remembered(Slow(), journal)
+        model = caching(Slow(), journal)
         return await asyncio.gather(*(model.ask(a_request()) for _ in range(3)))
 
     assert [(reply.stored, reply.written_tokens) for reply in asyncio.run(run())] == [(True, 7)] * 3
@@ -207,7 +207,7 @@ def test_a_failure_is_everybodys_and_the_next_question_is_asked_anew(journal: An
     inner = Slow(error=EngineError("no"))
 
     async def run() -> list[Any]:
-        model = remembered(inner, journal)
+        model = caching(inner, journal)
         tasks = [asyncio.create_task(model.ask(a_request())) for _ in range(2)]
         await settle()
         inner.gate.set()
@@ -225,7 +225,7 @@ def test_whoever_is_stopped_while_asking_leaves_the_question_to_the_next(journal
     inner = Slow()
 
     async def run() -> ModelReply:
-        model = remembered(inner, journal)
+        model = caching(inner, journal)
         first = asyncio.create_task(model.ask(a_request()))
         await settle()
         second = asyncio.create_task(model.ask(a_request()))

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.budget import Deadline
 from reviewbot.contracts import Usage
 from reviewbot.errors import DeadlineError, EngineError, RefusedError, TransientError
-from reviewbot.model.bucket import Bucket
-from reviewbot.model.patience import Patience, Patient
+from reviewbot.llm.client.budget import Deadline
+from reviewbot.llm.client.rate_limiter import TokenBucket
+from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
 from reviewbot.ports import ModelReply, ModelRequest
 
 REPLY = ModelReply("yes", (), "end", Usage(calls=1), "m")
@@ -52,17 +52,17 @@ class Silent:
         raise AssertionError
 
 
-def ask(patient: Patient, *requests: ModelRequest) -> list[ModelReply]:
+def ask(model: RetryingModel, *requests: ModelRequest) -> list[ModelReply]:
     async def run() -> list[ModelReply]:
-        return list(await asyncio.gather(*(patient.ask(request) for request in requests)))
+        return list(await asyncio.gather(*(model.ask(request) for request in requests)))
 
     return asyncio.run(run())
 
 
 def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: Request) -> None:
     flaky = Flaky(*[TransientError("busy")] * 3)
-    patience = Patience(first_wait_s=1)
-    assert ask(Patient(flaky, clock, Deadline(clock, 100), patience), a_request()) == [REPLY]
+    policy = RetryPolicy(first_wait_s=1)
+    assert ask(RetryingModel(flaky, clock, Deadline(clock, 100), policy), a_request()) == [REPLY]
     assert flaky.tries == 4
     for wait, least in zip(clock.slept, (1, 2, 4), strict=True):
         assert least <= wait <= least + 0.5
@@ -71,7 +71,7 @@ def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: Requ
 def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: Request) -> None:
     flaky = Flaky(*[TransientError("busy")] * 9)
     with pytest.raises(TransientError, match="busy"):
-        ask(Patient(flaky, clock, Deadline(clock, 1_000), Patience(tries=3)), a_request())
+        ask(RetryingModel(flaky, clock, Deadline(clock, 1_000), RetryPolicy(tries=3)), a_request())
     assert flaky.tries == 3
 
 
@@ -79,13 +79,13 @@ def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: Req
 def test_what_another_try_would_not_change_is_not_tried_again(clock: Any, a_request: Request, error: Exception) -> None:
     flaky = Flaky(error)
     with pytest.raises(type(error), match="no"):
-        ask(Patient(flaky, clock, Deadline(clock, 100)), a_request())
+        ask(RetryingModel(flaky, clock, Deadline(clock, 100)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
 
 
 def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_request: Request) -> None:
     flaky = Flaky(TransientError("busy", 20.0), TransientError("busy", 0.0))
-    ask(Patient(flaky, clock, Deadline(clock, 100), Patience(first_wait_s=1)), a_request())
+    ask(RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(first_wait_s=1)), a_request())
     assert clock.slept[0] == 20.0
     assert clock.slept[1] >= 2
 
@@ -93,7 +93,7 @@ def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_re
 def test_a_wish_to_wait_for_an_hour_does_not_outlive_the_deadline(clock: Any, a_request: Request) -> None:
     flaky = Flaky(TransientError("busy", 3_600.0))
     with pytest.raises(DeadlineError, match="again in 3600 s, and the review has 600 s left"):
-        ask(Patient(flaky, clock, Deadline(clock, 600)), a_request())
+        ask(RetryingModel(flaky, clock, Deadline(clock, 600)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
 
 
@@ -102,13 +102,13 @@ def test_a_deadline_that_is_over_lets_nobody_ask(clock: Any, a_request: Request)
     clock.now = 10.0
     flaky = Flaky()
     with pytest.raises(DeadlineError, match="no time"):
-        ask(Patient(flaky, clock, deadline), a_request())
+        ask(RetryingModel(flaky, clock, deadline), a_request())
     assert flaky.tries == 0
 
 
 def test_an_answer_that_does_not_come_is_not_waited_for_past_the_deadline(clock: Any, a_request: Request) -> None:
     with pytest.raises(DeadlineError, match="before a model's answer"):
-        ask(Patient(Silent(), clock, Deadline(clock, 0.02)), a_request())
+        ask(RetryingModel(Silent(), clock, Deadline(clock, 0.02)), a_request())
 
 
 @given(st.integers(1, 5), st.integers(1, 12))
@@ -116,8 +116,8 @@ def test_an_answer_that_does_not_come_is_not_waited_for_past_the_deadline(clock:
 def test_no_more_calls_are_under_way_than_allowed(a_request: Request, allowed: int, wanted: int) -> None:
     clock = Still()
     flaky = Flaky()
-    patient = Patient(flaky, clock, Deadline(clock, 100), Patience(concurrency=allowed))
-    assert ask(patient, *[a_request()] * wanted) == [REPLY] * wanted
+    model = RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(concurrency=allowed))
+    assert ask(model, *[a_request()] * wanted) == [REPLY] * wanted
     assert flaky.most_open == min(allowed, wanted)
 
 
@@ -137,19 +137,19 @@ class Still:
 
 
 def test_without_limits_a_bucket_never_makes_anybody_wait(clock: Any) -> None:
-    bucket = Bucket(clock)
+    bucket = TokenBucket(clock)
     assert [bucket.take(10**9) for _ in range(5)] == [0.0] * 5
 
 
 def test_requests_flow_at_their_rate(clock: Any) -> None:
-    bucket = Bucket(clock, requests_per_minute=30)
+    bucket = TokenBucket(clock, requests_per_minute=30)
     assert [bucket.take(1) for _ in range(4)] == [0.0, 1.0, 3.0, 5.0]
     clock.now = 100.0
     assert bucket.take(1) == 0.0
 
 
 def test_tokens_flow_at_their_rate_and_a_large_request_makes_the_next_one_wait(clock: Any) -> None:
-    bucket = Bucket(clock, tokens_per_minute=6_000)
+    bucket = TokenBucket(clock, tokens_per_minute=6_000)
     assert bucket.take(1_000) == 0.0
     assert bucket.take(1) == pytest.approx(9.0)
 
@@ -158,7 +158,7 @@ def test_tokens_flow_at_their_rate_and_a_large_request_makes_the_next_one_wait(c
 def test_in_no_minute_much_more_goes_out_than_the_rate(wishes: list[tuple[int, int]], rate: int) -> None:
     """Sent at the moment that the bucket names, the tokens of any minute are the rate and at most one request more."""
     clock = Still()
-    bucket = Bucket(clock, tokens_per_minute=rate)
+    bucket = TokenBucket(clock, tokens_per_minute=rate)
     sent = []
     for pause, tokens in wishes:
         clock.now += pause
@@ -177,23 +177,26 @@ def test_one_who_is_turned_away_stops_everybody(a_request: Request) -> None:
             await super().sleep(seconds)
 
     clock = Watched()
-    bucket = Bucket(clock)
-    ask(Patient(Flaky(TransientError("slow down", 30.0)), clock, Deadline(clock, 100), bucket=bucket), a_request())
+    bucket = TokenBucket(clock)
+    ask(
+        RetryingModel(Flaky(TransientError("slow down", 30.0)), clock, Deadline(clock, 100), rate_limiter=bucket),
+        a_request(),
+    )
     assert clock.closed == 30.0
 
 
 def test_while_a_bucket_is_closed_nothing_goes_out(clock: Any, a_request: Request) -> None:
-    bucket = Bucket(clock)
+    bucket = TokenBucket(clock)
     bucket.close(30.0)
     bucket.close(5.0)
-    assert ask(Patient(Flaky(), clock, Deadline(clock, 100), bucket=bucket), a_request()) == [REPLY]
+    assert ask(RetryingModel(Flaky(), clock, Deadline(clock, 100), rate_limiter=bucket), a_request()) == [REPLY]
     assert clock.slept == [30.0]
 
 
 def test_a_wait_for_room_that_would_outlast_the_deadline_is_not_begun(clock: Any, a_request: Request) -> None:
-    bucket = Bucket(clock, requests_per_minute=1)
-    patient = Patient(Flaky(), clock, Deadline(clock, 50), bucket=bucket)
-    ask(patient, a_request())
+    bucket = TokenBucket(clock, requests_per_minute=1)
+    model = RetryingModel(Flaky(), clock, Deadline(clock, 50), rate_limiter=bucket)
+    ask(model, a_request())
     with pytest.raises(DeadlineError, match="has 50 s left"):
-        ask(patient, a_request())
+        ask(model, a_request())
     assert clock.slept == []

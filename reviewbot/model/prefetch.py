@@ -1,6 +1,6 @@
-"""Programs begin on the slices of a plan while a model still thinks about the plan.
+"""Start the analyzers on the slices of a plan while a planner's model call is still running.
 
-A call of a model takes seconds in which nothing else happens; what programs say of a slice is the same whoever asks.
+Such a call takes seconds in which nothing else happens, and the analyzers' result for a slice does not depend on it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from reviewbot.contracts import Payload, Plan, WorkerCard
 from reviewbot.ports import Answer, Engine, Escalated, WorkOrder
 
 AT_ONCE = 4
-"""Slices begun early at the same time: the processors are few, and a plan of hundreds of slices must not stop them."""
+"""Slices prefetched at the same time: processors are few, and a plan can have hundreds of slices."""
 
 Key = tuple[str, Payload]
 
 
-class HeadStart:
-    """An `Engine` of programs whose answers may have been begun before anybody asked for them. For one event loop."""
+class ProgramPrefetch:
+    """An `Engine` of analyzers whose answers may have been started before they are asked for. For one event loop."""
 
     def __init__(self, programs: Engine, ready: Callable[[], Awaitable[object]]) -> None:
-        """`ready` is waited for before anything begins: what a model's first call waits for must not be held up."""
+        """`ready` is awaited before anything starts, so that loading the SDK for the first call is not held up."""
         self._programs = programs
         self._ready = ready
         self._begun: dict[Key, asyncio.Task[Answer | Escalated]] = {}
@@ -47,7 +47,7 @@ class HeadStart:
         return await asyncio.shield(early)
 
     async def close(self) -> None:
-        """End what nobody waits for any more."""
+        """Cancel what is still running."""
         for task in self._begun.values():
             task.cancel()
         await asyncio.gather(*self._begun.values(), return_exceptions=True)

@@ -1,7 +1,7 @@
-"""How fast requests may go out: so many a minute, so many tokens a minute, and not at all while the far end says so.
+"""Limit the rate of requests: requests and input tokens per minute, and a pause that the provider asked for.
 
-The tokens are those that a request sends. What is written counts against a limit of its own at a provider, by what was
-really written, which nobody knows before; where that is reached the far end says so.
+Output tokens have a limit of their own at a provider, which counts what was written; that is not known before, so it is
+left to the provider's 429.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from reviewbot.ports import Clock
 MINUTE_S = 60.0
 
 BURST_S = 1.0
-"""How much of the rate may go out at once after a pause: little, since providers count in shorter windows too."""
+"""Seconds of the rate that may go out at once after a pause: few, since providers count in shorter windows too."""
 
 
-class Rate(Protocol):
-    """A bucket as its users see it: the one of this process below, or one that several processes share."""
+class RateLimiter(Protocol):
+    """A limiter of this process (`TokenBucket`), or one that several processes share."""
 
     def take(self, tokens: int) -> float:
-        """Claim room for one request that sends so many tokens; gives the seconds to wait before it may go out."""
+        """Claim room for one request of `tokens` input tokens; returns the seconds to wait before sending it."""
 
     def close(self, seconds: float) -> None:
-        """Nobody sends anything for so long: the far end asked for it."""
+        """Send nothing for `seconds`, as the provider asked."""
 
     def closed_s(self) -> float:
-        """How much longer."""
+        """Seconds that are left of such a pause."""
 
 
 class _Flow:
-    """One rate, as the moment at which everything that was taken so far will have flowed off."""
+    """One rate, kept as the moment at which all that was taken will have drained."""
 
     def __init__(self, per_minute: int | None, now: float) -> None:
         self._per_minute = per_minute
         self._free_at = now - BURST_S
 
     def take(self, amount: float, now: float) -> float:
-        """Seconds until `amount` may go; it counts as gone."""
+        """Take `amount`; returns the seconds until it may be sent."""
         if not self._per_minute:
             return 0.0
         begin = max(self._free_at, now - BURST_S)
@@ -45,11 +45,8 @@ class _Flow:
         return max(0.0, begin - now)
 
 
-class Bucket:
-    """A token bucket that all tasks of a run share; without limits unless told, and never longer empty than needed.
-
-    `tokens_per_minute` is of input tokens.
-    """
+class TokenBucket:
+    """A token bucket that all tasks of a run share. None: no limit; `tokens_per_minute` counts input tokens."""
 
     def __init__(
         self, clock: Clock, requests_per_minute: int | None = None, tokens_per_minute: int | None = None
@@ -61,14 +58,14 @@ class Bucket:
         self._closed_until = now
 
     def take(self, tokens: int) -> float:
-        """Claim room for one request that sends so many tokens; gives the seconds to wait before it may go out."""
+        """Claim room for one request of `tokens` input tokens; returns the seconds to wait before sending it."""
         now = self._clock.monotonic()
         return max(self._requests.take(1, now), self._tokens.take(tokens, now), self.closed_s())
 
     def close(self, seconds: float) -> None:
-        """Nobody sends anything for so long: the far end asked for it."""
+        """Send nothing for `seconds`, as the provider asked."""
         self._closed_until = max(self._closed_until, self._clock.monotonic() + seconds)
 
     def closed_s(self) -> float:
-        """How much longer."""
+        """Seconds that are left of such a pause."""
         return max(0.0, self._closed_until - self._clock.monotonic())

@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.contracts import Plan, WorkerCard
 from reviewbot.errors import EngineError
-from reviewbot.model.headstart import HeadStart
+from reviewbot.model.prefetch import ProgramPrefetch
 from reviewbot.ports import Answer, WorkOrder
 
 
@@ -46,7 +46,7 @@ def orders(an_order: Any, a_task: Any, a_payload: Any) -> list[WorkOrder]:
     return [an_order(a_task(payload=a_payload(path=path, language=language))) for path, language in files]
 
 
-def begun(head: HeadStart, orders: Iterable[WorkOrder]) -> None:
+def begun(head: ProgramPrefetch, orders: Iterable[WorkOrder]) -> None:
     head.begin(Plan(goal="g", tasks=(), reason="r"), lambda _plan: orders)
 
 
@@ -57,7 +57,7 @@ async def ready() -> None:
 def test_what_was_begun_is_not_done_again_when_it_is_asked_for(orders: list[WorkOrder]) -> None:
     async def story() -> list[str]:
         programs = Programs()
-        head = HeadStart(programs, ready)
+        head = ProgramPrefetch(programs, ready)
         begun(head, orders[:1])
         await asyncio.sleep(0)
         programs.gate.set()
@@ -72,7 +72,7 @@ def test_what_was_not_begun_is_done_when_it_is_asked_for(orders: list[WorkOrder]
     async def story() -> list[str]:
         programs = Programs()
         programs.gate.set()
-        await HeadStart(programs, ready).work(orders[1])
+        await ProgramPrefetch(programs, ready).work(orders[1])
         return programs.asked
 
     assert asyncio.run(story()) == ["b.py"]
@@ -81,7 +81,7 @@ def test_what_was_not_begun_is_done_when_it_is_asked_for(orders: list[WorkOrder]
 def test_nothing_begins_before_everything_is_ready_nor_what_no_program_covers(orders: list[WorkOrder]) -> None:
     async def story() -> list[list[str]]:
         programs, go = Programs(), asyncio.Event()
-        head = HeadStart(programs, go.wait)
+        head = ProgramPrefetch(programs, go.wait)
         begun(head, orders)
         await asyncio.sleep(0.01)
         before = list(programs.asked)
@@ -97,7 +97,7 @@ def test_a_failure_reaches_whoever_asks(orders: list[WorkOrder]) -> None:
     async def story() -> None:
         programs = Programs(fails=True)
         programs.gate.set()
-        head = HeadStart(programs, ready)
+        head = ProgramPrefetch(programs, ready)
         begun(head, orders[:1])
         with pytest.raises(EngineError, match="broken"):
             await head.work(orders[0])
@@ -108,7 +108,7 @@ def test_a_failure_reaches_whoever_asks(orders: list[WorkOrder]) -> None:
 def test_what_nobody_waits_for_any_more_is_ended(orders: list[WorkOrder]) -> None:
     async def story() -> list[str]:
         programs = Programs()
-        head = HeadStart(programs, ready)
+        head = ProgramPrefetch(programs, ready)
         begun(head, orders[:2])
         await asyncio.sleep(0.01)
         await head.close()
@@ -120,7 +120,7 @@ def test_what_nobody_waits_for_any_more_is_ended(orders: list[WorkOrder]) -> Non
 def test_whoever_gives_up_waiting_does_not_end_it_for_the_others(orders: list[WorkOrder]) -> None:
     async def story() -> Answer | object:
         programs = Programs()
-        head = HeadStart(programs, ready)
+        head = ProgramPrefetch(programs, ready)
         begun(head, orders[:1])
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):

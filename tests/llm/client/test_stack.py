@@ -1,4 +1,4 @@
-"""The whole discipline of calls around a model that answers as told."""
+"""The whole chain of a call around a model with canned answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from reviewbot.budget import Deadline, Ledger, Limits
 from reviewbot.contracts import Usage
 from reviewbot.errors import (
     AccountError,
@@ -20,10 +19,11 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
-from reviewbot.model.bucket import Bucket
-from reviewbot.model.calls import STOPPED, Discipline, disciplined
-from reviewbot.model.patience import Patience
-from reviewbot.model.requests import digest, estimated_tokens
+from reviewbot.llm.client.budget import Deadline, Ledger, Limits
+from reviewbot.llm.client.rate_limiter import TokenBucket
+from reviewbot.llm.client.requests import digest, estimated_tokens
+from reviewbot.llm.client.retry import RetryPolicy
+from reviewbot.llm.client.stack import STOPPED, ClientConfig, build_client
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.prices import PriceTable, default_models, packaged_prices
 
@@ -66,10 +66,10 @@ def replied(text: str = "yes", stop: StopReason = "end", usage: Usage = SPENT) -
 
 
 @pytest.fixture
-def discipline(clock: Any, journal: Any, trace: Any) -> Callable[..., Discipline]:
-    def make(limits: Limits | None = None, **fields: Any) -> Discipline:
+def make_config(clock: Any, journal: Any, trace: Any) -> Callable[..., ClientConfig]:
+    def make(limits: Limits | None = None, **fields: Any) -> ClientConfig:
         known = {"ledger": Ledger(limits), "journal": journal, "recorder": trace, "models": MODELS}
-        return Discipline(clock, Deadline(clock, 100), **{**known, "prices": packaged_prices(), **fields})
+        return ClientConfig(clock, Deadline(clock, 100), **{**known, "prices": packaged_prices(), **fields})
 
     return make
 
@@ -82,16 +82,16 @@ def run(awaited: Awaitable[ModelReply]) -> ModelReply:
 
 
 def test_an_answer_is_paid_once_and_traced_each_time(
-    discipline: Callable[..., Discipline], a_request: Request, trace: Any
+    make_config: Callable[..., ClientConfig], a_request: Request, trace: Any
 ) -> None:
-    told, by = Told(replied()), discipline()
-    model = disciplined(told, by)
+    told, config = Told(replied()), make_config()
+    model = build_client(told, config)
     first = run(model.ask(a_request()))
     second = run(model.ask(a_request(purpose="verifier", subject="f1")))
     assert (first.text, first.stored, first.usage) == ("yes", False, SPENT)
     assert (second.text, second.stored, second.usage) == ("yes", True, Usage())
     assert len(told.asked) == 1
-    assert by.ledger.spent() == {"logic": SPENT}
+    assert config.ledger.spent() == {"logic": SPENT}
     key = digest(a_request(), MODELS["sonnet"])
     known = {"tier": "sonnet", "model": "claude-sonnet-5-5", "request": key, "duration_ms": 0, "stop": "end"}
     assert trace.of("call") == [
@@ -101,24 +101,24 @@ def test_an_answer_is_paid_once_and_traced_each_time(
 
 
 def test_a_stored_answer_is_had_also_where_the_budget_is_spent(
-    discipline: Callable[..., Discipline], a_request: Request
+    make_config: Callable[..., ClientConfig], a_request: Request
 ) -> None:
-    run(disciplined(Told(replied()), discipline()).ask(a_request()))
-    broke = disciplined(Told(), discipline(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
+    run(build_client(Told(replied()), make_config()).ask(a_request()))
+    broke = build_client(Told(), make_config(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
     assert run(broke.ask(a_request())).stored
     with pytest.raises(BudgetError, match="--max-cost"):
         run(broke.ask(a_request("another question")))
 
 
 def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(
-    discipline: Callable[..., Discipline], a_request: Request
+    make_config: Callable[..., ClientConfig], a_request: Request
 ) -> None:
     request = a_request(max_tokens=100_000)  # a dollar's worth of words
     told = Told(replied())
     with pytest.raises(BudgetError, match="--max-cost"):
-        run(disciplined(told, discipline(Limits(max_cost_usd=0.99))).ask(request))
+        run(build_client(told, make_config(Limits(max_cost_usd=0.99))).ask(request))
     assert told.asked == []
-    assert run(disciplined(told, discipline(Limits(max_cost_usd=1.01))).ask(request)).text == "yes"
+    assert run(build_client(told, make_config(Limits(max_cost_usd=1.01))).ask(request)).text == "yes"
 
 
 def sent(request: ModelRequest) -> Usage:
@@ -130,51 +130,51 @@ def sent(request: ModelRequest) -> Usage:
 
 
 def test_each_try_of_a_call_is_in_the_books(
-    discipline: Callable[..., Discipline], a_request: Request, clock: Any
+    make_config: Callable[..., ClientConfig], a_request: Request, clock: Any
 ) -> None:
-    told, by = Told(TransientError("busy"), TransientError("busy"), replied()), discipline(Limits(max_calls=3))
-    assert run(disciplined(told, by).ask(a_request())).text == "yes"
-    assert by.ledger.spent() == {"logic": sent(a_request()) + sent(a_request()) + SPENT}
+    told, config = Told(TransientError("busy"), TransientError("busy"), replied()), make_config(Limits(max_calls=3))
+    assert run(build_client(told, config).ask(a_request())).text == "yes"
+    assert config.ledger.spent() == {"logic": sent(a_request()) + sent(a_request()) + SPENT}
     assert len(clock.slept) == 2
 
 
 @pytest.mark.parametrize("error", [AccountError("401"), TooLongError("413"), TransientError("429", 2.0)])
 def test_a_try_that_was_turned_away_is_a_call_that_read_nothing(
-    discipline: Callable[..., Discipline], a_request: Request, error: EngineError
+    make_config: Callable[..., ClientConfig], a_request: Request, error: EngineError
 ) -> None:
-    by = discipline(patience=Patience(tries=1))
+    config = make_config(retry=RetryPolicy(tries=1))
     with pytest.raises(type(error)):
-        run(disciplined(Told(error), by).ask(a_request()))
-    assert by.ledger.spent() == {"logic": Usage(calls=1)}
+        run(build_client(Told(error), config).ask(a_request()))
+    assert config.ledger.spent() == {"logic": Usage(calls=1)}
 
 
 def test_a_try_that_the_budget_has_no_room_for_is_not_made(
-    discipline: Callable[..., Discipline], a_request: Request
+    make_config: Callable[..., ClientConfig], a_request: Request
 ) -> None:
-    told, by = Told(*[TransientError("broke off")] * 12), discipline(Limits(max_calls=2))
-    model = disciplined(told, by)
+    told, config = Told(*[TransientError("broke off")] * 12), make_config(Limits(max_calls=2))
+    model = build_client(told, config)
     for _ in range(3):
         with pytest.raises(BudgetError, match="budget of 2 calls"):
             run(model.ask(a_request()))
     assert len(told.asked) == 2
-    assert by.ledger.spent()["logic"].calls == 2
+    assert config.ledger.spent()["logic"].calls == 2
 
 
 def test_a_failed_try_of_unknown_price_is_an_unpriced_call(
-    discipline: Callable[..., Discipline], a_request: Request
+    make_config: Callable[..., ClientConfig], a_request: Request
 ) -> None:
-    by = discipline(prices=PriceTable())
+    config = make_config(prices=PriceTable())
     with pytest.raises(EngineError):
-        run(disciplined(Told(EngineError("no")), by).ask(a_request()))
-    spent = by.ledger.spent()["logic"]
+        run(build_client(Told(EngineError("no")), config).ask(a_request()))
+    spent = config.ledger.spent()["logic"]
     assert (spent.calls, spent.unpriced_calls, spent.cost_usd) == (1, 1, 0.0)
 
 
 def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn(
-    discipline: Callable[..., Discipline], a_request: Request, clock: Any
+    make_config: Callable[..., ClientConfig], a_request: Request, clock: Any
 ) -> None:
     told = Told(replied())
-    model = disciplined(told, discipline(Limits(max_calls=1), bucket=Bucket(clock, requests_per_minute=1)))
+    model = build_client(told, make_config(Limits(max_calls=1), rate_limiter=TokenBucket(clock, requests_per_minute=1)))
     run(model.ask(a_request("first")))
     with pytest.raises(BudgetError):
         run(model.ask(a_request("second")))
@@ -182,12 +182,12 @@ def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn
 
 
 def test_a_question_that_nobody_waits_for_any_more_is_in_the_books_and_in_the_trace(
-    discipline: Callable[..., Discipline], a_request: Request, trace: Any
+    make_config: Callable[..., ClientConfig], a_request: Request, trace: Any
 ) -> None:
-    by, silent = discipline(), Silent()
+    config, silent = make_config(), Silent()
 
     async def stop() -> None:
-        task = asyncio.create_task(disciplined(silent, by).ask(a_request()))
+        task = asyncio.create_task(build_client(silent, config).ask(a_request()))
         await silent.asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -196,34 +196,36 @@ def test_a_question_that_nobody_waits_for_any_more_is_in_the_books_and_in_the_tr
     asyncio.run(stop())
     (event,) = trace.of("call_failed")
     assert (event["error"], event["message"], event["purpose"]) == ("CancelledError", STOPPED, "logic")
-    assert by.ledger.spent() == {"logic": sent(a_request())}
+    assert config.ledger.spent() == {"logic": sent(a_request())}
 
 
 def test_an_answer_that_the_deadline_cut_off_is_in_the_books(
-    discipline: Callable[..., Discipline], a_request: Request, clock: Any
+    make_config: Callable[..., ClientConfig], a_request: Request, clock: Any
 ) -> None:
-    by = replace(discipline(), deadline=Deadline(clock, 0.02))
+    config = replace(make_config(), deadline=Deadline(clock, 0.02))
     with pytest.raises(DeadlineError):
-        run(disciplined(Silent(), by).ask(a_request()))
-    assert by.ledger.spent() == {"logic": sent(a_request())}
+        run(build_client(Silent(), config).ask(a_request()))
+    assert config.ledger.spent() == {"logic": sent(a_request())}
 
 
 @pytest.mark.parametrize("error", [EngineError("no"), RefusedError("no"), BudgetError("no")])
 def test_a_question_without_an_answer_is_traced_with_our_own_words(
-    discipline: Callable[..., Discipline], a_request: Request, trace: Any, error: EngineError
+    make_config: Callable[..., ClientConfig], a_request: Request, trace: Any, error: EngineError
 ) -> None:
-    by = discipline()
+    config = make_config()
     with pytest.raises(type(error)):
-        run(disciplined(Told(error), by).ask(a_request()))
+        run(build_client(Told(error), config).ask(a_request()))
     (event,) = trace.of("call_failed")
     assert (event["error"], event["message"], event["purpose"]) == (type(error).__name__, "no", "logic")
-    assert by.ledger.spent() == {"logic": sent(a_request())}
+    assert config.ledger.spent() == {"logic": sent(a_request())}
 
 
-def test_an_answer_of_one_server_is_none_of_another(discipline: Callable[..., Discipline], a_request: Request) -> None:
+def test_an_answer_of_one_server_is_none_of_another(
+    make_config: Callable[..., ClientConfig], a_request: Request
+) -> None:
     told = Told(replied("one"), replied("two"))
     texts = [
-        run(disciplined(told, discipline(origin=origin)).ask(a_request())).text
+        run(build_client(told, make_config(origin=origin)).ask(a_request())).text
         for origin in ("https://a.invalid", "https://b.invalid", "https://a.invalid")
     ]
     assert texts == ["one", "two", "one"]

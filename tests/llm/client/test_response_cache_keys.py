@@ -13,8 +13,8 @@ import pytest
 
 from reviewbot.contracts import Rulings, Tier, Usage
 from reviewbot.errors import ConfigError, EngineError
-from reviewbot.model.answers import schema_of
-from reviewbot.model.remembered import Remembered
+from reviewbot.llm.client.answers import schema_of
+from reviewbot.llm.client.response_cache import CachingModel
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
 
 Request = Callable[..., ModelRequest]
@@ -64,7 +64,7 @@ class Refusing:
 def texts(journal: Any, *requests: ModelRequest, origins: tuple[str, ...] = ("", "")) -> list[str]:
     """What comes back to one after the other, each asked of whom `origins` says."""
     inner = Numbered()
-    models = [Remembered(inner, journal, MODELS, origin) for origin in origins]
+    models = [CachingModel(inner, journal, MODELS, origin) for origin in origins]
     return [asyncio.run(model.ask(request)).text for model, request in zip(models, requests, strict=True)]
 
 
@@ -130,7 +130,7 @@ def test_different_questions_do_not_wait_for_each_other(journal: Any, a_request:
 
     async def run() -> None:
         inner.gate.clear()
-        model = Remembered(inner, journal, MODELS)
+        model = CachingModel(inner, journal, MODELS)
         both = [asyncio.create_task(model.ask(a_request(text))) for text in "ab"]
         await spun()
         assert len(inner.asked) == 2
@@ -148,7 +148,7 @@ def test_whoever_waits_for_one_who_broke_down_asks_on_its_own(
 
     async def run() -> list[Any]:
         inner.gate.clear()
-        model = Remembered(inner, journal, MODELS)
+        model = CachingModel(inner, journal, MODELS)
         tasks = [asyncio.create_task(model.ask(a_request())) for _ in range(3)]
         await spun()
         inner.gate.set()
@@ -162,7 +162,7 @@ def test_whoever_waits_for_one_who_broke_down_asks_on_its_own(
 @pytest.mark.parametrize("kind", ["get", "put"])
 def test_an_error_of_the_journal_comes_through_and_blocks_nobody(kind: str, a_request: Request) -> None:
     async def run() -> None:
-        model = Remembered(Numbered(), Refusing(kind), MODELS)
+        model = CachingModel(Numbered(), Refusing(kind), MODELS)
         for _ in range(2):
             with pytest.raises(ConfigError, match="the disk is full"):
                 await asyncio.wait_for(model.ask(a_request()), 5)
@@ -176,7 +176,7 @@ def test_a_failure_that_nobody_waits_for_leaves_no_complaint_behind(journal: Any
     async def run() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
         with pytest.raises(EngineError, match="no answer"):
-            await Remembered(Numbered(EngineError("no answer")), journal, MODELS).ask(a_request())
+            await CachingModel(Numbered(EngineError("no answer")), journal, MODELS).ask(a_request())
         gc.collect()
         await asyncio.sleep(0)
 
@@ -186,7 +186,7 @@ def test_a_failure_that_nobody_waits_for_leaves_no_complaint_behind(journal: Any
 
 def test_who_answered_once_is_told_and_who_called_is_kept_in_order(journal: Any, a_request: Request) -> None:
     first, second = (
-        asyncio.run(Remembered(Numbered(stop="tools"), journal, MODELS).ask(a_request(tools=(TOOL,)))) for _ in "ab"
+        asyncio.run(CachingModel(Numbered(stop="tools"), journal, MODELS).ask(a_request(tools=(TOOL,)))) for _ in "ab"
     )
 
     assert (second.model, second.stored) == ("m-1", True)
@@ -210,7 +210,7 @@ def test_a_stored_answer_that_lacks_anything_is_asked_for_again(key: str, journa
     altered(journal, a_request(), lambda told: {name: each for name, each in told.items() if name != key})
     [before] = journal.store.values()
 
-    asyncio.run(Remembered(inner := Numbered(), journal, MODELS).ask(a_request()))
+    asyncio.run(CachingModel(inner := Numbered(), journal, MODELS).ask(a_request()))
 
     assert len(inner.asked) == 1
     assert list(journal.store.values()) != [before]
@@ -219,7 +219,7 @@ def test_a_stored_answer_that_lacks_anything_is_asked_for_again(key: str, journa
 def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: Request) -> None:
     altered(journal, a_request(), lambda told: {**told, "written": 0, "text": ""})
 
-    reply = asyncio.run(Remembered(Numbered(EngineError("asked")), journal, MODELS).ask(a_request()))
+    reply = asyncio.run(CachingModel(Numbered(EngineError("asked")), journal, MODELS).ask(a_request()))
 
     assert (reply.text, reply.stored, reply.written_tokens) == ("", True, 0)
 
@@ -229,7 +229,7 @@ def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: 
     [fitting] = journal.store.values()
     request = a_request(schema=schema_of(Rulings))
     altered(journal, request, lambda told: {**told, "text": "{}"}, inner=Fitting())
-    asyncio.run(Remembered(Fitting(), journal, MODELS).ask(request))
+    asyncio.run(CachingModel(Fitting(), journal, MODELS).ask(request))
 
     assert [json.loads(value)["text"] for value in journal.store.values()] == ["{}", Fitting.text]
     assert fitting in journal.store.values()
@@ -246,6 +246,6 @@ class Fitting:
 
 def altered(journal: Any, request: ModelRequest, change: Callable[[dict[str, Any]], object], inner: Any = None) -> None:
     """Have an answer in the journal, and change what stands there of it."""
-    asyncio.run(Remembered(inner or Numbered(), journal, MODELS).ask(request))
+    asyncio.run(CachingModel(inner or Numbered(), journal, MODELS).ask(request))
     key = list(journal.store)[-1]
     journal.store[key] = json.dumps(change(json.loads(journal.store[key])))

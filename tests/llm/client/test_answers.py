@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import Critique, ProposedPlan, Rulings, Settlements, Usage, WorkerAnswer
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
-from reviewbot.model.answers import read_answer, schema_of
+from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.ports import ModelReply, StopReason
 
-SHAPES = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Critique)
+ANSWER_TYPES = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Critique)
 FOUND = {
     "file": "a.py", "quote": "x = 1", "message": "wrong", "trigger": "always", "contract": "", "symptom": "",
     "severity": "warning", "category": "bug", "confidence": 70, "suggestion": "", "cwe": None,
@@ -117,7 +117,7 @@ def test_the_message_quotes_nothing_of_the_answer() -> None:
     assert "hunter2" not in refused(answer(severity="hunter2"))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ANSWER_TYPES)
 def test_the_schema_that_is_sent_has_closed_objects_all_fields_required_and_no_bounds(shape: Any) -> None:
     schema = schema_of(shape)
     text = json.dumps(schema)

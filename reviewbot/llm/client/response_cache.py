@@ -1,4 +1,4 @@
-"""Answers that were paid for once: kept in the journal by everything that they depend on."""
+"""Cache answers in the journal, by the hash of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ from reviewbot.contracts import (
     WorkerAnswer,
 )
 from reviewbot.errors import EngineError
-from reviewbot.model.answers import read_answer, schema_of
-from reviewbot.model.requests import digest
+from reviewbot.llm.client.answers import read_answer, schema_of
+from reviewbot.llm.client.requests import digest
 from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason, ToolCall
 
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
 
-SHAPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Comparison, Critique)
-"""What models are asked to answer in. A request says only the schema, which leaves out the bounds."""
+ANSWER_TYPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Comparison, Critique)
+"""The contracts of answers. A request carries only the schema, which leaves out the bounds."""
 
 _VERSION = 2
 _COMPLETE: dict[str, StopReason] = {"end": "end", "tools": "tools"}
-"""The ways to end after which an answer is whole, and worth keeping."""
+"""The stop reasons after which an answer is complete."""
 
 
-class Remembered:
-    """Gives a stored answer where there is one; equal questions at the same time are asked once.
+class CachingModel:
+    """Returns a stored answer where there is one; equal requests at the same time are sent once.
 
-    `models` are the ids by tier, `origin` says who serves them (a base URL): both are part of an answer's key. Only an
-    answer that can be used is kept: whoever got another one asks anew next time. A stored value that cannot be read, or
-    not be used any more, is as good as none.
+    `models` are the ids by tier, `origin` is what serves them (a base URL): both are part of the key. Only valid
+    answers are stored. A stored value that cannot be read, or is no longer valid, is treated as a cache miss.
     """
 
     def __init__(self, inner: Model, journal: Journal, models: Mapping[Tier, str], origin: str = "") -> None:
@@ -52,7 +51,7 @@ class Remembered:
         self._asking: dict[str, asyncio.Future[ModelReply | None]] = {}
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        """As `Model.ask`; `stored` and without usage where nobody was asked for this caller."""
+        """As `Model.ask`; `stored` and without usage where nothing was sent for this caller."""
         key = PREFIX + digest(request, self._models[request.tier], self._origin)
         while (other := self._asking.get(key)) is not None:
             if (shared := await asyncio.shield(other)) is not None:
@@ -63,7 +62,7 @@ class Remembered:
             reply = await self._fetch(key, request)
         except EngineError as error:
             mine.set_exception(error)
-            mine.exception()  # it is raised here; nobody else need be waiting for it
+            mine.exception()  # it is raised here; no other caller need be waiting for it
             raise
         else:
             mine.set_result(reply)
@@ -71,7 +70,7 @@ class Remembered:
         finally:
             del self._asking[key]
             if not mine.done():
-                mine.set_result(None)  # this one was stopped: the next one asks
+                mine.set_result(None)  # this caller was cancelled: the next one sends the request
 
     async def _fetch(self, key: str, request: ModelRequest) -> ModelReply:
         value = await asyncio.to_thread(self._journal.get, key)
@@ -84,7 +83,7 @@ class Remembered:
 
 
 def _usable(request: ModelRequest, reply: ModelReply) -> bool:
-    """Whether whoever asks could do something with an answer: else keeping it would keep its failure."""
+    """Whether an answer is valid for its request. Storing an invalid one would repeat its failure."""
     if reply.stop == "tools":
         return bool(request.tools and reply.calls)
     if reply.stop not in _COMPLETE:
@@ -101,7 +100,7 @@ def _usable(request: ModelRequest, reply: ModelReply) -> bool:
 @cache
 def _shapes() -> Mapping[str, type[Contract]]:
     """The known shapes by the text of their schema."""
-    return {_text(schema_of(shape)): shape for shape in SHAPES}
+    return {_text(schema_of(shape)): shape for shape in ANSWER_TYPES}
 
 
 def _text(schema: Mapping[str, Any]) -> str:

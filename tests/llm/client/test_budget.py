@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.budget import Deadline, Ledger, Limits, tokens_of
 from reviewbot.contracts import Usage
 from reviewbot.errors import BudgetError
+from reviewbot.llm.client.budget import Deadline, Ledger, Limits, tokens_of
 
 
 def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: float | None = None) -> None:

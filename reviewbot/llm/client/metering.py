@@ -1,14 +1,14 @@
-"""What calls cost: asked for before, settled after."""
+"""Reserve what a call can cost before it is sent, and record what it used after."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reviewbot.budget import Ledger
 from reviewbot.contracts import Tier, Usage
 from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
-from reviewbot.model.requests import estimated_tokens
+from reviewbot.llm.client.budget import Ledger
+from reviewbot.llm.client.requests import estimated_tokens
 from reviewbot.ports import Model, ModelReply, ModelRequest
 from reviewbot.prices import PriceTable
 
@@ -34,7 +34,7 @@ class Meter:
         return read.model_copy(update={"cost_usd": dollars or 0.0, "unpriced_calls": int(dollars is None)})
 
 
-class Metered:
+class MeteredModel:
     """Makes a try only where the ledger has room for the most that it can cost; raises BudgetError otherwise.
 
     A try that failed or was stopped is in the books with what was sent: it is a call, and the provider may charge it.
@@ -59,7 +59,7 @@ class Metered:
             return reply
 
 
-class Admitted:
+class BudgetCheck:
     """Raises BudgetError at once where the ledger has no room: nobody waits for a turn in order to be refused."""
 
     def __init__(self, inner: Model, meter: Meter) -> None:

@@ -1,0 +1,1 @@
+"""Everything about calls to language models that knows no provider."""
