@@ -6,7 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reviewbot.contracts.base import Confidence, Contract, EscalationReason, Name, Severity, Slug, Tier
+from reviewbot.contracts.base import (
+    Cause,
+    Confidence,
+    Contract,
+    EscalationReason,
+    Name,
+    Severity,
+    Side,
+    Slug,
+    Tier,
+    Worth,
+)
 
 Words = Annotated[str, Field(max_length=2_000)]
 Handle = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,4}$")]
@@ -155,3 +166,82 @@ class Critique(Contract):
     """What the critic has to say; it can add nothing."""
 
     remarks: Annotated[tuple[Remark, ...], Field(max_length=100)]
+
+
+class ProofQuote(Contract):
+    """Lines that a reader says decide a claim; they count only where the program finds them."""
+
+    path: Annotated[str, Field(min_length=1, max_length=4_096)]
+    side: Side
+    quote: Annotated[str, Field(min_length=1, max_length=2_000)]
+    why: Annotated[str, Field(max_length=500)]
+
+
+class Claim(Contract):
+    """A defect as a reader writes it down."""
+
+    id: Handle
+    task: Annotated[str, Field(min_length=1, max_length=40)]
+    """The name of the task that it belongs to."""
+    file: Annotated[str, Field(min_length=1, max_length=4_096)]
+    side: Side
+    quote: Annotated[str, Field(min_length=1, max_length=4_000)]
+    """The code of the change, word for word; its place is looked up by the program."""
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    message: Annotated[str, Field(min_length=1, max_length=2_000)]
+    impact: Annotated[str, Field(min_length=1, max_length=1_000)]
+    proof: Annotated[tuple[ProofQuote, ...], Field(max_length=8)]
+    severity: Severity
+    cause: Cause
+    category: Slug
+    confidence: Confidence
+    worth: Worth
+    suggestion: Annotated[str, Field(max_length=2_000)]
+    replacement: Annotated[str, Field(max_length=4_000)] | None
+    cwe: Annotated[int, Field(ge=1, le=10_000)] | None
+
+
+class TaskEnd(Contract):
+    """How a reader ends one of its tasks."""
+
+    task: Annotated[str, Field(min_length=1, max_length=40)]
+    escalation: Escalating | None
+
+
+class Theme(Contract):
+    """Files of the change that belong together, and what they do."""
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    files: Annotated[tuple[str, ...], Field(max_length=200)]
+
+
+class ReaderAnswer(Contract):
+    """All of a reader's answer, for all of its tasks."""
+
+    summary: Words
+    """What the change does, in two sentences."""
+    themes: Annotated[tuple[Theme, ...], Field(max_length=20)]
+    findings: Annotated[tuple[Claim, ...], Field(max_length=1_000)]
+    hints: Annotated[tuple[Judged, ...], Field(max_length=1_000)]
+    tasks: Annotated[tuple[TaskEnd, ...], Field(max_length=20)]
+
+
+class JudgeRuling(Contract):
+    """What the judge makes of one claim."""
+
+    claim: Handle
+    argument_against: Words
+    """The best case that the claim is wrong, made first."""
+    reason: Words
+    """What in the code decides."""
+    confidence: Confidence
+    severity: Severity
+    worth: Worth
+    contradicts: Annotated[tuple[Handle, ...], Field(max_length=12)]
+    """Claims that cannot be true, or be followed, together with this one."""
+
+
+class JudgeAnswer(Contract):
+    """One ruling for each claim of a batch."""
+
+    rulings: Annotated[tuple[JudgeRuling, ...], Field(max_length=50)]

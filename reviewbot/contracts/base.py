@@ -18,7 +18,19 @@ GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_ans
                     "breaker", "unreadable", "unsettled", "budget", "refused"]  # fmt: skip
 Verdict = Literal["issues", "needs_person", "clean", "limited", "incomplete", "not_reviewed", "nothing_to_review"]
 
+Cause = Literal["wrong-value", "wrong-condition", "missing-check", "missing-case", "lost-behaviour", "api-misuse",
+                "contract-change", "stale-reference", "error-handling", "race", "resource-leak", "data-loss",
+                "injection", "authorization", "exposure", "crypto", "configuration", "slow-query", "slow-loop",
+                "blocking-call", "unbounded-growth", "test-gap", "convention", "documentation", "other"]  # fmt: skip
+"""What kind of mistake a claim is, from a closed list, so that two wordings of one defect can be compared."""
+Side = Literal["new", "old"]
+"""A side of a change: as the code is after it, or as it was before."""
+Effort = Literal["quick", "standard", "deep"]
+
 Confidence = Annotated[int, Field(ge=0, le=100)]
+Worth = Annotated[int, Field(ge=0, le=100)]
+"""Would the people who maintain the code act on a finding in this review? 90: the merge waits for it; 70: fixed when
+pointed out; 50: half of them would fix it; 30: a nit."""
 Count = Annotated[int, Field(ge=0)]
 LineNumber = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]

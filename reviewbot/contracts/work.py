@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from reviewbot.contracts.base import (
     SCHEMA_VERSION,
+    Cause,
     Confidence,
     Contract,
     Count,
@@ -16,8 +17,10 @@ from reviewbot.contracts.base import (
     LineNumber,
     Name,
     Severity,
+    Side,
     Slug,
     Tier,
+    Worth,
 )
 from reviewbot.contracts.change import FileCoverage
 
@@ -97,6 +100,9 @@ class ReviewTask(Contract):
     needs_dependencies: bool = True
     programs_only: bool = False
     """Whether no model is asked: the plan spared this worker's model the slices, and its programs run on them."""
+    reader: Annotated[str, Field(max_length=80)] = ""
+    """The reader whose one conversation answers this task and all others of the same name; empty: a conversation of
+    its own."""
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
@@ -157,6 +163,18 @@ class Plan(Contract):
         return self
 
 
+class Proof(Contract):
+    """Code that decides whether a claim is true, as the program found it in the repository."""
+
+    path: str
+    side: Side = "new"
+    line: LineNumber
+    end_line: LineNumber
+    quote: str
+    """The lines as they stand there; a secret in them is masked."""
+    why: str = ""
+
+
 class Candidate(Contract):
     """A finding as an engine returns it. A program that counted lines gives `line`; a model's quote is looked for."""
 
@@ -178,6 +196,11 @@ class Candidate(Contract):
     replacement: Annotated[str, Field(max_length=4_000)] | None = None
     disputed: Annotated[str, Field(max_length=1_000)] = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
+    cause: Cause | None = None
+    side: Side = "new"
+    """The side that `quote` is looked for on; a removed line stands on the old one."""
+    worth: Worth | None = None
+    proof: tuple[Proof, ...] = ()
 
 
 class Finding(Contract):
@@ -207,14 +230,21 @@ class Finding(Contract):
     """What takes the place of `line` to `end_line`: whole lines joined by LF, "" deletes them. Not yet proven."""
     confidence: Confidence
     claimed: Confidence | None = None
-    """What the model that found it said of its own certainty; it decides nothing."""
-    proof: str = ""
-    """Why the confidence is what it is, in the words of whoever tried to refute it."""
+    """What the model that found it said of its own certainty."""
+    judgement: str = ""
+    """Why the confidence is what it is, in the words of the judge, which did not find it."""
     disputed: str = ""
     """Why a model holds that what a program found is wrong; it deletes nothing."""
     category: str
     rule: str = ""
     cwe: Annotated[int, Field(ge=1)] | None = None
+    cause: Cause | None = None
+    side: Side = "new"
+    """"old": `evidence` quotes removed lines, and `line` is the place on the new side where they stood."""
+    worth: Worth | None = None
+    """None: no model said."""
+    proof: tuple[Proof, ...] = ()
+    """Code elsewhere that decides it."""
     sources: tuple[str, ...]
 
 

@@ -34,7 +34,7 @@ def _told(change: ChangeSet, named: Mapping[str, Finding]) -> Iterator[str]:
     shown: set[str] = set()
     for handle, finding in named.items():
         # How it was proved decided whether it is true, and has no part in what is asked here.
-        told = finding.model_copy(update={"proof": "", "suggestion": "", "disputed": ""})
+        told = finding.model_copy(update={"judgement": "", "suggestion": "", "disputed": ""})
         yield shown_finding(told, [f"Finding {handle}, of the reviewer {finding.type}, severity {finding.severity}"])
         code = shown_code(change, [finding])
         if code and code not in shown:

@@ -112,5 +112,5 @@ def _applied(weighed: Weighed, judged: Iterable[tuple[Finding, Remark | None]], 
 def _demoted(finding: Finding, reason: str) -> Finding:
     if LOWER[finding.severity] == finding.severity:
         return finding
-    proof = f"{finding.proof} Demoted from {finding.severity}: {reason}".lstrip()
-    return finding.model_copy(update={"severity": LOWER[finding.severity], "proof": proof})
+    proof = f"{finding.judgement} Demoted from {finding.severity}: {reason}".lstrip()
+    return finding.model_copy(update={"severity": LOWER[finding.severity], "judgement": proof})

@@ -46,7 +46,7 @@ def _texts(finding: Finding) -> Iterator[str]:
         "violates": finding.contract,
         "symptom": finding.symptom,
         "suggestion": finding.suggestion,
-        "proof": finding.proof,
+        "proof": finding.judgement,
         "disputed": finding.disputed,
         "quote": finding.evidence,
     }

@@ -68,19 +68,19 @@ def ruled(finding: Finding, ruling: Ruling, shown: Shown) -> Finding:
     note = "" if anchored or ruling.confidence <= UNVERIFIED_CAP else f"({UNQUOTED}) "
     against = f" Against it: {ruling.argument_against}" if ruling.argument_against.strip() else ""
     proof = note + _short(ruling.evidence, PROOF_CHARS * 2 // 3) + against
-    judged = {"confidence": confidence, "severity": ruling.severity, "proof": _short(proof, PROOF_CHARS)}
+    judged = {"confidence": confidence, "severity": ruling.severity, "judgement": _short(proof, PROOF_CHARS)}
     return finding.model_copy(update=judged)
 
 
 def unverified(finding: Finding, why: str) -> Finding:
     """The finding as it stays where nobody could judge it: at its cap, with the reason."""
-    return capped(finding).model_copy(update={"proof": _short(f"not verified: {why}", PROOF_CHARS)})
+    return capped(finding).model_copy(update={"judgement": _short(f"not verified: {why}", PROOF_CHARS)})
 
 
 def refuted_by_search(finding: Finding, names: Iterable[str]) -> Finding:
     """The finding as it stays where what it speaks of is nowhere to be found."""
     why = f"it speaks of {', '.join(names)}, which a search of the whole repository did not find"
-    return finding.model_copy(update={"confidence": 0, "proof": _short(why, PROOF_CHARS)})
+    return finding.model_copy(update={"confidence": 0, "judgement": _short(why, PROOF_CHARS)})
 
 
 def _quotes(evidence: str) -> Iterator[str]:

@@ -166,7 +166,7 @@ class ModelVerifier:
             tier=candidate.tier,
             claimed=finding.claimed,
             confidence=finding.confidence,
-            reason=finding.proof[:_REASON_CHARS],
+            reason=finding.judgement[:_REASON_CHARS],
         )
 
 

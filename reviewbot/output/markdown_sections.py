@@ -216,7 +216,7 @@ def _told(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
     if proofs:
         yield "What it violates", finding.contract
         yield "What is seen", finding.symptom
-        yield "Why it is believed", finding.proof
+        yield "Why it is believed", finding.judgement
     yield "A model disputes it", finding.disputed
 
 

@@ -31,7 +31,7 @@ MAX_RESULTS = 25_000
 _ROOT = "%SRCROOT%"
 _MESSAGE_CHARS = 2_000
 _SNIPPET_LINES, _SNIPPET_CHARS = 20, 400
-_BACKED_BY = ("contract", "symptom", "proof")
+_BACKED_BY = ("contract", "symptom", "judgement")
 """Fields of a finding that say what it violates, what is seen, and why it is believed."""
 _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 

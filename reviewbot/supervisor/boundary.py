@@ -41,7 +41,7 @@ class GuardedVerifier:
 def _unverified(order: WorkOrder, result: WorkerResult, reason: GapReason, why: str) -> WorkerResult:
     """The findings of programs as they are, those of models at their cap and with the reason."""
     findings = tuple(
-        finding.model_copy(update={"proof": f"not verified: {why}"}) if by_a_model_alone(finding) else finding
+        finding.model_copy(update={"judgement": f"not verified: {why}"}) if by_a_model_alone(finding) else finding
         for finding in verified(result).findings
     )
     open_still = Counter(finding.path for finding in findings if by_a_model_alone(finding))

@@ -314,14 +314,14 @@ def said_again(speaker: Finding, other: Finding) -> Finding:
     return speaker.model_copy(update={"sources": tuple(sorted({*speaker.sources, *other.sources})), **filled})
 
 
-_FILLED = ("trigger", "contract", "symptom", "suggestion", "proof", "disputed", "cwe", "also")
+_FILLED = ("trigger", "contract", "symptom", "suggestion", "judgement", "disputed", "cwe", "also")
 """A doubt that was raised stays as well, whoever speaks."""
 
 
 def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
     """By place, and then by everything else: the order in which workers answered must not show in the review."""
     place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
-    told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.proof, f.disputed)
+    told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.judgement, f.disputed)
     return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also), str(f.replacement))
 
 

@@ -176,7 +176,7 @@ def _why_not(finding: Finding, rules: Rules) -> str:
     if rules.let_through(finding):
         return f"confidence {finding.confidence}, {finding.severity}: whoever read the whole change does not name it"
     below = f"confidence {finding.confidence} is below {rules.thresholds[finding.type]}"
-    doubt = _shortened(finding.proof) if by_a_model_alone(finding) else ""
+    doubt = _shortened(finding.judgement) if by_a_model_alone(finding) else ""
     return f"{below}: {doubt}" if doubt else below
 
 

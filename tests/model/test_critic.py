@@ -96,12 +96,12 @@ def test_what_it_drops_is_withheld_with_its_reason(by_model: MakeFinding, look: 
 
 
 def test_what_it_demotes_goes_one_step_down_and_to_its_new_place(by_model: MakeFinding, look: Look) -> None:
-    loud, other = by_model(severity="critical", proof="Run by hand."), by_model(line=9, confidence=95)
+    loud, other = by_model(severity="critical", judgement="Run by hand."), by_model(line=9, confidence=95)
 
     shown = look([loud, other], Scribe(remarks(("f1", "demote", "a log line is lost, no more")))).weighed.shown
 
     assert [(finding.line, finding.severity) for finding in shown] == [(9, "warning"), (1, "warning")]
-    assert shown[1].proof == "Run by hand. Demoted from critical: a log line is lost, no more"
+    assert shown[1].judgement == "Run by hand. Demoted from critical: a log line is lost, no more"
 
 
 def test_there_is_nothing_below_a_note(by_model: MakeFinding, look: Look) -> None:
@@ -122,7 +122,7 @@ def test_of_two_remarks_on_one_finding_the_milder_one_counts(by_model: MakeFindi
 
     for order in (said, said[::-1]):
         [shown] = look([by_model()], Scribe(remarks(*order))).weighed.shown
-        assert (shown.severity, shown.proof) == ("info", "Demoted from warning: b")
+        assert (shown.severity, shown.judgement) == ("info", "Demoted from warning: b")
 
 
 @pytest.mark.parametrize("answer", [BudgetError("spent"), KeyError("bug"), "nothing", remarks(("x", "drop", ""))])

@@ -111,7 +111,7 @@ def test_an_evidence_is_cut_where_it_would_crowd_out_the_argument(
 ) -> None:
     evidence = QUOTED + "e" * (EVIDENCE_CHARS - len(QUOTED) + more)
 
-    proof = ruled(a_finding(), ruling(evidence, argument_against="but"), shown).proof
+    proof = ruled(a_finding(), ruling(evidence, argument_against="but"), shown).judgement
 
     assert proof == (evidence[: EVIDENCE_CHARS - 1] + "…" if cut else evidence) + " Against it: but"
 
@@ -122,13 +122,13 @@ def test_a_proof_is_cut_at_its_limit_and_not_before(
 ) -> None:
     argument = "a" * (length - len(f"{QUOTED} Against it: "))
 
-    proof = ruled(a_finding(), ruling(argument_against=argument), shown).proof
+    proof = ruled(a_finding(), ruling(argument_against=argument), shown).judgement
 
     assert (len(proof), proof.endswith("…")) == (PROOF_CHARS, cut)
 
 
 def test_an_evidence_that_quotes_nothing_is_told_after_the_doubt_in_it(shown: Shown, a_finding: MakeFinding) -> None:
-    proof = ruled(a_finding(), ruling("  I am sure.  ", confidence=71), shown).proof
+    proof = ruled(a_finding(), ruling("  I am sure.  ", confidence=71), shown).judgement
 
     assert proof.startswith("(its evidence quotes nothing of the code that was shown, so it counts for 70 at most) I ")
     assert proof.endswith("I am sure.")
@@ -142,12 +142,12 @@ def test_what_nobody_could_judge_and_was_not_surer_than_its_cap_stays_as_sure(
 
     judged = unverified(finding, "spent")
 
-    assert judged.model_copy(update={"proof": finding.proof}) == finding
+    assert judged.model_copy(update={"judgement": finding.judgement}) == finding
 
 
 def test_reasons_of_any_length_are_kept_to_what_a_proof_holds(a_finding: MakeFinding) -> None:
-    told = unverified(a_finding(), "w" * 5_000).proof
-    named = refuted_by_search(a_finding(), (f"name_{n}" for n in range(1_000))).proof
+    told = unverified(a_finding(), "w" * 5_000).judgement
+    named = refuted_by_search(a_finding(), (f"name_{n}" for n in range(1_000))).judgement
 
     assert [(len(proof), proof[-1]) for proof in (told, named)] == [(PROOF_CHARS, "…")] * 2
 
@@ -157,5 +157,5 @@ def test_what_a_search_refutes_keeps_all_but_its_confidence_and_its_proof(a_find
 
     judged = refuted_by_search(finding, ["ghost"])
 
-    assert judged.proof == "it speaks of ghost, which a search of the whole repository did not find"
-    assert judged.model_copy(update={"confidence": 95, "proof": finding.proof}) == finding
+    assert judged.judgement == "it speaks of ghost, which a search of the whole repository did not find"
+    assert judged.model_copy(update={"confidence": 95, "judgement": finding.judgement}) == finding

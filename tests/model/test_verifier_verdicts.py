@@ -88,16 +88,16 @@ def test_a_ruling_sets_the_confidence_up_to_what_its_evidence_carries(
 
     assert judged.confidence == expected
     assert judged.claimed == 50
-    assert judged.proof.startswith("(its evidence quotes nothing") == (confidence > 70 and "`" not in evidence)
+    assert judged.judgement.startswith("(its evidence quotes nothing") == (confidence > 70 and "`" not in evidence)
 
 
 def test_a_proof_holds_the_evidence_and_what_speaks_against_it(shown: Shown, a_finding: Callable[..., Finding]) -> None:
-    assert ruled(a_finding(), a_ruling(), shown).proof == "`return total / n` Against it: n may be checked"
-    assert ruled(a_finding(), a_ruling(argument=" "), shown).proof == "`return total / n`"
+    assert ruled(a_finding(), a_ruling(), shown).judgement == "`return total / n` Against it: n may be checked"
+    assert ruled(a_finding(), a_ruling(argument=" "), shown).judgement == "`return total / n`"
 
 
 def test_a_long_proof_keeps_the_start_of_both_parts(shown: Shown, a_finding: Callable[..., Finding]) -> None:
-    proof = ruled(a_finding(), a_ruling(evidence="e" * 2_000, argument="a" * 2_000), shown).proof
+    proof = ruled(a_finding(), a_ruling(evidence="e" * 2_000, argument="a" * 2_000), shown).judgement
 
     assert len(proof) == PROOF_CHARS
     assert "Against it: aaa" in proof
@@ -108,14 +108,14 @@ def test_what_nobody_could_judge_keeps_its_cap_and_says_why(a_finding: Callable[
     finding = a_finding(sources=("model:x",), confidence=95)
 
     assert unverified(finding, "no time is left").confidence == 70
-    assert unverified(finding, "no time is left").proof == "not verified: no time is left"
+    assert unverified(finding, "no time is left").judgement == "not verified: no time is left"
 
 
 def test_what_does_not_exist_is_worth_nothing(a_finding: Callable[..., Finding]) -> None:
     judged = refuted_by_search(a_finding(confidence=95), ["ghost", "spook"])
 
     assert judged.confidence == 0
-    assert judged.proof.startswith("it speaks of ghost, spook, which")
+    assert judged.judgement.startswith("it speaks of ghost, spook, which")
 
 
 @given(evidence=st.text(max_size=200), confidence=st.integers(0, 100))
@@ -125,4 +125,4 @@ def test_no_evidence_whatever_lifts_over_its_cap(
     judged = ruled(a_finding(), a_ruling(confidence, evidence), shown)
 
     assert judged.confidence <= min(confidence, 99 if is_anchored(evidence, shown) else 70)
-    assert len(judged.proof) <= PROOF_CHARS
+    assert len(judged.judgement) <= PROOF_CHARS

@@ -91,7 +91,7 @@ def a_full_review() -> Review:
         cwe=None,
         contract="The docstring promises one query for the whole page.",
         symptom="The page takes seconds, and longer with each order.",
-        proof="`list_view` is called for every customer; nothing before it loads the customers.",
+        judgement="`list_view` is called for every customer; nothing before it loads the customers.",
         disputed="The list is never longer than ten.",
         sources=("loops",),
     )

@@ -180,7 +180,7 @@ def test_no_text_becomes_a_command_of_its_own(
 
 @given(text=st.text(max_size=60), reason=st.text(max_size=60))
 def test_any_text_stays_in_its_place(make_review: MakeReview, make_finding: Make, text: str, reason: str) -> None:
-    backing = {"contract": text, "symptom": text, "proof": text, "disputed": text}
+    backing = {"contract": text, "symptom": text, "judgement": text, "disputed": text}
     finding = make_finding(message=text, trigger=text, path=text or "a", rule=text, evidence=text, **backing)
     human = (HumanItem(path="b", reason=reason), HumanItem(path="c", reason=reason, finding=finding))
 

@@ -11,7 +11,7 @@ from reviewbot.output.markdown import MAX_CHARS, render_markdown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BACKING = ("contract", "symptom", "proof", "disputed")
+BACKING = ("contract", "symptom", "judgement", "disputed")
 LIMIT = 65_536
 """Characters of a comment that GitHub takes."""
 
@@ -173,7 +173,7 @@ def test_the_cut_keeps_every_section_and_its_count(
 def test_a_finding_says_what_it_violates_what_is_seen_and_why_it_is_believed(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
-    finding = make_finding(contract="It promises.", symptom="It hangs.", proof="Two callers do.", disputed="No.")
+    finding = make_finding(contract="It promises.", symptom="It hangs.", judgement="Two callers do.", disputed="No.")
 
     text = render_markdown(make_review(findings=(finding,)))
 

@@ -32,7 +32,7 @@ ACTING = {
 COMMAND_LINE = re.compile(r"^(?:/|@|!|bors\b|\[\^)", re.MULTILINE)
 FINDING_FIELDS = (
     "message", "evidence", "trigger", "suggestion", "path", "rule", "category", "source", "contract", "symptom",
-    "proof", "disputed", "symbol",
+    "judgement", "disputed", "symbol",
 )  # fmt: skip
 PLACES = ("findings", "withheld", "conflict", "human")
 OTHER_FIELDS = (

@@ -229,7 +229,9 @@ def test_a_snippet_has_twenty_lines_of_code(count: int, last: str, make_review: 
 
 
 def test_what_a_finding_does_not_say_has_no_place_in_the_log(make_review: MakeReview, make_finding: Make) -> None:
-    blank = dict.fromkeys(("evidence", "trigger", "suggestion", "contract", "symptom", "proof", "disputed"), " \n\t")
+    blank = dict.fromkeys(
+        ("evidence", "trigger", "suggestion", "contract", "symptom", "judgement", "disputed"), " \n\t"
+    )
 
     [result] = results_of(make_review(findings=(make_finding(message="\n", **blank),)))
 

@@ -329,7 +329,7 @@ def test_any_text_gives_a_valid_log(make_review: MakeReview, make_finding: Make,
 def test_what_backs_a_finding_is_told_with_it_and_a_doubt_in_its_message(
     make_review: MakeReview, make_finding: Make
 ) -> None:
-    backing = {"contract": "It\x1b promises.", "symptom": "It hangs.", "proof": "Two callers do."}
+    backing = {"contract": "It\x1b promises.", "symptom": "It hangs.", "judgement": "Two callers do."}
     finding = make_finding(**backing, disputed="[No](x) {0}", trigger="")
 
     (result,) = results_of(make_review(findings=(finding,)))

@@ -68,7 +68,7 @@ def test_a_fault_costs_no_finding_and_is_a_gap_for_each_file_it_concerns(error: 
     why = f"{type(error).__name__} in the verifier"
 
     assert [finding.confidence for finding in result.findings] == [99, 70, 40, 70]
-    assert [finding.proof for finding in result.findings] == ["", *[f"not verified: {why}"] * 3]
+    assert [finding.judgement for finding in result.findings] == ["", *[f"not verified: {why}"] * 3]
     assert [gap.message for gap in result.gaps] == [
         "ruff could not be run",
         f"2 findings could not be verified: {why}",

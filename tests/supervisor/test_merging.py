@@ -97,10 +97,10 @@ def test_the_more_severe_finding_speaks_and_the_other_fills_its_blanks(a_finding
 
 def test_a_doubt_that_was_raised_stays_whoever_speaks(a_finding: MakeFinding) -> None:
     [[joined], _] = merge(
-        [a_finding(severity="critical", sources=("bandit",)), a_finding(disputed="a fixed list", proof="by hand")]
+        [a_finding(severity="critical", sources=("bandit",)), a_finding(disputed="a fixed list", judgement="by hand")]
     )
 
-    assert (joined.severity, joined.disputed, joined.proof) == ("critical", "a fixed list", "by hand")
+    assert (joined.severity, joined.disputed, joined.judgement) == ("critical", "a fixed list", "by hand")
 
 
 def test_how_each_worker_put_a_defect_is_remembered_once(a_finding: MakeFinding) -> None:
@@ -214,7 +214,7 @@ FINDINGS: st.SearchStrategy[list[dict[str, object]]] = st.lists(
         cwe=st.sampled_from((None, 78, 79)),
         suggestion=st.sampled_from(("", "a()", "b()")),
         by=st.sampled_from(("ruff", "model:x")),
-        proof=st.sampled_from(("", "run by hand", "a guess")),
+        judgement=st.sampled_from(("", "run by hand", "a guess")),
         disputed=st.sampled_from(("", "a fixed list", "a test")),
     ),
     max_size=40,

@@ -119,7 +119,7 @@ def test_at_one_place_a_finding_is_compared_with_the_last_sixteen(
         ("contract", "the docstring promises one"),
         ("symptom", "it hangs"),
         ("suggestion", "quote(name)"),
-        ("proof", "by hand"),
+        ("judgement", "by hand"),
         ("disputed", "a fixed list"),
         ("cwe", 78),
         ("also", (3, 9)),

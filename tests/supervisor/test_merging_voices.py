@@ -36,7 +36,7 @@ def by_model(a_finding: MakeFinding) -> MakeFinding:
     """What a model says of the same weakness, at more lines."""
 
     def make(**fields: Any) -> Finding:
-        known = {"line": 1, "end_line": 6, "cwe": 89, "message": "the name ends the statement", "proof": "read it"}
+        known = {"line": 1, "end_line": 6, "cwe": 89, "message": "the name ends the statement", "judgement": "read it"}
         return a_finding(**{**known, "type": "logic", "sources": ("model:x",), **fields})
 
     return make
@@ -49,7 +49,7 @@ def by_model(a_finding: MakeFinding) -> MakeFinding:
 def test_a_refuted_finding_takes_nothing_from_a_programs(
     confidence: int, by_program: MakeFinding, by_model: MakeFinding
 ) -> None:
-    program, refuted = by_program(), by_model(severity="critical", confidence=confidence, proof="refuted")
+    program, refuted = by_program(), by_model(severity="critical", confidence=confidence, judgement="refuted")
 
     single, conflicts = merge([program, refuted])
 
@@ -175,13 +175,13 @@ def test_no_model_makes_one_of_two_programs_findings(by_program: MakeFinding, by
 def test_a_program_speaks_before_a_model_unless_the_model_alone_is_sure(
     program: int, model: int, speaker: str, by_program: MakeFinding, by_model: MakeFinding
 ) -> None:
-    one, other = by_program(confidence=program, proof="counted"), by_model(confidence=model, severity="critical")
+    one, other = by_program(confidence=program, judgement="counted"), by_model(confidence=model, severity="critical")
 
     [[joined], _] = merge([one, other])
 
     speaking = one if speaker == "program" else other
-    assert (joined.message, joined.line, joined.end_line, joined.proof) == (
-        speaking.message, speaking.line, speaking.end_line, speaking.proof
+    assert (joined.message, joined.line, joined.end_line, joined.judgement) == (
+        speaking.message, speaking.line, speaking.end_line, speaking.judgement
     )  # fmt: skip
     assert joined.severity == "critical", "of one that is believed"
     assert joined.confidence == min(99, max(program, model) + AGREEMENT_BONUS)
@@ -214,7 +214,7 @@ def test_a_model_lends_its_rule_where_a_program_names_none(by_program: MakeFindi
 
 
 def test_of_two_models_the_sure_one_speaks_and_the_graver_severity_stands(by_model: MakeFinding) -> None:
-    graver = by_model(severity="critical", confidence=60, message="all is lost", proof="", type="security")
+    graver = by_model(severity="critical", confidence=60, message="all is lost", judgement="", type="security")
 
     [[joined], _] = merge([by_model(confidence=92), graver])
 

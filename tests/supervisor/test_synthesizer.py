@@ -134,13 +134,13 @@ def test_an_unlikely_critical_finding_does_not_reach_a_person_because_it_is_disp
 def test_why_a_models_finding_is_withheld_is_told_in_its_verifiers_words(
     proof: str, message: str, a_finding: MakeFinding
 ) -> None:
-    [entry] = weigh([a_finding(confidence=62, sources=("model:x",), proof=proof)], RULES).withheld
+    [entry] = weigh([a_finding(confidence=62, sources=("model:x",), judgement=proof)], RULES).withheld
 
     assert entry.message == message
 
 
 def test_why_a_programs_finding_is_withheld_is_its_count_alone(a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(confidence=62, proof="counted in 40 places")], RULES).withheld
+    [entry] = weigh([a_finding(confidence=62, judgement="counted in 40 places")], RULES).withheld
 
     assert entry.message == "confidence 62 is below 80"
 

@@ -77,7 +77,7 @@ def test_workers_of_one_type_share_the_lowest_threshold_unless_one_is_given_for_
     ("kept", "told"), [("x" * 240, "x" * 240), ("x" * 241, "x" * 240 + "..."), ("x" * 239 + "  y", "x" * 239 + "...")]
 )
 def test_a_verifiers_words_are_cut_only_where_they_are_too_long(kept: str, told: str, a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(sources=("model:x",), confidence=60, proof=kept)], RULES).withheld
+    [entry] = weigh([a_finding(sources=("model:x",), confidence=60, judgement=kept)], RULES).withheld
 
     assert entry.message == f"confidence 60 is below 80: {told}"
 

@@ -35,7 +35,7 @@ _TOLD = (
     ("when  ", "trigger"),
     ("rule  ", "contract"),
     ("seen  ", "symptom"),
-    ("proof ", "proof"),
+    ("proof ", "judgement"),
     ("doubt ", "disputed"),
 )
 """What a finding says of itself beside its message: how its line begins, and its field."""

@@ -35,7 +35,7 @@ def test_proven_claims_are_lifted_over_80_and_false_ones_are_sunk(
 
     assert confidences(result) == [96, 8, 75]
     assert [finding.claimed for finding in result.findings] == [62, 95, 80]
-    assert result.findings[1].proof == f"{refuted} Against it: a caller may check"
+    assert result.findings[1].judgement == f"{refuted} Against it: a caller may check"
     assert result.gaps == ()
 
 
@@ -46,7 +46,7 @@ def test_a_ruling_changes_confidence_severity_and_proof_and_nothing_else(
 
     (judged,) = ruled(a_judge(), finding).findings
 
-    assert judged.model_copy(update={"confidence": 65, "severity": "critical", "proof": ""}) == finding
+    assert judged.model_copy(update={"confidence": 65, "severity": "critical", "judgement": ""}) == finding
 
 
 def test_a_models_word_for_what_a_program_is_sure_of_needs_no_judge(
@@ -132,7 +132,7 @@ def test_a_proof_that_quotes_nothing_real_does_not_lift(a_judge: Any, ruled: Rul
     (judged,) = ruled(bare, claim()).findings
 
     assert judged.confidence == 70
-    assert "quotes nothing of the code" in judged.proof
+    assert "quotes nothing of the code" in judged.judgement
 
 
 def test_a_proof_may_quote_the_code_around_the_slice(a_judge: Any, ruled: Ruled, claim: MakeFinding) -> None:
@@ -234,7 +234,7 @@ def test_a_finding_about_a_symbol_that_exists_nowhere_is_worth_nothing_and_costs
 
     (judged,) = result.findings
     assert judged.confidence == 0
-    assert "purge_all" in judged.proof
+    assert "purge_all" in judged.judgement
     assert (judge.asked, result.gaps) == ([], ())
     (event,) = trace.of("ruling")
     assert (event["confidence"], event["asked"]) == (0, "")

@@ -77,7 +77,7 @@ def test_a_call_that_fails_leaves_the_findings_unverified_and_says_so(
     result = ruled(judge, claim(2, confidence=95, claimed=95), claim(6, confidence=40, claimed=40))
 
     assert confidences(result) == [70, 40]
-    assert all(finding.proof.startswith("not verified: ") for finding in result.findings)
+    assert all(finding.judgement.startswith("not verified: ") for finding in result.findings)
     (gap,) = result.gaps
     assert (gap.path, gap.worker, gap.reason, gap.task_id) == ("src/app.py", "logic", reason, "logic:src/app.py#1")
     assert gap.tool == "verifier", "the worker has done its part"
@@ -223,7 +223,7 @@ def test_whatever_a_model_answers_no_cap_is_exceeded_and_no_program_is_touched(
 
     first, second, third = result.findings
     assert second == program
-    assert 0 <= first.confidence <= (99 if PROVEN in first.proof else 70)
-    assert 0 <= third.confidence <= (99 if PROVEN in third.proof else 70)
-    unsettled = sum(finding.proof.startswith("not verified") for finding in result.findings)
+    assert 0 <= first.confidence <= (99 if PROVEN in first.judgement else 70)
+    assert 0 <= third.confidence <= (99 if PROVEN in third.judgement else 70)
+    unsettled = sum(finding.judgement.startswith("not verified") for finding in result.findings)
     assert bool(result.gaps) == bool(unsettled)

@@ -171,10 +171,10 @@ def test_of_a_long_error_no_more_is_told_on_than_anybody_reads(
 ) -> None:
     result = ruled(a_judge({}, EngineError("e" * 5_000)), claim())
 
-    assert result.findings[0].proof == "not verified: " + "e" * TOLD_CHARS
+    assert result.findings[0].judgement == "not verified: " + "e" * TOLD_CHARS
     assert result.gaps[0].message == "1 finding could not be verified: " + "e" * TOLD_CHARS
     (event,) = trace.of("ruling")
-    assert event["reason"] == result.findings[0].proof[:TRACED_CHARS]
+    assert event["reason"] == result.findings[0].judgement[:TRACED_CHARS]
 
 
 def test_a_second_answer_may_be_about_some_of_the_candidates_and_about_no_others(

@@ -177,7 +177,7 @@ def test_what_mends_a_finding_is_prose_on_one_line_and_code_on_several(
 def test_a_finding_that_says_no_more_than_what_is_wrong_has_two_lines(
     make_review: MakeReview, make_finding: Make
 ) -> None:
-    blank = dict.fromkeys(("contract", "symptom", "proof", "disputed", "trigger", "suggestion", "evidence"), " \n")
+    blank = dict.fromkeys(("contract", "symptom", "judgement", "disputed", "trigger", "suggestion", "evidence"), " \n")
     finding = make_finding(message="Wrong.", rule="", cwe=None, replacement="", **blank)
 
     assert (

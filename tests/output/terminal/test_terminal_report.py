@@ -87,7 +87,7 @@ def test_no_text_reaches_the_terminal_with_a_character_that_acts(
 ) -> None:
     finding = make_finding(
         message=text, path=text, evidence=text, trigger=text, suggestion=text, rule=text, category=text,
-        sources=(text,), contract=text, symptom=text, proof=text, disputed=text,
+        sources=(text,), contract=text, symptom=text, judgement=text, disputed=text,
     )  # fmt: skip
     review = make_review(
         headline=text,
@@ -234,7 +234,7 @@ def test_rich_is_not_loaded_before_a_page_is_made() -> None:
 def test_what_backs_a_finding_stands_below_it(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
-    finding = make_finding(contract="It promises.", symptom="It hangs.", proof="Two callers do.", disputed="No.")
+    finding = make_finding(contract="It promises.", symptom="It hangs.", judgement="Two callers do.", disputed="No.")
 
     shown = render_terminal(make_review(findings=(finding,)), width=80, colour=False)
 
