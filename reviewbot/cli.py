@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from reviewbot import __version__
-from reviewbot.commands.writing import reader_may_leave
+from reviewbot.commands.writing import reader_may_leave, say
 from reviewbot.errors import ExitCode, InputError, ReviewbotError
-from reviewbot.output.text import one_line
 
 EXIT_CODES = """\
 exit codes:
@@ -65,13 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         with reader_may_leave():
             code = _run(arguments)
     except ReviewbotError as error:
-        _say(str(error))
+        say(str(error))
         return int(error.exit_code)
     except KeyboardInterrupt:
-        _say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
+        say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
-        _say(f"internal fault ({type(error).__name__}); {_logged()}")
+        say(f"internal fault ({type(error).__name__}); {_logged()}")
         return ExitCode.FAULT
     return code
 
@@ -95,11 +94,6 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.run} needs more than was installed: pip install 'reviewbot[server]'") from None
 
 
-def _say(message: str) -> None:
-    # A name in it may come from a checkout, and hold what a terminal obeys.
-    sys.stderr.write(f"reviewbot: {one_line(message)}\n")
-
-
 def _logged() -> str:
     """Write down where the current fault arose, and say where that is. The error's own text may quote reviewed code."""
     kind, _, where = sys.exc_info()
@@ -120,7 +114,7 @@ class _Parser(argparse.ArgumentParser):
     """Argparse with errors of one line."""
 
     def error(self, message: str) -> NoReturn:
-        _say(f"{message}; see {self.prog} --help")
+        say(f"{message}; see {self.prog} --help")
         raise SystemExit(ExitCode.USAGE)
 
 

@@ -1,10 +1,14 @@
-"""JSON that every reader reads alike: what others wrote, before anything of it is believed."""
+"""JSON that every reader reads alike: what others wrote, before anything of it is believed; and what we write."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
+
+_RUNNER_COMMAND = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
+"""How a command begins that a runner obeys anywhere in a line of its log; see `output.text.escape_runner_commands`."""
 
 
 class StrictJsonError(ValueError):
@@ -21,6 +25,17 @@ def strictly(text: str | bytes) -> Any:  # noqa: ANN401 - a value of JSON may be
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
         raise StrictJsonError("it is nested too deeply") from None
+
+
+def write_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
+    """The JSON text of a value, as `for_logs`, without a last LF. Raises ValueError for NaN and infinity."""
+    return for_logs(json.dumps(value, indent=indent, sort_keys=sort_keys, allow_nan=False))
+
+
+def for_logs(text: str) -> str:
+    """The same values in a JSON text of ASCII without a DEL, or the start of a command that a CI runner obeys."""
+    # Outside of a string there is neither a DEL nor a "#".
+    return _RUNNER_COMMAND.sub(r"#\\u0023", text.replace("\x7f", "\\u007f"))
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from reviewbot.errors import InputError
 from reviewbot.ports import Clock
-from reviewbot.strict_json import strictly
+from reviewbot.strict_json import for_logs, strictly
 
 TRACE_VERSION = "2"
 
@@ -54,7 +54,7 @@ def write_trace(events: Iterable[Event]) -> str:
     last = FIRST
     for event in events:
         last = _hash(last, event)
-        rows.append(_canonical({**event, "hash": last}))
+        rows.append(for_logs(_canonical({**event, "hash": last})))
     body = "\n" + ",\n".join(rows) + "\n" if rows else ""
     return f'{{"trace_version":"{TRACE_VERSION}","events":[{body}]}}\n'
 

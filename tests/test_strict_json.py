@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.strict_json import StrictJsonError, strictly
+from reviewbot.strict_json import StrictJsonError, strictly, write_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -41,3 +42,17 @@ def test_what_readers_read_differently_is_refused(text: str, said: str) -> None:
 def test_what_is_no_json_is_no_value(text: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         strictly(text)
+
+
+@given(VALUES)
+def test_what_is_written_is_read_again(value: object) -> None:
+    assert strictly(write_json(value)) == strictly(write_json(value, indent=2, sort_keys=True)) == value
+
+
+@pytest.mark.parametrize("text", ["##[add-mask]x", "\\##vso[a]", "###[b]", "\x7f", "##teamcity[x]"])
+def test_what_is_written_holds_nothing_that_a_terminal_or_a_runner_obeys(text: str) -> None:
+    written = write_json({text: [text]})
+
+    assert strictly(written) == {text: [text]}
+    assert "\x7f" not in written
+    assert not re.search(r"##[a-z]*\[", written)

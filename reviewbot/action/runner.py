@@ -14,7 +14,7 @@ from typing import TextIO
 
 from reviewbot.action.event import MAX_EVENT_BYTES
 from reviewbot.errors import InputError
-from reviewbot.output.text import md, one_line
+from reviewbot.output.text import escape_runner_commands, md, one_line
 
 SUMMARY_BYTES = 1024 * 1024
 """Of one step; GitHub shows nothing of a longer one."""
@@ -103,7 +103,7 @@ class Voice:
 
     def line(self, text: str) -> None:
         """One line of the log that is no command, whatever is in it."""
-        self.log.write(f"reviewbot: {one_line(self.veiled(text))}\n")
+        self.log.write(escape_runner_commands(f"reviewbot: {one_line(self.veiled(text))}\n"))
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step. Nobody can guess where a value ends, so that none can go on as another output."""

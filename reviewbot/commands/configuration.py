@@ -15,6 +15,7 @@ from reviewbot.config.values import KINDS, as_written
 from reviewbot.contracts import ChangeSet
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import write
+from reviewbot.strict_json import for_logs, write_json
 
 
 def config_command(arguments: argparse.Namespace) -> int:
@@ -32,13 +33,14 @@ def settings_json(settings: Settings) -> str:
     """By key, each value and its origin."""
     values = _values(settings)
     table = {key: {"value": value, "origin": settings.origin[key]} for key, value in values.items()}
-    return json.dumps(table, indent=2) + "\n"
+    return write_json(table, indent=2) + "\n"
 
 
 def settings_text(settings: Settings, *, show_origin: bool) -> str:
     """TOML that a settings file may hold; the origins are its comments."""
     # JSON's texts, numbers, bools and lists of texts are TOML's as well, unless a character is written as two escapes.
-    lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in _values(settings).items()}
+    texts = {key: for_logs(json.dumps(value, ensure_ascii=False)) for key, value in _values(settings).items()}
+    lines = {key: f"{key} = {text}" for key, text in texts.items()}
     if not show_origin:
         return "".join(f"{line}\n" for line in lines.values())
     width = max(len(line) for line in lines.values() if len(line) <= _WIDEST)

@@ -13,6 +13,7 @@ from reviewbot.contracts import ChangeSet, Contract, Plan, Review, WorkerCard
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.workers_report import render_workers
+from reviewbot.strict_json import write_json
 
 SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": WorkerCard}
 
@@ -23,7 +24,7 @@ def workers_command(arguments: argparse.Namespace) -> int:
     crew = wiring.crew_for(base)
     if arguments.format == "json":
         cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]
-        sys.stdout.write(json.dumps(cards, indent=2) + "\n")
+        sys.stdout.write(write_json(cards, indent=2) + "\n")
         return ExitCode.REVIEWED
     write(sys.stdout, render_workers(crew, width=look_of(sys.stdout, os.environ).width))
     return ExitCode.REVIEWED

@@ -18,6 +18,7 @@ from pathlib import Path
 from reviewbot import __version__, wiring
 from reviewbot.calibration import read_calibration
 from reviewbot.commands.running import run_to_end
+from reviewbot.commands.writing import say
 from reviewbot.config import Settings
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
@@ -69,9 +70,9 @@ def eval_command(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"{_summary(rows, kept=len(cases) - len(left))}; written to {one_line(str(arguments.out))}\n")
     failed = failures(rows)
     for line in failed[:SHOWN_FAILURES]:
-        sys.stderr.write(f"reviewbot: {one_line(line)}\n")
+        say(line)
     if len(failed) > SHOWN_FAILURES:
-        sys.stderr.write(f"reviewbot: and {len(failed) - SHOWN_FAILURES} more\n")
+        say(f"and {len(failed) - SHOWN_FAILURES} more")
     return ExitCode.INCOMPLETE if failed else ExitCode.REVIEWED
 
 
@@ -104,7 +105,7 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     table = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(table, datetime.now(UTC).date().isoformat()))
     told = f"{len(table)} rows counted in {len(used) - len(failed)} cases"
-    sys.stderr.write(f"reviewbot: {told}, {len(failed)} that failed left out\n")
+    say(f"{told}, {len(failed)} that failed left out")
     return ExitCode.REVIEWED
 
 

@@ -16,10 +16,10 @@ from reviewbot.adapters.sqlite import SteadyJournal
 from reviewbot.commands.delivering import delivered, ended, estimated, write_trace
 from reviewbot.commands.options import flags_of, given_of
 from reviewbot.commands.running import run_to_end
+from reviewbot.commands.writing import say
 from reviewbot.contracts.pulls import PullPosted, PullRef
 from reviewbot.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.output.progress import ProgressLine
-from reviewbot.output.text import one_line
 from reviewbot.ports import Clock
 from reviewbot.publish import JournalIntents, MemoryIntents, Signer
 from reviewbot.pulls import (
@@ -74,7 +74,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         before = run_to_end(partial(posted_before, office, prepared))
         if before is not None:
             progress.close()
-            _say(f"{WORDS['stands']}: {before.url}")
+            say(f"{WORDS['stands']}: {before.url}")
             return ExitCode.REVIEWED
         if journal is not None and not arguments.resume:
             journal.inner.forget(prepared.run.setup.run_id + "/")
@@ -145,7 +145,7 @@ def _posted(office: Office, reviewed: Reviewed, code: ExitCode) -> ExitCode:
         posted = run_to_end(partial(post, office, reviewed.value))
     except HostError as error:
         unknown = isinstance(error, HostUnknownError)
-        _say(f"{UNKNOWN if unknown else 'nothing was posted'}: {error}")
+        say(f"{UNKNOWN if unknown else 'nothing was posted'}: {error}")
         return code if code == ExitCode.GATE else ExitCode.HOST
     _tell(posted)
     if posted.outcome in ("posted", "already_posted") or code == ExitCode.GATE:
@@ -155,10 +155,6 @@ def _posted(office: Office, reviewed: Reviewed, code: ExitCode) -> ExitCode:
 
 def _tell(posted: PullPosted) -> None:
     for note in posted.notes:
-        _say(note)
+        say(note)
     where = f": {posted.url}" if posted.url else ""
-    _say(f"{WORDS[posted.outcome]}{where}")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"reviewbot: {one_line(text)}\n")
+    say(f"{WORDS[posted.outcome]}{where}")

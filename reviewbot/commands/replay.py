@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from reviewbot.adapters.replay import Given, Nobody, RecordedBooks, RecordedModel, by_rules, replay
 from reviewbot.commands.reading import read_input
+from reviewbot.commands.reports import write_report
 from reviewbot.commands.running import run_to_end
-from reviewbot.commands.writing import reader_may_leave
-from reviewbot.contracts import Review
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.model.critic import Critic
 from reviewbot.model.synthesizer import ModelSynthesizer
-from reviewbot.outgoing import Delivered, told_again
-from reviewbot.output.annotations import render_annotations
-from reviewbot.output.json_report import render_json
-from reviewbot.output.markdown import render_markdown
-from reviewbot.output.sarif import render_sarif_named
-from reviewbot.output.terminal import render_terminal
-from reviewbot.output.terminal.look import look_of, write
+from reviewbot.outgoing import told_again
 from reviewbot.ports import Synthesizer
 from reviewbot.trace import Event, read_trace
-
-RENDERERS: dict[str, Callable[[Review], str]] = {
-    "json": render_json,
-    "markdown": render_markdown,
-    "annotations": render_annotations,
-}
-"""What a report can be besides text for a terminal and SARIF, which needs more than the review."""
 
 MAX_TRACE_BYTES = 256 * 1024 * 1024
 """A run of thousands of tasks writes a tenth of it."""
@@ -43,12 +28,7 @@ def replay_command(arguments: argparse.Namespace) -> int:
     _check_output(arguments.output, arguments.trace)
     events = events_of(arguments.trace)
     again = told_again(events, run_to_end(partial(replay, events, synthesizer_of)))
-    text = _rendered(again, arguments.format, to_file=arguments.output is not None)
-    if arguments.output is None:
-        with reader_may_leave():
-            write(sys.stdout, text)
-    else:
-        _write(arguments.output, text)
+    write_report(arguments.format, again, arguments.output)
     return ExitCode.REVIEWED
 
 
@@ -79,23 +59,7 @@ def events_of(path: Path) -> list[Event]:
     return read_trace(text)
 
 
-def _rendered(told: Delivered, form: str, *, to_file: bool) -> str:
-    if form == "sarif":
-        return render_sarif_named(told.review, told.fingerprints)
-    if form in RENDERERS:
-        return RENDERERS[form](told.review)
-    look = look_of(sys.stdout, os.environ)
-    return render_terminal(told.review, width=look.width, colour=look.colour and not to_file)
-
-
 def _check_output(output: Path | None, trace: Path) -> None:
     """The trace is read to its end before anything is written, and it must still be there afterwards."""
     if output is not None and os.path.realpath(output) == os.path.realpath(trace):
         raise InputError("TRACE and --output must name different files")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None

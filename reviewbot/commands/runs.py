@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from datetime import UTC, datetime
@@ -12,7 +11,9 @@ from pathlib import Path
 from reviewbot.adapters.durable import RunRecord, Runs, open_database
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.jobs.options import JobOptions
-from reviewbot.output.text import one_line
+from reviewbot.output.terminal.look import write
+from reviewbot.output.text import escape_runner_commands, one_line
+from reviewbot.strict_json import write_json
 
 _HEAD = ("RUN", "STATE", "TRIES", "COST", "TOKENS", "BEGUN", "PULL REQUEST", "REASON")
 
@@ -38,13 +39,12 @@ def runs_command(arguments: argparse.Namespace) -> int:
 
 def _list(records: tuple[RunRecord, ...], form: str) -> None:
     if form == "json":
-        sys.stdout.write(json.dumps([_told(each) for each in records], indent=2) + "\n")
+        sys.stdout.write(write_json([_told(each) for each in records], indent=2) + "\n")
         return
     rows = [_HEAD, *(_row(each) for each in records)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
 
 
 def _show(runs: Runs, arguments: argparse.Namespace) -> None:
@@ -60,10 +60,10 @@ def _show(runs: Runs, arguments: argparse.Namespace) -> None:
             raise InputError("there is no trace of this run: it has not come to its review, or it was removed")
         sys.stdout.write(trace)
     elif arguments.format == "json":
-        sys.stdout.write(json.dumps(_told(record), indent=2) + "\n")
+        sys.stdout.write(write_json(_told(record), indent=2) + "\n")
     else:
-        for name, value in _told(record).items():
-            sys.stdout.write(f"{name:13} {one_line(str(value))}\n")
+        text = "".join(f"{name:13} {one_line(str(value))}\n" for name, value in _told(record).items())
+        write(sys.stdout, escape_runner_commands(text))
 
 
 def _row(record: RunRecord) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Standard output, whose reader may go away at any time."""
+"""What a command writes: standard output, whose reader may go away at any time, standard error, and files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,23 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from reviewbot.errors import InputError
+from reviewbot.output.text import escape_runner_commands, one_line
+
+
+def say(message: str) -> None:
+    """One line on standard error. A name in it may come from a checkout, and hold what a terminal or a runner obeys."""
+    sys.stderr.write(escape_runner_commands(f"reviewbot: {one_line(message)}\n"))
+
+
+def write_file(path: Path, text: str) -> None:
+    """A text file, in place of what is there. Raises InputError."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
 
 
 @contextmanager

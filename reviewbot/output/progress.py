@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING, TextIO
 
 from reviewbot.output.terminal.look import terminal_width
-from reviewbot.output.text import label
+from reviewbot.output.text import escape_runner_commands, label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,8 @@ class ProgressLine:
         running = list(self._running)
         newest = f"  {label(running[-1])}" if running else ""
         others = f" and {len(running) - 1} more" if len(running) > 1 else ""
-        return f"reviewing {self._ended}/{max(self._total, self._ended)}{failed}{newest}{others}"
+        text = f"reviewing {self._ended}/{max(self._total, self._ended)}{failed}{newest}{others}"
+        return escape_runner_commands(text)
 
     def _show(self, text: str) -> None:
         if not self._live:

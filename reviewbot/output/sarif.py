@@ -7,7 +7,6 @@ Withheld findings are counted and not listed: GitHub makes an alert of every res
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -18,6 +17,7 @@ from reviewbot.output.facts import by_severity, counted, withheld_counts
 from reviewbot.output.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.output.sarif_rules import LEVELS, PERSON, Json, Told, rules_of
 from reviewbot.output.text import clip_block, short_line
+from reviewbot.strict_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,8 +44,7 @@ def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: P
 def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> str:
     """The same, where the fingerprint of every finding is known already."""
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, fingerprints)]}
-    text = json.dumps(log, indent=2, ensure_ascii=True, allow_nan=False)
-    return text.replace("\x7f", "\\u007f") + "\n"  # DEL is ASCII, and json leaves it as it is
+    return write_json(log, indent=2) + "\n"
 
 
 def _run(review: Review, names: Mapping[Finding, str]) -> Json:

@@ -17,6 +17,12 @@ BLOCK_INFOS = frozenset(
 _LOOK_AHEAD = 4
 """How many times its limit a text may be long before the rest is not looked at: blanks collapse."""
 
+# How commands begin that the runners of CI services find in a log. GitHub's `::set-output name=a::b` is first in its
+# line, behind blanks and colours; its older `##[add-mask]a`, Azure's `##vso[` and TeamCity's `##teamcity[` need not be.
+_COMMAND = re.compile(
+    r"(?P<start>(?:^|\r)[^\S\r\n]*(?:\x1b\[[0-9;]*m[^\S\r\n]*)*)::|##(?=[A-Za-z]{0,20}\[)", re.MULTILINE
+)
+
 _ZWJ = "\u200d"
 # Characters that count as printable and show nothing: joiners, fillers, and selectors, in whose runs data can hide.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -50,6 +56,14 @@ def visible(text: str) -> str:
     if plain.isascii() and plain.isprintable():
         return text
     return "\n".join(_visible_line(line) for line in text.split("\n"))
+
+
+def escape_runner_commands(text: str) -> str:
+    r"""Escape what a CI runner would obey in its log: `\x3a:set-output` in place of `::set-output`, `#\x23[add-mask]`.
+
+    For whole texts that may come into a log, as the last step: wrapping moves words to the start of a line.
+    """
+    return _COMMAND.sub(lambda found: r"#\x23" if found[0] == "##" else rf"{found['start']}\x3a:", text)
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,6 @@ ASCII, so that nothing that was logged can begin a line of its own or steer a te
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import re
 import sys
@@ -21,6 +20,7 @@ from types import TracebackType
 from typing import TextIO
 
 from reviewbot.redact import MASK, redact
+from reviewbot.strict_json import write_json
 
 MAX_TEXT = 2_000
 """Characters of one field. A line is for reading; what is longer is somebody's payload."""
@@ -82,7 +82,7 @@ class LineFormatter(logging.Formatter):
                 line[key] = _plain(value, secrets)
         if record.exc_info and record.exc_info[0] is not None:
             line |= _fault(record.exc_info[0], record.exc_info[2])
-        text = json.dumps(line, ensure_ascii=True, allow_nan=False).replace("\x7f", "\\u007f")
+        text = write_json(line)
         # Over the whole line, for a value is recognised by its name as well; and only where there can be one.
         return text if all(_harmless(value) for key, value in line.items() if key not in _OURS) else redact(text)
 

@@ -12,6 +12,7 @@ from reviewbot.output.text import (
     block,
     clip,
     clip_block,
+    escape_runner_commands,
     label,
     md,
     md_block,
@@ -212,3 +213,25 @@ def test_an_info_string_outside_the_list_becomes_text(info: str) -> None:
 
 def test_every_line_of_a_block_is_indented() -> None:
     assert md_block("/merge\n```\n\n@bot", "text", indent="  ") == "  ````text\n  /merge\n  ```\n  \n  @bot\n  ````"
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("::set-output name=a::b", r"\x3a:set-output name=a::b"),
+        ("a\n \t\u00a0::stop-commands::x\nb", "a\n \t\u00a0\\x3a:stop-commands::x\nb"),
+        ("\x1b[1m  \x1b[31m::debug::x\x1b[0m", "\x1b[1m  \x1b[31m\\x3a:debug::x\x1b[0m"),
+        ("a\r::debug::x", "a\r\\x3a:debug::x"),
+        ("a ##[add-mask]x ##vso[b]c ##teamcity[d]", r"a #\x23[add-mask]x #\x23vso[b]c #\x23teamcity[d]"),
+        ("####[group]x", r"###\x23[group]x"),
+        ("std::move(a) | ::b\n## Title [link](x)\n#[derive]", "std::move(a) | ::b\n## Title [link](x)\n#[derive]"),
+    ],
+)
+def test_commands_for_a_runner_are_escaped_where_one_would_find_them(text: str, escaped: str) -> None:
+    assert escape_runner_commands(text) == escaped
+    assert escape_runner_commands(escaped) == escaped
+
+
+@pytest.mark.parametrize("unit", ["#", " ", "\n", "\r ", "##a", "\x1b[1m ", ":"])
+def test_the_search_for_commands_is_linear(unit: str) -> None:
+    assert escape_runner_commands("x" + unit * (200_000 // len(unit))).startswith("x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from reviewbot.output.text import clip_block
+from reviewbot.output.text import clip_block, escape_runner_commands
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -89,6 +89,6 @@ class Page:
         self.line()
 
     def render(self) -> str:
-        """The whole page, with a last LF."""
+        """The whole page, with a last LF; the runner of a CI service whose log it comes into obeys nothing in it."""
         self._console.print(self._text("\n").join(self._lines), soft_wrap=True)
-        return self._out.getvalue()
+        return escape_runner_commands(self._out.getvalue())
