@@ -15,6 +15,9 @@ from reviewbot.config.user import read_user_file
 FOLDER = ".reviewbot"
 _KINDS = ("workers", "prompts")
 
+OWN_FOLDERS = (FOLDER, *(f"{FOLDER}/{kind}" for kind in _KINDS))
+"""The folders with which a repository configures us, beside its settings file."""
+
 
 class BaseSide(Protocol):
     """The repository as it stood before the change. `GitSnapshot` and `TreeSnapshot` are both one."""

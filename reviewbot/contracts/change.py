@@ -36,7 +36,10 @@ class FileChange(Contract):
     kind: Kind
     """What sort of text the language is, which decides who reads it."""
     mode: str | None = None
-    """Git's mode of the new side ("100644", "120000" a symlink, "160000" a submodule) where the diff tells it."""
+    """Git's mode of the new side, of the old one for a deleted file, where the diff tells it.
+
+    "100644" is a file, "120000" a symlink, "160000" a submodule.
+    """
     hunks: tuple[Hunk, ...] = ()
     added: Count = 0
     removed: Count = 0

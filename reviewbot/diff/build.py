@@ -44,7 +44,7 @@ def build(section: Section) -> Built:
         status=_status(section, named),
         language=language,
         kind=kind_of(language),
-        mode=section.added_mode or section.new_mode or (None if section.deleted_mode else section.index_mode),
+        mode=section.added_mode or section.new_mode or section.deleted_mode or section.index_mode,
         hunks=tuple(section.hunks) if kept else (),
         added=section.added if kept else 0,
         removed=section.removed if kept else 0,

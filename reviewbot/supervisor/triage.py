@@ -108,7 +108,7 @@ def _ignored_reason(file: FileChange, ignore: Sequence[str], paths: Sequence[str
         return "not among the paths to review"
     if pattern := next((glob for glob in ignore if matches_glob(glob, file.path)), None):
         return f"matches the ignore pattern {pattern!r}"
-    if file.mode in (GIT_SYMLINK, GIT_SUBMODULE):
+    if file.status != "deleted" and file.mode in (GIT_SYMLINK, GIT_SUBMODULE):
         return f"{'a symbolic link' if file.mode == GIT_SYMLINK else 'a submodule'}, which is never followed"
     return None
 

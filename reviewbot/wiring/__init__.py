@@ -5,10 +5,9 @@ from __future__ import annotations
 from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
 from reviewbot.wiring.identity import run_id
 from reviewbot.wiring.models import loading, prices_of, tiers_of
-from reviewbot.wiring.subjects import OWN_FILES, Subject, from_diff, from_index, from_range, tree_of
+from reviewbot.wiring.subjects import Subject, from_diff, from_index, from_range, tree_of
 
 __all__ = [
-    "OWN_FILES",
     "Given",
     "Run",
     "Subject",

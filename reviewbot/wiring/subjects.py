@@ -11,15 +11,13 @@ from pathlib import Path
 from reviewbot.adapters.git import GitRepository, GitSnapshot
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
-from reviewbot.config.source import BaseSide
-from reviewbot.contracts import ChangeSet
+from reviewbot.config.load import FILE_NAME
+from reviewbot.config.source import FOLDER, OWN_FOLDERS, BaseSide
+from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import InputError
 from reviewbot.ports import Snapshot
-
-OWN_FILES = ".reviewbot"
-"""How the names begin of the files with which a repository configures us."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +82,28 @@ def _with_texts(digest: str, change: ChangeSet, snapshot: Snapshot) -> str:
 def _check_own_files(change: ChangeSet) -> None:
     """Refuse a change that hides what our own files were before: a folder alone cannot tell, and they set the gate."""
     for file, parsed in zip(change.files, change.coverage, strict=True):
-        if not any(_is_own(name) for name in (file.path, file.old_path or "")):
-            continue
-        plain = file.mode not in NO_FILES and file.status != "copied" and not file.minified
-        if parsed.state != "reviewed" or not plain or (file.status == "modified" and not file.hunks):
+        if any(_is_own(name) for name in (file.path, file.old_path or "")) and not _shows_base(file, parsed):
             raise InputError(
                 f"the diff does not show what {file.path} was before, and the base side of it counts; use --git RANGE"
             )
 
 
+def _shows_base(file: FileChange, parsed: FileCoverage) -> bool:
+    """Whether the base side of one of our own files is known: from the diff, or because it held nothing that counts."""
+    is_link = file.mode in NO_FILES
+    if file.status == "added":
+        return parsed.state != "malformed"
+    if file.status == "copied":
+        # With `git diff -B -C` a rewritten file is called a copy, and the settings are what sets the gate.
+        return file.path != FILE_NAME
+    if is_link and (file.status == "deleted" or file.path in OWN_FOLDERS):
+        return True
+    read = parsed.state == "reviewed" and not file.minified and not is_link
+    return read and (file.status != "modified" or bool(file.hunks))
+
+
 def _is_own(path: str) -> bool:
-    return path == f"{OWN_FILES}.toml" or path.startswith(f"{OWN_FILES}/")
+    return path in (FILE_NAME, FOLDER) or path.startswith(f"{FOLDER}/")
 
 
 def notes_on(subject: Subject) -> list[str]:

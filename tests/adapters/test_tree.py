@@ -324,7 +324,7 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
 
     for path in ("a/b/c.py", "a/nowhere/c.py", "a/b/c.py/d", "a", "a/b"):
         read_file(tmp_path, path)
-        read_file(tmp_path, path, as_spelled=True)
+        read_file(tmp_path, path, as_tracked=True)
         list_files(tmp_path, path)
 
     assert len(list(Path("/dev/fd").iterdir())) == before

@@ -43,4 +43,4 @@ def test_what_was_cut_is_partial_and_keeps_its_rows() -> None:
 def test_the_mode_is_that_of_the_new_side() -> None:
     assert build(section(index_mode="100644")).file.mode == "100644"
     assert build(section(old_mode="100644", new_mode="100755")).file.mode == "100755"
-    assert build(section(deleted_mode="100644", index_mode="100644")).file.mode is None
+    assert build(section(deleted_mode="120000", index_mode="100644")).file.mode == "120000"

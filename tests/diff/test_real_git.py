@@ -148,7 +148,7 @@ def test_a_change_of_type_is_two_sections_of_one_path(tmp_path: Path, git: Git, 
     (tmp_path / "x").symlink_to("/proc/self/environ")
     change = parse_diff(git("diff"))
     assert [(file.path, file.status, file.mode) for file in change.files] == [
-        ("x", "deleted", None),
+        ("x", "deleted", "100644"),
         ("x", "added", "120000"),
     ]
     assert [each.state for each in change.coverage] == ["reviewed", "reviewed"]

@@ -155,3 +155,6 @@ def _remember_absences(sides: Sides, change: ChangeSet) -> None:
         sides.base.setdefault(file.path, None)
         if file.old_path and file.status != "copied":
             sides.head.setdefault(file.old_path, None)
+    # A submodule or link on both sides: files that `git diff --submodule=diff` shows below it are another repository's.
+    links = tuple(f"{file.path}/" for file in change.files if file.mode in NO_FILES and file.status == "modified")
+    sides.base.update(dict.fromkeys((path for path in sides.base if path.startswith(links)), None))

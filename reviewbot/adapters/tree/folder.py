@@ -31,27 +31,30 @@ class Found(NamedTuple):
 
     text: str | None
     there: bool
+    identity: tuple[int, int] | None = None
+    """Device and inode of a file that was opened: equal for two spellings of one file."""
 
 
 ABSENT = Found(None, there=False)
 """No regular file: nothing, a link, a folder, a device."""
 
 
-def read_file(root: Path, path: str, *, as_spelled: bool = False) -> Found:
+def read_file(root: Path, path: str, *, as_tracked: bool = False) -> Found:
     """Read a file by its label.
 
     Args:
         root: the folder; it is the operator's word and may itself be a link.
         path: a label as in `FileChange.path`; one that leaves the folder or reaches into `.git` is absent.
-        as_spelled: whether every part of the name must be listed exactly so, even where the file system is lenient.
+        as_tracked: whether only a file counts that git could track under this name in this repository: every part of
+            the name is listed exactly so, even where the file system ignores case, and none is a nested repository.
     """
     name = exact(path)
     if refusal(name):
         return ABSENT
     *folders, last = name.split("/")
     try:
-        with open_folder(root, folders, as_spelled=as_spelled) as folder:
-            if as_spelled and last not in os.listdir(folder):  # noqa: PTH208 - a descriptor
+        with open_folder(root, folders, as_tracked=as_tracked) as folder:
+            if as_tracked and last not in os.listdir(folder):  # noqa: PTH208 - a descriptor
                 return ABSENT
             return read_at(folder, last)
     except PermissionError:
@@ -61,12 +64,12 @@ def read_file(root: Path, path: str, *, as_spelled: bool = False) -> Found:
 
 
 def list_files(root: Path, path: str) -> tuple[str, ...]:
-    """The labels of the regular files directly in a folder below `root`, each part spelled as it is listed."""
+    """The labels of the regular files directly in a folder below `root` that git could track there, sorted."""
     name = exact(path)
     if refusal(name):
         return ()
     try:
-        with open_folder(root, name.split("/"), as_spelled=True) as folder, os.scandir(folder) as entries:
+        with open_folder(root, name.split("/"), as_tracked=True) as folder, os.scandir(folder) as entries:
             names = [f"{name}/{entry.name}" for entry in entries if entry.is_file(follow_symlinks=False)]
     except OSError:
         return ()
@@ -79,25 +82,41 @@ def read_at(folder: int, name: str) -> Found:
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         return ABSENT
     with os.fdopen(os.open(name, _FILE_FLAGS, dir_fd=folder), "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
             return ABSENT
         content = stream.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        return Found(None, there=True)
-    return Found(content.decode("utf-8", "replace"), there=True)
+    text = None if len(content) > MAX_FILE_BYTES else content.decode("utf-8", "replace")
+    return Found(text, there=True, identity=(status.st_dev, status.st_ino))
+
+
+def identity_of(root: Path, path: str) -> tuple[int, int] | None:
+    """Device and inode of the regular file at a label, however it is spelled there; None where there is none."""
+    name = exact(path)
+    if refusal(name):
+        return None
+    *folders, last = name.split("/")
+    try:
+        with open_folder(root, folders, as_tracked=False) as folder:
+            status = os.stat(last, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 @contextmanager
-def open_folder(root: Path, parts: Sequence[str], *, as_spelled: bool) -> Iterator[int]:
+def open_folder(root: Path, parts: Sequence[str], *, as_tracked: bool) -> Iterator[int]:
     """Open a folder part by part, as a descriptor. Raises OSError, also where a part is a link."""
     folder = os.open(root, _FOLDER_FLAGS)
     try:
         for part in parts:
-            if as_spelled and part not in os.listdir(folder):  # noqa: PTH208 - a descriptor
+            if as_tracked and part not in os.listdir(folder):  # noqa: PTH208 - a descriptor
                 raise FileNotFoundError(part)
             inner = os.open(part, _FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
             folder = inner
+            if as_tracked and ".git" in os.listdir(folder):  # noqa: PTH208 - a descriptor
+                raise FileNotFoundError(part)
         yield folder
     finally:
         os.close(folder)

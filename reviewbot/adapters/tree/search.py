@@ -110,7 +110,7 @@ def _files(root: Path, caps: Caps, skipped: frozenset[str]) -> Iterator[tuple[st
     folders = files = 0
     while waiting:
         parts = waiting.pop()
-        with open_folder(root, parts, as_spelled=False) as folder:
+        with open_folder(root, parts, as_tracked=False) as folder:
             inner, names = _listed(folder)
             folders, files = folders + 1 + len(inner), files + len(names)
             if files > caps.files or folders > caps.folders or len(parts) > caps.depth:

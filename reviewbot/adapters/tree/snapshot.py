@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.adapters.tree.fit import Sides, sides_of
-from reviewbot.adapters.tree.folder import list_files, read_file
+from reviewbot.adapters.tree.folder import identity_of, list_files, read_file
 from reviewbot.adapters.tree.search import FolderText
+from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,9 +57,14 @@ class TreeSnapshot:
         return _text(head[path] if path in head else read_file(self._folder, path).text)
 
     def base(self, path: str) -> str | None:
-        """The whole old side of a file, by its old name; None as above."""
-        base = self._sides.base
-        return _text(base[path] if path in base else read_file(self._folder, path).text)
+        """The whole old side of a file, by its old name; None as above.
+
+        Where the change does not name the file, the folder counts, and only for what git could track there: on a file
+        system that ignores case, ".Ruff.toml" of the change would else be taken for the ".ruff.toml" of the base, and
+        files of a submodule for those of the repository.
+        """
+        text, is_alias = self._old_side(path)
+        return None if is_alias else text
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines of the new side with a word, in all text files of the folder; None where it is too large to be read."""
@@ -69,19 +76,44 @@ class TreeSnapshot:
         return ()
 
     def base_file(self, path: str) -> str | None:
-        """The same, and a name that the folder spells differently is another file, also on a lenient file system.
-
-        Otherwise a change that adds ".Reviewbot.toml" could hand in settings where case does not count.
-        """
-        base = self._sides.base
-        return _text(base[path] if path in base else read_file(self._folder, path, as_spelled=True).text)
+        """The same. Raises InputError where the change names the file by another spelling, so that its base is lost."""
+        text, is_alias = self._old_side(path)
+        if is_alias:
+            how = "so the folder cannot show what it was before; use --git RANGE"
+            raise InputError(f"the change names {path} by another spelling, {how}")
+        return text
 
     def base_listing(self, folder: str) -> tuple[str, ...]:
         """The paths of the regular files directly in a folder of the base side, sorted, at most `MAX_LISTED`."""
         base = self._sides.base
-        found = {path for path in list_files(self._folder, folder) if path not in base}
+        found = {path for path in list_files(self._folder, folder) if path not in base and not self._is_below(path)}
         found |= {path for path, text in base.items() if text is not None and path.rpartition("/")[0] == folder}
         return tuple(sorted(found)[:MAX_LISTED])
+
+    def _old_side(self, path: str) -> tuple[str | None, bool]:
+        """The text of the old side, and whether it is that of a file which the change names by another spelling."""
+        base = self._sides.base
+        if path in base:
+            return _text(base[path]), False
+        if self._is_below(path):
+            return None, False
+        found = read_file(self._folder, path, as_tracked=True)
+        return _text(found.text), found.identity is not None and found.identity in self._identities
+
+    def _is_below(self, path: str) -> bool:
+        """Whether the change names a folder above a path: a submodule, a link, a copied folder, a file in its place.
+
+        Of what lies below such a name, the old side has only what the change itself shows as removed.
+        """
+        parts = to_bytes(path).split(b"/")
+        above = (label(b"/".join(parts[:depth])) for depth in range(1, len(parts)))
+        return any(name in self._sides.base for name in above)
+
+    @cached_property
+    def _identities(self) -> frozenset[tuple[int, int]]:
+        """Device and inode of each file of the folder that the change names."""
+        found = (identity_of(self._folder, path) for path in self._sides.base)
+        return frozenset(each for each in found if each is not None)
 
 
 def _text(text: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ from reviewbot.wiring.pulls import from_pull
 from reviewbot.wiring.subjects import Subject, notes_on
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
+from tests.planting import PLANTS, start
 
 Opened = Callable[..., PullRequest]
 
@@ -281,3 +283,33 @@ def test_an_access_is_made_a_client_that_is_closed_at_the_end(
     with ExitStack() as closing:
         subject = from_pull(Access(github_api.token, github_api.url), pull, closing)
         assert subject.snapshot.head("README") == "a shop\n"
+
+
+BRANCHES = ("submodule", "link_to_a_folder", "links_to_files", "copied_folder", "other_case")
+"""Of the ways to plant: nothing is checked out here, so that others make no difference."""
+
+
+def planted(shop: Any) -> None:
+    """A branch for each way to plant cards, all from one base."""
+    start(shop)
+    for name in BRANCHES:
+        shop.git("checkout", "--quiet", "--force", "-b", name, "main")
+        PLANTS[name](shop)
+        shop.commit()
+        for left in (shop.folder / ".reviewbot", shop.folder.parent / "kit", shop.folder / ".git/modules"):
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+
+
+@pytest.mark.parametrize("side", ["head", "base"])
+def test_a_branch_plants_no_cards_and_settings(
+    side: str, github_api: FakeGitHub, shop: Any, like: Callable[..., None], client: GithubClient
+) -> None:
+    """Files of the base branch count, but for what lies behind its links and in its submodules."""
+    like(shop, "planted", lambda: planted(shop))
+    for plant in BRANCHES if side == "head" else BRANCHES[:3]:
+        base, head = ("main", plant) if side == "head" else (plant, "main")
+        number = github_api.open_pull("acme/shop", base, head).number
+        snapshot = GithubSnapshot(client, read_pull(client, "acme/shop", number))
+
+        assert (plant, repository_crew(snapshot), repository_settings(snapshot)) == (plant, {}, None)
