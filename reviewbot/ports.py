@@ -5,7 +5,7 @@ Adapters and tools implement these; `reviewbot.wiring` is the only place that ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -68,6 +68,16 @@ class Snapshot(Protocol):
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """The commits that last touched lines `first` to `last` of the old side, newest first; none without history."""
+
+
+class RepositorySnapshot(Snapshot, Protocol):
+    """A snapshot that may have the whole tree of the head at hand."""
+
+    def files(self) -> tuple[str, ...] | None:
+        """The labels of all regular files of the head, sorted by name; None where the tree is not at hand."""
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield those of these files of the head that are text, in this order: label and bytes."""
 
 
 @runtime_checkable

@@ -103,14 +103,17 @@ def find_secrets(text: str) -> Iterator[Secret]:
             yield secret
 
 
-def redact(text: str) -> str:
-    """The text with the value of every secret masked; a provider's prefix stays. Doing it twice changes nothing."""
+def redact(text: str, *, keep_lines: bool = False) -> str:
+    """The text with the value of every secret masked; a provider's prefix stays. Doing it twice changes nothing.
+
+    With `keep_lines` a secret of several lines stays that many lines, so that line numbers hold.
+    """
     parts: list[str] = []
     done = 0
     for secret in find_secrets(text):
         hidden = secret.start + secret.shown
         if hidden < secret.end:
-            parts += [text[done:hidden], MASK]
+            parts += [text[done:hidden], MASK, "\n" * text.count("\n", hidden, secret.end) if keep_lines else ""]
             done = secret.end
     return "".join([*parts, text[done:]])
 

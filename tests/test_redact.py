@@ -207,3 +207,15 @@ def test_the_search_is_linear_in_the_text(unit: str) -> None:
     text = unit * (LONG // len(unit))
 
     assert len(redact(text)) <= len(text)
+
+
+@given(st.text(alphabet="\n aAb-=\"'", max_size=30), st.integers(0, 6), st.text(alphabet="\n ab", max_size=10))
+def test_with_keep_lines_a_text_has_as_many_lines_as_before(before: str, rows: int, after: str) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\n" + "QUJDREVGR0hJSktMTU5P\n" * rows
+    text = before + key + after
+
+    masked = redact(text, keep_lines=True)
+
+    assert masked.count("\n") == text.count("\n")
+    assert redact(masked, keep_lines=True) == masked
+    assert "QUJD" not in masked

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from reviewbot.diff.apply import NO_FILES, added_text, old_side
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from reviewbot.contracts import ChangeSet
     from reviewbot.ports import Commit, Occurrence
 
@@ -39,6 +41,15 @@ class DiffSnapshot:
         """None: a diff alone does not tell what is around it."""
         del word, limit
         return None
+
+    def files(self) -> tuple[str, ...] | None:
+        """None, as for `search`."""
+        return None
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the text of added files."""
+        found = ((path, self.head(path)) for path in paths)
+        return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """Nothing: a diff alone has no history."""

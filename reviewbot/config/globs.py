@@ -24,16 +24,16 @@ def glob_fault(pattern: str) -> str | None:
 
 
 def matches_glob(pattern: str, path: str) -> bool:
-    """Whether a path has the pattern's form. "*" crosses folders; a leading "**/" also matches at the top.
+    """Whether a path has the pattern's form. "*" crosses folders; "**/" also stands for no folder at all.
 
     Case counts, on every system. A pattern that `glob_fault` refuses matches nothing.
     """
     if glob_fault(pattern) is not None:
         return False
     # "**" and "*" mean the same here, and one star is all that the matcher has to try.
-    if fnmatchcase(path, _RUN_OF_STARS.sub("*", pattern)):
-        return True
-    return pattern.startswith("**/") and fnmatchcase(path, _RUN_OF_STARS.sub("*", pattern[3:]))
+    forms = {pattern, pattern.replace("/**/", "/"), pattern.removeprefix("**/")}
+    forms.add(pattern.removeprefix("**/").replace("/**/", "/"))
+    return any(fnmatchcase(path, _RUN_OF_STARS.sub("*", form)) for form in forms)
 
 
 def applies(patterns: Iterable[str], path: str, kind: str) -> bool:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
-from reviewbot.tools.paths import is_run_by_hand, is_test
+from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.tools.reports import OWN_VERSION, quote_of, report
 from reviewbot.tools.slices import Line, added_lines
 

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
-from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_past import Past
 from reviewbot.tools.python_reader import digest, parse
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.fragments import parses
-from reviewbot.tools.paths import is_test
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, message_of, quote_of, report

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.contracts import Severity
-from reviewbot.tools.paths import is_example, is_test
+from reviewbot.diff.paths import is_example, is_test
 
 WORDS = ":named"
 """What the name of a rule ends with where a word on the line changes how far it is trusted."""

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.diff.paths import is_test
 from reviewbot.redact import MASK, NAMED, PRIVATE_KEY, find_secrets
-from reviewbot.tools.paths import is_test
 from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
 from reviewbot.tools.slices import Line, new_side
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewbot.adapters.git import GitRepository, GitSnapshot
+from reviewbot.adapters.git import GitRepository, GitSnapshot, tracked_files
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
@@ -17,7 +17,7 @@ from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import InputError
-from reviewbot.ports import Snapshot
+from reviewbot.ports import RepositorySnapshot, Snapshot
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Subject:
 
     change: ChangeSet
     digest: str
-    snapshot: Snapshot
+    snapshot: RepositorySnapshot
     base: BaseSide | None
     notes: tuple[str, ...] = ()
     """What a reader should know of how the change was read."""
@@ -41,13 +41,19 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
     if folder is None:
         return Subject(change, digest, DiffSnapshot(change), None)
     _check_own_files(change)
-    tree = tree_of(folder, change)
-    return Subject(change, _with_texts(digest, change, tree), tree, tree)
+    notes: tuple[str, ...] = ()
+    tracked: frozenset[str] | None = frozenset()
+    try:
+        tracked = tracked_files(folder)
+    except InputError as error:
+        notes = (f"only the changed files of --repo were read, since the tracked ones are not known: {error}",)
+    tree = tree_of(folder, change, tracked)
+    return Subject(change, _with_texts(digest, change, tree), tree, tree, notes)
 
 
-def tree_of(folder: Path, change: ChangeSet) -> TreeSnapshot:
+def tree_of(folder: Path, change: ChangeSet, tracked: frozenset[str] | None = None) -> TreeSnapshot:
     """A folder that stands at the base or the head of a change. Raises InputError where it is at neither."""
-    return TreeSnapshot.open(folder, change)
+    return TreeSnapshot.open(folder, change, tracked)
 
 
 def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:

@@ -31,6 +31,13 @@ def test_a_deleted_file_is_whole_on_the_old_side() -> None:
     assert snapshot(DELETED).head("d.py") is None
 
 
+def test_of_the_repository_only_the_added_files_are_at_hand() -> None:
+    found = DiffSnapshot(parse_diff((ADDED + DELETED).encode()))
+
+    assert found.files() is None
+    assert dict(found.contents(["n.py", "d.py"])) == {"n.py": b"one\r\ntwo\n"}
+
+
 def test_the_last_newline_may_be_missing() -> None:
     assert snapshot(ADDED + "\\ No newline at end of file\n").head("n.py") == "one\r\ntwo"
 

@@ -102,7 +102,7 @@ def test_a_file_that_may_not_be_read_is_passed_over(folder: Callable[..., Path])
 def test_of_a_folder_that_is_too_large_nothing_is_known(folder: Callable[..., Path], caps: Caps) -> None:
     root = folder(a_py="word\n", sub__b_py="word word\n")
 
-    assert FolderText(root, {}, caps).search("word", 5) is None
+    assert FolderText(root, {}, caps=caps).search("word", 5) is None
     assert found(FolderText(root, {})) == [("a.py", 1), ("sub/b.py", 1)]
 
 
@@ -145,3 +145,21 @@ def test_lines_are_counted_as_git_counts_them(parts: list[str]) -> None:
     for path, number in found(text):
         assert path == "a.py"
         assert "word" in lines[number - 1]
+
+
+def test_of_a_checkout_only_tracked_files_are_read_listed_and_searched(folder: Callable[..., Path]) -> None:
+    root = folder(a_py="old\n", sub__b_py="word\n", gone_py="word\n", **{".env": "word=secret\n"})
+    snapshot = TreeSnapshot.open(root, parse_diff(CHANGE.encode()), frozenset({"a.py", "sub/b.py", "gone.py", "no.py"}))
+
+    assert snapshot.files() == ("a.py", "new.py", "no.py", "sub/b.py")
+    assert snapshot.head(".env") is snapshot.base(".env") is None
+    assert snapshot.base("sub/b.py") == "word\n"
+    assert [each.path for each in snapshot.search("word", 9) or ()] == ["a.py", "new.py", "sub/b.py"]
+    assert dict(snapshot.contents([".env", "a.py", "sub/b.py", "no.py"])) == {"a.py": b"word\n", "sub/b.py": b"word\n"}
+    assert snapshot.base_file(".env") == "word=secret\n"  # our own settings need not be tracked
+
+
+def test_without_git_all_files_of_a_folder_are_listed_in_the_order_of_their_names(folder: Callable[..., Path]) -> None:
+    snapshot = TreeSnapshot.open(folder(a_py="old\n", gone_py="word\n", b__c_py="x\n"), parse_diff(CHANGE.encode()))
+
+    assert snapshot.files() == ("a.py", "b/c.py", "new.py")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot import wiring
+from reviewbot.diff.paths import is_test
 from reviewbot.redact import _PROVIDERS, NAMED
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.leftovers import _PATTERNS
-from reviewbot.tools.paths import is_test
 from reviewbot.tools.ruff_run import SYNTAX
 from reviewbot.tools.rules import packaged_rules
 from tests.pairs.pair_cases import Answer, Pair, Side, all_pairs, certain, tables, true_findings

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.contracts import Payload
+from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
 from reviewbot.tools.catalog import all_tools, own_tools
-from reviewbot.tools.paths import is_example, is_run_by_hand, is_test
 from reviewbot.tools.rules import packaged_rules
 from reviewbot.tools.slices import Line, added_lines, new_side
 

@@ -9,5 +9,6 @@ from __future__ import annotations
 
 from reviewbot.adapters.git.repository import GitRepository, RangeDiff
 from reviewbot.adapters.git.snapshot import GitSnapshot
+from reviewbot.adapters.git.tracked import tracked_files
 
-__all__ = ["GitRepository", "GitSnapshot", "RangeDiff"]
+__all__ = ["GitRepository", "GitSnapshot", "RangeDiff", "tracked_files"]

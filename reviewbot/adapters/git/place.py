@@ -37,17 +37,40 @@ def find_place(start: Path) -> Place:
     Git's own search would refuse a repository of another owner, which every container meets. That check protects from
     programs that a configuration names, and none of those can start here.
     """
-    folder = Path(os.path.abspath(start))  # noqa: PTH100 - resolve() would follow links, git's search does not
+    found = _search(start)
+    if found is None:
+        raise InputError(f"{start} is not inside a git repository; go into one, or hand in a diff")
+    return found[1]
+
+
+def find_work_tree(start: Path) -> tuple[str, Place] | None:
+    """The repository whose work tree holds a folder, and the way from its top to the folder.
+
+    None where there is no such work tree. Raises InputError where nobody can tell.
+    """
+    found = _search(start)
+    if found is None or found[1].git_dir == found[0]:
+        return None
+    return os.path.relpath(_absolute(start), found[0]), found[1]
+
+
+def _search(start: Path) -> tuple[Path, Place] | None:
+    """The nearest folder that is a git directory or has one."""
+    folder = _absolute(start)
     try:
         if not folder.is_dir():
             raise InputError(f"{start} is no folder; name a folder inside a git repository")
         for candidate in (folder, *folder.parents):
             for git_dir in (_linked(candidate / ".git"), candidate):
                 if place := _place_at(git_dir):
-                    return place
+                    return candidate, place
     except OSError as error:
         raise InputError(f"{start} cannot be searched for a git repository: {error.strerror}") from None
-    raise InputError(f"{start} is not inside a git repository; go into one, or hand in a diff")
+    return None
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links, git's search does not
 
 
 def make_private(folder: Path, place: Place, object_format: str) -> Path:

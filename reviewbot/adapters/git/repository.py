@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
-from reviewbot.adapters.git.objects import MAX_FILE_BYTES, REGULAR, ObjectReader
+from reviewbot.adapters.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.adapters.git.parts import copy_index
 from reviewbot.adapters.git.place import Place, find_place, make_private
 from reviewbot.adapters.git.process import Git, Result, find_program
@@ -24,6 +24,7 @@ from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     from reviewbot.ports import Commit, Occurrence
@@ -51,6 +52,12 @@ DIFF_OPTIONS = (
 MAX_DIFF_BYTES = Limits().input_bytes
 MAX_LISTED = 200
 """Files of one folder that are named; nobody keeps more cards."""
+
+MAX_INDEX_LIST_BYTES = 256 * 2**20
+"""Of the names in an index: some two million."""
+
+MAX_FILES = 200_000
+"""Of a commit, with its folders. Of more, none is listed."""
 
 _BINARY_PROBE_BYTES = 8_000
 """Git's own rule: a NUL this near to the start makes a file binary."""
@@ -119,6 +126,37 @@ class GitRepository:
         inside = self._objects.folder(entry.sha)
         names = sorted(label(name + b"/" + each) for each, found in inside.items() if found.mode in REGULAR)
         return tuple(names[:MAX_LISTED])
+
+    def index_entries(self) -> Iterator[tuple[bytes, bytes]]:
+        """Mode and name of each entry of the index, as it is now. Raises InputError."""
+        copied = self._copy_index()
+        if copied is None:
+            return iter(())
+        found = copied.run("ls-files", "--stage", "-z", limit=MAX_INDEX_LIST_BYTES)
+        if found.code:
+            raise InputError(f"the index cannot be read: {found.why}")
+        entries = (entry.partition(b"\t") for entry in found.output.split(b"\0"))
+        return ((entry.partition(b" ")[0], name) for entry, _, name in entries if name)
+
+    def files(self, sha: str | None, limit: int = MAX_FILES) -> tuple[str, ...] | None:
+        """The labels of the regular files of a commit, or of the index for None; None where they are over `limit`."""
+        root = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
+        found: list[bytes] = []
+        waiting = [(b"", root)]
+        while waiting:
+            prefix, tree = waiting.pop()
+            for name, entry in self._objects.folder(tree).items():
+                if entry.mode == FOLDER:
+                    waiting.append((prefix + name + b"/", entry.sha))
+                elif entry.mode in REGULAR:
+                    found.append(prefix + name)
+            if len(found) + len(waiting) > limit:
+                return None
+        return tuple(map(label, sorted(found)))
+
+    def content(self, sha: str | None, path: str) -> bytes | None:
+        """The bytes of a text file of a commit, or of the index for None; None as `blob` says."""
+        return self._content(self._staged_tree if sha is None else self._objects.tree_of(_checked(sha)), path)
 
     def search(self, sha: str | None, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines with a word in the text files of a commit, or of the index for None; None as `search_tree` says."""
@@ -222,30 +260,39 @@ class GitRepository:
 
         Comparing with the index itself would let the `.gitattributes` in it hide files from the diff.
         """
-        opened = self._opened
-        index = self._index_file or opened.place.git_dir / "index"
-        copy = opened.folder / "staged"
-        try:
-            copy_index(index, opened.place.git_dir, copy, opened.private.git_dir)
-        except FileNotFoundError:
+        copied = self._copy_index()
+        if copied is None:
             if base is None:
                 return self._nothing
-            raise InputError("nothing can be staged here: the repository has no index; name a range instead") from None
-        found = replace(opened.private, index=copy).run("write-tree", "--missing-ok")
+            raise InputError("nothing can be staged here: the repository has no index; name a range instead")
+        found = copied.run("write-tree", "--missing-ok")
         if found.code == 0:
             return found.line
         if "unmerged" in found.errors:
             raise InputError("the index holds unmerged files; finish the merge first")
         raise InputError(f"the index cannot be read: {found.why}")
 
+    def _copy_index(self) -> Git | None:
+        """Git on the private directory with a copy of the index; None where there is no index."""
+        opened = self._opened
+        index = self._index_file or opened.place.git_dir / "index"
+        copy = opened.folder / "staged"
+        try:
+            copy_index(index, opened.place.git_dir, copy, opened.private.git_dir)
+        except FileNotFoundError:
+            return None
+        return replace(opened.private, index=copy)
+
     def _text(self, tree: str, path: str) -> str | None:
+        content = self._content(tree, path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def _content(self, tree: str, path: str) -> bytes | None:
         entry = self._objects.find(tree, to_bytes(path))
         if entry is None or entry.mode not in REGULAR:
             return None
         content = self._objects.read(entry.sha, "blob", MAX_FILE_BYTES)
-        if content is None or b"\0" in content[:_BINARY_PROBE_BYTES]:
-            return None
-        return content.decode("utf-8", "replace")
+        return None if content is None or b"\0" in content[:_BINARY_PROBE_BYTES] else content
 
 
 class _Opened(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from reviewbot.adapters.git.repository import GitRepository
     from reviewbot.ports import Commit, Occurrence
 
@@ -36,6 +38,17 @@ class GitSnapshot:
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines of the new side with a word, in all its text files; None where not all of them could be read."""
         return self._repository.search(self._head_sha, word, limit)
+
+    def files(self) -> tuple[str, ...] | None:
+        """The regular files of the new side, sorted by name."""
+        return self._repository.files(self._head_sha)
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the text files of the new side among these, in this order."""
+        for path in paths:
+            content = self._repository.content(self._head_sha, path)
+            if content is not None:
+                yield path, content
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """The commits that last touched some lines of the old side, newest first."""

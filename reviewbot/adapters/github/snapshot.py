@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
@@ -88,6 +89,15 @@ class GithubSnapshot:
         """None: GitHub's search knows default branches alone, and to read every file would take a request for each."""
         del word, limit
         return None
+
+    def files(self) -> tuple[str, ...] | None:
+        """None, as for `search`."""
+        return None
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the text files of the head among these; each may take a request."""
+        found = ((path, self.head(path)) for path in paths)
+        return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """Nothing: GitHub tells the commits of a file, and not those of some of its lines."""

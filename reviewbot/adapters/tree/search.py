@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from reviewbot.adapters.tree.folder import Found, open_folder, read_at
+from reviewbot.adapters.tree.folder import open_folder, read_file
 from reviewbot.diff.names import exact, label
 from reviewbot.ports import Occurrence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"})
@@ -43,14 +44,49 @@ class TooMuch(Exception):  # noqa: N818 - no error: the folder is then not searc
 class FolderText:
     """The text files of a folder as they stand after a change; safe to use from several threads."""
 
-    def __init__(self, root: Path, changed: Mapping[str, str | None], caps: Caps | None = None) -> None:
-        """`changed`: the new side of the files that the change touches, by label; None for those that it deletes."""
+    def __init__(
+        self,
+        root: Path,
+        changed: Mapping[str, str | None],
+        tracked: Collection[str] | None = None,
+        caps: Caps | None = None,
+    ) -> None:
+        """Look at nothing yet.
+
+        Args:
+            root: the folder.
+            changed: the new side of the files that the change touches, by label; None for those that it deletes.
+            tracked: the files that belong to the repository; None where that is not known, and all of them count.
+            caps: how much is read.
+        """
         self._root = root
         self._changed = changed
+        self._tracked = tracked
         self._caps = caps or Caps()
         self._lock = Lock()
         self._texts: dict[str, str] | None = None
         self._read = False
+
+    @cached_property
+    def files(self) -> tuple[str, ...] | None:
+        """The labels of all files, sorted by name; None where they are too many or the folder cannot be listed."""
+        try:
+            there = _list_files(self._root, self._caps) if self._tracked is None else self._tracked
+        except (TooMuch, OSError):
+            return None
+        found = {path for path in there if path not in self._changed}
+        found |= {path for path, text in self._changed.items() if text is not None}
+        return tuple(sorted(found, key=exact))
+
+    def text(self, path: str) -> str | None:
+        """A text file after the change; None where there is none of the repository's own."""
+        if path in self._changed:
+            found = self._changed[path]
+        elif self._tracked is not None and path not in self._tracked:
+            return None
+        else:
+            found = read_file(self._root, path).text
+        return found if _is_text(found) else None
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines that hold a word, by path and line; None where the folder is too large to be read."""
@@ -72,21 +108,20 @@ class FolderText:
         return tuple(found)
 
     def _all_texts(self) -> dict[str, str] | None:
-        texts = {path: text for path, text in self._changed.items() if _is_text(text)}
-        left = self._caps.text_bytes - sum(len(text or "") for text in texts.values())
-        try:
-            for path, found in _files(self._root, self._caps, skipped=frozenset(self._changed)):
-                if _is_text(found.text):
-                    left -= len((found.text or "").encode("utf-8"))
-                    texts[path] = found.text
-                if left < 0:
-                    return None
-        except (TooMuch, OSError):
+        if self.files is None or len(self.files) > self._caps.files:
             return None
-        return {path: text for path, text in sorted(texts.items(), key=lambda item: exact(item[0])) if text is not None}
+        texts, left = dict[str, str](), self._caps.text_bytes
+        for path in self.files:
+            text = self.text(path)
+            if text is not None:
+                left -= len(text.encode("utf-8", "replace"))
+                texts[path] = text
+            if left < 0:
+                return None
+        return texts
 
 
-def _is_text(text: str | None) -> bool:
+def _is_text(text: str | None) -> TypeGuard[str]:
     return text is not None and "\0" not in text[:_BINARY_PROBE]
 
 
@@ -104,22 +139,20 @@ def _occurrences(path: str, text: str, whole: re.Pattern[str]) -> Iterator[Occur
         yield Occurrence(path, line, text[begin : begin + MAX_LINE if end < 0 else min(end, begin + MAX_LINE)])
 
 
-def _files(root: Path, caps: Caps, skipped: frozenset[str]) -> Iterator[tuple[str, Found]]:
-    """Yield the label and the content of every regular file below a folder. No link is followed. Raises TooMuch."""
+def _list_files(root: Path, caps: Caps) -> list[str]:
+    """The labels of the regular files below a folder. No link is followed. Raises TooMuch and OSError."""
     waiting: list[tuple[str, ...]] = [()]
-    folders = files = 0
+    folders, found = 0, list[str]()
     while waiting:
         parts = waiting.pop()
         with open_folder(root, parts, as_tracked=False) as folder:
             inner, names = _listed(folder)
-            folders, files = folders + 1 + len(inner), files + len(names)
-            if files > caps.files or folders > caps.folders or len(parts) > caps.depth:
-                raise TooMuch
-            waiting += ((*parts, name) for name in inner)
-            for name in names:
-                path = label(os.fsencode("/".join((*parts, name))))
-                if path not in skipped:
-                    yield path, _content(folder, name)
+        folders += 1 + len(inner)
+        found += (label(os.fsencode("/".join((*parts, name)))) for name in names)
+        if len(found) > caps.files or folders > caps.folders or len(parts) > caps.depth:
+            raise TooMuch
+        waiting += ((*parts, name) for name in inner)
+    return found
 
 
 def _listed(folder: int) -> tuple[list[str], list[str]]:
@@ -134,11 +167,3 @@ def _listed(folder: int) -> tuple[list[str], list[str]]:
 
 def _is_skipped(name: str) -> bool:
     return name in SKIPPED or (name.startswith(".") and name.endswith("_cache"))
-
-
-def _content(folder: int, name: str) -> Found:
-    """What stands there; nothing where it went away, may not be read or is too large."""
-    try:
-        return read_at(folder, name)
-    except OSError:
-        return Found(None, there=True)

@@ -13,6 +13,7 @@ from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from reviewbot.contracts import ChangeSet
@@ -31,14 +32,21 @@ class TreeSnapshot:
     Safe to use from several threads.
     """
 
-    def __init__(self, folder: Path, sides: Sides) -> None:
+    def __init__(self, folder: Path, sides: Sides, tracked: Collection[str] | None = None) -> None:
         self._folder = folder
         self._sides = sides
-        self._texts = FolderText(folder, sides.head)
+        self._tracked = tracked
+        self._texts = FolderText(folder, sides.head, tracked)
 
     @classmethod
-    def open(cls, folder: Path, change: ChangeSet) -> TreeSnapshot:
+    def open(cls, folder: Path, change: ChangeSet, tracked: Collection[str] | None = None) -> TreeSnapshot:
         """Hold a change against a folder that is at either side of it, file by file.
+
+        Args:
+            folder: the operator's word; it may itself be a link.
+            change: what was read of the diff.
+            tracked: the labels of the files of the folder that belong to the repository, where that is known. No
+                other file of the folder is read, but those of the change and `base_file`.
 
         Raises:
             InputError: this is no folder, or a file of it is at neither side.
@@ -46,15 +54,14 @@ class TreeSnapshot:
         if not os.access(folder, os.R_OK | os.X_OK) or not folder.is_dir():
             raise InputError(f"--repo {folder} is no folder that can be read")
         try:
-            return cls(folder, sides_of(change, lambda path: read_file(folder, path)))
+            return cls(folder, sides_of(change, lambda path: read_file(folder, path)), tracked)
         except InputError as error:
             how = "check out the base or the head of the change there"
             raise InputError(f"the diff does not fit --repo {folder}: {error}; {how}") from None
 
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
-        head = self._sides.head
-        return _text(head[path] if path in head else read_file(self._folder, path).text)
+        return self._texts.text(path)
 
     def base(self, path: str) -> str | None:
         """The whole old side of a file, by its old name; None as above.
@@ -63,8 +70,19 @@ class TreeSnapshot:
         system that ignores case, ".Ruff.toml" of the change would else be taken for the ".ruff.toml" of the base, and
         files of a submodule for those of the repository.
         """
+        if self._tracked is not None and path not in self._tracked and path not in self._sides.base:
+            return None
         text, is_alias = self._old_side(path)
         return None if is_alias else text
+
+    def files(self) -> tuple[str, ...] | None:
+        """The files of the new side, sorted by name; None where they are too many."""
+        return self._texts.files
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the text files of the new side among these, in this order."""
+        found = ((path, self._texts.text(path)) for path in paths)
+        return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines of the new side with a word, in all text files of the folder; None where it is too large to be read."""

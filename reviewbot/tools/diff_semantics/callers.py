@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, python_file
-from reviewbot.tools.paths import is_test
+from reviewbot.diff.paths import is_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.uses import python_file
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.diff_semantics.places import Places
 from reviewbot.tools.memo import SharedRuns
-from reviewbot.tools.paths import is_test
 from reviewbot.tools.python_reader import digest
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.slices import new_side

@@ -9,11 +9,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.tools.loop_costs.growth import growth
 from reviewbot.tools.loop_costs.per_item import per_item
 from reviewbot.tools.loop_costs.waiting import awaits, blockers, blocking, quiet_sockets
 from reviewbot.tools.loop_costs.walk import walk
-from reviewbot.tools.paths import is_run_by_hand, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

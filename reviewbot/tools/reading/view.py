@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.conventions import ANYWHERE, TOP
 from reviewbot.context.service import Context
-from reviewbot.tools.paths import is_test
+from reviewbot.diff.paths import is_test
 from reviewbot.tools.reading.arguments import Refused
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.paths import is_test
+from reviewbot.diff.paths import is_test
 from reviewbot.tools.security_checks.ciphers import weak_ciphers
 from reviewbot.tools.security_checks.credentials import literal_credentials
 from reviewbot.tools.security_checks.facts import Facts

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.paths import is_test
+from reviewbot.diff.paths import is_test
 from reviewbot.tools.taint.flow import Flow
 from reviewbot.tools.taint.functions import Functions
 from reviewbot.tools.taint.hits import Hits

@@ -1,0 +1,136 @@
+"""Arguments of a call: a closed object, checked before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from reviewbot.config.globs import glob_fault
+from reviewbot.config.hints import quoted
+from reviewbot.diff.names import exact
+from reviewbot.diff.policy import refusal
+from reviewbot.llm.tools.results import Refused, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAX_PATTERN = 400
+"""Characters of what is searched for."""
+
+MAX_PATH = 1_000
+MAX_LINE = 10_000_000
+
+Kind = Literal["path", "glob", "pattern", "line", "side", "switch"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a tool."""
+
+    name: str
+    kind: Kind
+    description: str
+    required: bool = False
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Its JSON Schema."""
+        choice: dict[str, object] = {"enum": ["head", "base"]} if self.kind == "side" else {}
+        return {"type": _TYPES[self.kind], **choice, "description": self.description}
+
+
+_TYPES: Mapping[Kind, str] = {
+    "path": "string",
+    "glob": "string",
+    "pattern": "string",
+    "line": "integer",
+    "side": "string",
+    "switch": "boolean",
+}
+
+
+def schema_of(parameters: Sequence[Parameter]) -> dict[str, object]:
+    """The JSON Schema of all arguments: a closed object."""
+    return {
+        "type": "object",
+        "properties": {parameter.name: parameter.schema for parameter in parameters},
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "additionalProperties": False,
+    }
+
+
+class Arguments:
+    """Checked arguments, by name. What was not given has a default."""
+
+    def __init__(self, parameters: Sequence[Parameter], given: Mapping[str, object]) -> None:
+        """Raises Refused."""
+        given = {name: value for name, value in given.items() if value is not None}
+        known = {parameter.name: parameter for parameter in parameters}
+        strange = sorted(set(given) - set(known))
+        if strange:
+            raise Refused(f"unknown argument {quoted(strange[0])}; the arguments are: {', '.join(known)}")
+        missing = [parameter.name for parameter in parameters if parameter.required and parameter.name not in given]
+        if missing:
+            raise Refused(f"{missing[0]} is missing")
+        self._values = {name: _checked(known[name], value) for name, value in given.items()}
+
+    def text(self, name: str) -> str:
+        """A path, a glob or a pattern; empty where it was not given."""
+        return str(self._values.get(name, ""))
+
+    def number(self, name: str, default: int) -> int:
+        """A line."""
+        return cast("int", self._values.get(name, default))
+
+    def switch(self, name: str) -> bool:
+        """A switch; off where it was not given."""
+        return self._values.get(name) is True
+
+    @property
+    def side(self) -> Side:
+        """Of the change: the head where nothing else was asked for."""
+        return "base" if self._values.get("side") == "base" else "head"
+
+
+def _checked(parameter: Parameter, value: object) -> str | int | bool:
+    if parameter.kind == "switch":
+        return _switch(parameter, value)
+    if parameter.kind == "line":
+        return _line(parameter, value)
+    if not isinstance(value, str):
+        raise Refused(f"{parameter.name} must be a text, not {quoted(value)}")
+    if parameter.kind == "path":
+        return _path(parameter, value)
+    if parameter.kind == "side" and value not in {"head", "base"}:
+        raise Refused(f"{parameter.name} must be head or base, not {quoted(value)}")
+    if parameter.kind == "glob" and value and (fault := glob_fault(value)):
+        raise Refused(f"{parameter.name} {quoted(value)} {fault}")
+    if parameter.kind == "pattern" and not 0 < len(value) <= MAX_PATTERN:
+        raise Refused(f"{parameter.name} must have 1 to {MAX_PATTERN} characters, not {len(value)}")
+    return value
+
+
+def _switch(parameter: Parameter, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Refused(f"{parameter.name} must be true or false, not {quoted(value)}")
+    return value
+
+
+def _line(parameter: Parameter, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_LINE:
+        raise Refused(f"{parameter.name} must be the number of a line from 1, not {quoted(value)}")
+    return value
+
+
+def _path(parameter: Parameter, value: str) -> str:
+    """A path in the one form that rules over names know; "." and "/" at its ends are dropped. Empty: the top."""
+    path = value.removesuffix("/")
+    while path.startswith("./"):
+        path = path[2:]
+    if path in {"", "."}:
+        if parameter.required:
+            raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py")
+        return ""
+    if len(path) > MAX_PATH or refusal(exact(path)) or {"", "."} & set(path.split("/")):
+        raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py, not {quoted(value)}")
+    return path

@@ -1,0 +1,48 @@
+"""A folder that is reviewed beside its diff: which of its files are in reach."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from reviewbot import wiring
+
+DIFF = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("import a\n")
+    for command in ("init -q", "add .", "-c user.name=n -c user.email=e commit -q -m one"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    (tmp_path / ".env").write_text("KEY=word\n")
+    return tmp_path
+
+
+def test_what_git_does_not_track_is_out_of_reach(checkout: Path) -> None:
+    subject = wiring.from_diff(DIFF, checkout)
+
+    assert subject.snapshot.files() == ("a.py", "b.py")
+    assert subject.snapshot.head(".env") is None
+    assert subject.snapshot.search("word", 9) == ()
+    assert subject.notes == ()
+
+
+def test_where_git_cannot_tell_only_the_change_is_read_and_that_is_said(checkout: Path) -> None:
+    (checkout / ".git" / "index").write_bytes(b"DIRC nonsense")
+
+    subject = wiring.from_diff(DIFF, checkout)
+
+    assert subject.snapshot.files() == ("a.py",)
+    assert subject.snapshot.head("b.py") is None
+    assert subject.notes[0].startswith("only the changed files of --repo were read")
+
+
+def test_a_folder_without_git_is_taken_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("import a\n")
+
+    assert wiring.from_diff(DIFF, tmp_path).snapshot.files() == ("a.py", "b.py")
