@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from reviewbot.contracts import Severity
     from reviewbot.tools.ruff_run import Report
@@ -24,6 +24,7 @@ _NONE = Doubt(100)
 _UNNAMED = Doubt(60)
 _QUOTED = Doubt(60, "warning")
 _NO_SECRET = Doubt(30)
+_ASKED_FOR = Doubt(50)
 
 _FURTHEST_HEAD = 200
 """Lines from a report up to the head of its function; further up nothing is looked for."""
@@ -38,6 +39,9 @@ _SECURITY = re.compile(
 """Words beside a weak hash that tell that security depends on it. Without one it may name a file or an object."""
 
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
+_SWITCH = re.compile(r"[ \t]*(?:el)?if\b.*(?:debug|pdb|attach|getenv|environ|breakpoint)", re.IGNORECASE)
+"""The head of a block that somebody has to ask for."""
+
 _NAME = re.compile(r"`(\w{1,200})`")
 _LITERAL = re.compile(r"""(?<!\w)[rRbBuU]{0,2}(?:"[^"\\]{0,500}"|'[^'\\]{0,500}')""")
 """A string that is no f-string: in those, names are looked up."""
@@ -68,14 +72,25 @@ def _of_password(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
     return _NO_SECRET if _is_no_secret(line.text[:_LONGEST_LINE]) else _NONE
 
 
-def _function(line: Line, shown: Mapping[int, Line]) -> str:
-    """The name of the function that a line stands in, as far as the slice shows it; empty where it does not."""
+def _of_debugger(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
+    del found
+    return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, shown))) else _NONE
+
+
+def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
+    """The lines above a line that are indented less than all below them, as far as the slice shows them."""
     depth = len(line.text) - len(line.text.lstrip())
     for number in range(line.number - 1, max(0, line.number - _FURTHEST_HEAD), -1):
-        head = _HEAD.match(shown[number].text) if number in shown else None
-        if head is not None and len(head[1]) < depth:
-            return head[2]
-    return ""
+        text = shown[number].text[:_LONGEST_LINE] if number in shown else ""
+        indent = len(text) - len(text.lstrip())
+        if text.strip() and indent < depth:
+            depth = indent
+            yield text
+
+
+def _function(line: Line, shown: Mapping[int, Line]) -> str:
+    """The name of the function that a line stands in, as far as the slice shows it; empty where it does not."""
+    return next((head[2] for text in _heads(line, shown) if (head := _HEAD.match(text)) is not None), "")
 
 
 def _is_quoted(message: str, text: str) -> bool:
@@ -102,4 +117,5 @@ _BY_RULE: dict[str, Callable[[Report, Line, Mapping[int, Line]], Doubt]] = {
     "F821": _of_undefined_name,
     "S105": _of_password,
     "S324": _of_weak_hash,
+    "T100": _of_debugger,
 }

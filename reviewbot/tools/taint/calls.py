@@ -49,7 +49,7 @@ class Calls:
         number = self._summaries.target(call)
         if number >= 0:
             returned = self._summaries.applied(call, number)
-            return CLEAN if sinks else returned
+            return CLEAN if sinks else returned.marked(*self._summaries.escaped(call, number))
         self._change(call, scope)
         return _named(call, self._results.of(call, names, harmful=bool(sinks)))
 

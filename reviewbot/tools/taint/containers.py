@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reviewbot.tools.taint.operations import element, position
-from reviewbot.tools.taint.values import CLEAN, Value, merged, mixed, plain
+from reviewbot.tools.taint.operations import container, pair, position
+from reviewbot.tools.taint.values import CLEAN, Value, element, is_container, joined, merged, mixed, plain
 
 if TYPE_CHECKING:
     from reviewbot.tools.taint.flow import Call
@@ -27,8 +27,32 @@ def after(call: Call, receiver: Value) -> Value:
     """What a container holds after one of its methods has run."""
     items = None if receiver.items is None else _changed(dict(receiver.items), call, receiver.form)
     if items is None or len(items) > _MOST_ITEMS:
-        return Value(merged([receiver, *call.given]), path=receiver.path, form=receiver.form)
+        each = _filled(call, receiver) if is_container(receiver) else None
+        return Value(merged([receiver, *call.given]), path=receiver.path, form=receiver.form, each=each)
     return Value(merged(items.values()), path=receiver.path, items=items, form=receiver.form)
+
+
+def _filled(call: Call, receiver: Value) -> Value | None:
+    """What iterating over a container gives after one of its methods has put something in."""
+    if call.name in EMPTIES:
+        return element(receiver)
+    if call.name in ("append", "add", "appendleft", "insert") and receiver.form != "dict" and call.args:
+        return joined([element(receiver), call.args[-1]])
+    if call.name in ("extend", "update") and call.args and not call.keywords and is_container(call.args[0]):
+        return joined([element(receiver), element(call.args[0])])
+    if call.name in ("setdefault", "__setitem__") and receiver.form == "dict" and call.args:
+        return joined([element(receiver), plain(call.args[0])])
+    return None
+
+
+def parts_of(name: str, receiver: Value) -> Value | None:
+    """What `keys`, `values` or `items` of a dict gives; None where its keys and values are not told apart."""
+    if receiver.form != "dict" or not is_container(receiver):
+        return None
+    keys = element(receiver)
+    values = joined(list(receiver.items.values())) if receiver.items else plain(receiver)
+    each = {"keys": keys, "values": values, "items": pair(keys, values)}.get(name)
+    return None if each is None else container(each)
 
 
 def looked_up(call: Call, receiver: Value) -> Value | None:

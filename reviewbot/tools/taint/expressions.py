@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING
 from reviewbot.tools.taint import constants
 from reviewbot.tools.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
 from reviewbot.tools.taint.members import Members
-from reviewbot.tools.taint.operations import PATH, combined, element, position
+from reviewbot.tools.taint.operations import PATH, combined, container, position
 from reviewbot.tools.taint.places import place, shown
 from reviewbot.tools.taint.targets import Targets
 from reviewbot.tools.taint.texts import composed, without
-from reviewbot.tools.taint.values import BUILT, CLEAN, MEMBER, UPLOAD, Value, joined, merged, mixed, plain
+from reviewbot.tools.taint.values import (
+    ALL,
+    BUILT,
+    CLEAN,
+    MEMBER,
+    UPLOAD,
+    YIELDED,
+    Value,
+    element,
+    joined,
+    merged,
+    mixed,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +39,9 @@ _DEEPEST = 60
 
 _STEPS = 3
 """Of the budget for one expression, which costs as much as so many steps of other checks."""
+
+_NUMERIC_FORMATS = tuple("bdeEfFgGoxX%")
+"""How the format of a number ends; a text cannot be written in it."""
 
 _PARSED = frozenset({"netloc", "hostname", "host", "scheme", "path", "query"})
 
@@ -234,7 +250,7 @@ class Expressions:
         value = self.value(node.value, scope)
         if node.conversion == ord("r"):
             value = value.marked("log", "header")
-        return value
+        return value.marked(ALL) if _is_numeric(node.format_spec) else value
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
         found = self.values(node.elts, scope)
@@ -246,15 +262,17 @@ class Expressions:
     def _mapping(self, node: ast.Dict, scope: Scope) -> Value:
         items: dict[object, Value] | None = {}
         found: list[Value] = []
+        keys: list[Value] = []
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.value(item, scope)
             found.append(value)
-            name = self.value(key, scope) if key is not None else CLEAN
+            name = self.value(key, scope) if key is not None else element(value)
+            keys.append(name)
             if items is not None and name.known:
                 items[name.const] = value
             else:
                 items = None
-        return Value(merged(found), items=items, form="dict")
+        return Value(merged(found), items=items, form="dict", each=joined(keys) if items is None else None)
 
     def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.value(node.value, scope)
@@ -275,14 +293,23 @@ class Expressions:
                 self.value(test, inner)
                 self._guards.refine(test, truth=True, scope=inner, evaluate=self.value)
         if isinstance(node, ast.DictComp):
-            held = self.values([node.key, node.value], inner)
-            return Value(merged(held), form="dict")
-        return Value(self.value(node.elt, inner).taints, form="list")
+            key, held = self.values([node.key, node.value], inner)
+            return Value(merged([key, held]), form="dict", each=plain(key))
+        return container(self.value(node.elt, inner))
 
     def _inner(self, node: ast.Await | ast.Starred, scope: Scope) -> Value:
         return self.value(node.value, scope)
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, scope: Scope) -> Value:
         if node.value is not None:
-            self._here.returns.append(self.value(node.value, scope))
+            value = self.value(node.value, scope)
+            several = isinstance(node, ast.Yield) and value.form == "tuple"
+            self._here.returns.append(container(value, YIELDED) if several else value)
         return CLEAN
+
+
+def _is_numeric(spec: ast.expr | None) -> bool:
+    """Whether a format lets only numbers through: `f"{value:04d}"`."""
+    parts = spec.values if isinstance(spec, ast.JoinedStr) else []
+    last = parts[-1] if parts else None
+    return isinstance(last, ast.Constant) and isinstance(last.value, str) and last.value.endswith(_NUMERIC_FORMATS)

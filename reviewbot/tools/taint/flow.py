@@ -78,6 +78,8 @@ class Flow:
     """What instances of a class hold, by class and attribute."""
     summaries: dict[int, Value] = field(default_factory=dict)
     """What a function returns, in terms of its parameters."""
+    quoting: dict[int, bool] = field(default_factory=dict)
+    """Whether the code of a function that is called like one that escapes writes quotes."""
     frameworks: frozenset[str] = _NOTHING
     """The packages that the file imports."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint.annotations import Annotations
@@ -15,7 +16,7 @@ from reviewbot.tools.taint.guards import Guards
 from reviewbot.tools.taint.index import route
 from reviewbot.tools.taint.operations import PATH
 from reviewbot.tools.taint.statements import Statements
-from reviewbot.tools.taint.values import CLEAN, OBJECT, Function, Value, joined, merged
+from reviewbot.tools.taint.values import CLEAN, OBJECT, Function, Value, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,9 @@ _PART = re.compile(
 
 _MOST_TIMES = 3
 """That one function is followed: one that is defined inside a loop is met in each round."""
+
+_MAX_ITEMS = 20
+"""Items of what a function returns that are told apart; a longer container is taken as a whole."""
 
 _WITH_SLASHES = frozenset({"path", "re"})
 _TEXTS = frozenset({"string", "str", "any", ""})
@@ -77,7 +81,7 @@ class Functions:
             return Value(path=f"{function.owner}()")
         declared, words = self._annotations.of(function, arg, scope), self._flow.knowledge.words
         annotation = declared.path
-        unsaid = not annotation and arg.arg in words["request.names"]
+        unsaid = not annotation and arg.arg in words["request.names"] and not self._is_of_client(function.owner)
         if unsaid or is_request(annotation, self._flow.knowledge):
             return Value(path="request")
         rest = arg in (function.node.args.vararg, function.node.args.kwarg)
@@ -92,6 +96,11 @@ class Functions:
         if arg is first and ",".join(other.arg for other in function.parameters[:2]) in words["handler.events"]:
             return source("remote", arg, arg.arg, "", OBJECT)
         return parameter(function, arg, PATH if annotation in ("pathlib.Path", "Path") else "")
+
+    def _is_of_client(self, owner: str) -> bool:
+        """Whether a class is one of a package that sends requests."""
+        bases = self._flow.bases.get(owner, ())
+        return any(base.partition(".")[0] in self._flow.knowledge.words["request.clients"] for base in bases)
 
     def _of_route(self, arg: ast.arg, pattern: str) -> Value:
         """A parameter that a framework fills from the address, or from the query where it does that by itself."""
@@ -114,4 +123,4 @@ def _returned(values: Sequence[Value]) -> Value:
     if not values:
         return CLEAN
     value = joined(list(values))
-    return value if value.items is None else Value(merged(values), path=value.path, form=value.form)
+    return value if value.items is None or len(value.items) <= _MAX_ITEMS else replace(value, items=None)

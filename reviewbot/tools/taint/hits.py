@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.tools.taint.knowledge import words_of
 from reviewbot.tools.taint.values import (
     ALL,
     BUILT,
@@ -53,6 +54,7 @@ class Hits:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
+        self._code_words = knowledge.words["parameters.code"]
         self._outside: dict[tuple[str, int], Hit] = {}
         self._of: dict[int, dict[tuple[str, int, str], Hit]] = {}
         self._calls: dict[tuple[int, str], bool] = {}
@@ -115,7 +117,8 @@ class Hits:
             how = hit.taint.how
             weak = UNSEEN in how or MEMBER in how or (kind.built and BUILT not in how)
             constant = not self._calls.get((owner, hit.taint.origin.text), True)
-            if "parameter" in kind.suffixes and not weak and not constant and not hit.reaches:
+            meant = hit.kind == "code" and not self._code_words.isdisjoint(words_of(hit.taint.origin.text))
+            if "parameter" in kind.suffixes and not (weak or constant or meant or hit.reaches):
                 yield hit
 
     def _found(self, hit: Hit, suffix: str) -> Found:

@@ -7,13 +7,30 @@ from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint import constants
 from reviewbot.tools.taint.texts import composed
-from reviewbot.tools.taint.values import BUILT, CLEAN, PLACED, UNKNOWN, Value, joined, merged, mixed
+from reviewbot.tools.taint.values import (
+    ALL,
+    BUILT,
+    CLEAN,
+    NUMBER,
+    PLACED,
+    SEQUENCES,
+    UNKNOWN,
+    Value,
+    element,
+    is_container,
+    joined,
+    merged,
+    mixed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PATH = "pathlib.Path()"
 """What a path object is called, however it was made."""
+
+_NUMERIC = (ast.Sub, ast.FloorDiv, ast.Pow)
+"""Operations that make a number of whatever is not a number, or fail, where the other side is one."""
 
 
 def combined(operation: ast.operator, left: Value, right: Value) -> Value:
@@ -25,11 +42,15 @@ def combined(operation: ast.operator, left: Value, right: Value) -> Value:
         if left.form or right.form:
             return _concatenated(left, right)
         return composed([left, right])
+    if isinstance(operation, ast.Mult) and (repeated := next(filter(_is_sequence, (left, right)), None)) is not None:
+        return _repeated(repeated)
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
         placed = right if left.taints else right.marked(PLACED)
         return Value(merged([left, placed]), path=PATH).became(BUILT)
     if isinstance(operation, ast.Mod) and isinstance(left.const, str):
         return formatted(left, [right])
+    if isinstance(operation, _NUMERIC) and any(isinstance(side.const, (int, float)) for side in (left, right)):
+        left, right = (side.marked(ALL).became(NUMBER) for side in (left, right))
     return mixed([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
 
 
@@ -47,17 +68,29 @@ def formatted(pattern: Value, given: Sequence[Value]) -> Value:
     return composed([lead, mixed(values), rest])
 
 
-def element(value: Value) -> Value:
-    """An item of a container of which nothing more is known."""
-    if value.items is not None and value.form in ("list", "tuple", "set") and value.items:
-        return joined(list(value.items.values()))
-    path = f"{value.path}[]" if value.path else ""
-    return Value(value.taints, path=path) if value.taints or path else CLEAN
+def container(each: Value, form: str = "list") -> Value:
+    """A container of which only is known what iterating over it gives."""
+    return Value(each.taints, form=form, each=each)
+
+
+def pair(first: Value, second: Value) -> Value:
+    """A tuple of two."""
+    return Value(merged([first, second]), items={0: first, 1: second}, form="tuple")
+
+
+def _repeated(sequence: Value) -> Value:
+    """A text or a list that is repeated: how often it is does not stand in it."""
+    return container(element(sequence), sequence.form) if sequence.form else CLEAN
+
+
+def _is_sequence(value: Value) -> bool:
+    return isinstance(value.const, (str, bytes)) or (value.form in SEQUENCES and is_container(value))
 
 
 def _concatenated(left: Value, right: Value) -> Value:
     if left.items is None or right.items is None or "dict" in (left.form, right.form):
-        return Value(merged([left, right]), form=left.form or right.form)
+        each = joined([element(left), element(right)]) if is_container(left) and is_container(right) else None
+        return Value(merged([left, right]), form=left.form or right.form, each=each)
     return Value(
         merged([left, right]), items=dict(enumerate([*left.items.values(), *right.items.values()])), form=left.form
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from reviewbot.tools.taint import containers
 from reviewbot.tools.taint.flow import Call, Flow, is_request, referred, source
 from reviewbot.tools.taint.guards import anchored
 from reviewbot.tools.taint.knowledge import words_of
-from reviewbot.tools.taint.operations import formatted
+from reviewbot.tools.taint.operations import container, formatted, pair
 from reviewbot.tools.taint.places import shown
 from reviewbot.tools.taint.texts import composed, without
 from reviewbot.tools.taint.values import (
@@ -22,7 +23,10 @@ from reviewbot.tools.taint.values import (
     PLACED,
     RESOLVED,
     UNSEEN,
+    YIELDED,
     Value,
+    element,
+    is_container,
     merged,
     mixed,
     plain,
@@ -59,6 +63,9 @@ class Results:
             "min": _limited,
             "re.sub": lambda call, _: mixed(call.args[1:]),
             "collections.deque": _listed,
+            "enumerate": lambda call, value: container(pair(CLEAN, element(call.args[0]))) if call.args else value,
+            "zip": _zipped,
+            "map": self._mapped,
             **dict.fromkeys(_COPIES, _listed),
         }
 
@@ -120,6 +127,15 @@ class Results:
             return value if handle is None else handle(call, value)
         return CLEAN if call.path in words["passes.drops"] else None
 
+    def _mapped(self, call: Call, value: Value) -> Value:
+        """What a function makes of each item, where it is one that makes values harmless."""
+        if not call.args:
+            return value
+        made = call.node.args[0]
+        if isinstance(made, ast.Lambda) and not _uses_its_parameters(made):
+            return container(call.args[0])
+        return value.marked(*self._knowledge.sanitizers.get(call.args[0].path, ()))
+
     def _by_what_it_is(self, call: Call) -> Value:
         """What a call returns as its receiver and the words of its name have it."""
         if not self._knowledge.words["checks.good"].isdisjoint(words_of(call.name)):
@@ -149,7 +165,8 @@ class Results:
         if call.name == "replace":
             return _replaced(call, receiver)
         if call.name in self._knowledge.words["passes.methods"]:
-            value = mixed([receiver, *call.given]) if call.name in _WHOLE else plain(receiver)
+            told = containers.parts_of(call.name, receiver)
+            value = mixed([receiver, *call.given]) if call.name in _WHOLE else told or plain(receiver)
             if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
                 value = value.marked("log", "header", "mail")
             return value.marked(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
@@ -164,7 +181,7 @@ class Results:
         if words[-1] in self._knowledge.words["passes.drops_last"]:
             return CLEAN
         if not receiver.taints and any(is_request(arg.path, self._knowledge) for arg in call.args):
-            if not _REQUEST_WORDS.isdisjoint(words):
+            if not _REQUEST_WORDS.isdisjoint(words) and not self._answers(words):
                 harmless = self._knowledge.harmless_by_name(call.name)
                 return source("remote", call.node, f"{call.shown}()", "", UNSEEN).marked(*harmless)
             return CLEAN
@@ -172,6 +189,10 @@ class Results:
         taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
         value = Value(taints).marked(*self._knowledge.harmless_by_name(call.name))
         return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
+
+    def _answers(self, words: list[str]) -> bool:
+        """Whether a function that is given a request returns the answer to it: `handle_request`, not `read_request`."""
+        return words[-1] in ("request", "req") and words[0] not in self._knowledge.words["passes.request_readers"]
 
 
 def _is_followed(value: Value) -> bool:
@@ -216,7 +237,10 @@ def _listed(call: Call, value: Value) -> Value:
     """A container made from another one, or from nothing."""
     form = _COPIES.get(call.path, "list")
     if len(call.args) == 1:
-        return replace(call.args[0], form=form, path="")
+        given = call.args[0]
+        if form != "dict" and given.form in ("dict", YIELDED) and is_container(given):
+            return container(element(given), form)
+        return replace(given, form=form, path="")
     if form == "dict" and not call.args:
         return Value(value.taints, items=dict(call.keywords), form=form)
     return Value(items={}, form=form) if not call.args else value
@@ -225,11 +249,24 @@ def _listed(call: Call, value: Value) -> Value:
 def _connected(between: Value, parts: Value) -> Value:
     """What a text makes of a list that it joins."""
     if parts.items is None or parts.form not in ("list", "tuple"):
-        return mixed([between, parts], BUILT)
+        return mixed([between, element(parts)], BUILT)
     held: list[Value] = []
     for part in parts.items.values():
         held += [between, part] if held else [part]
     return composed(held)
+
+
+def _uses_its_parameters(node: ast.Lambda) -> bool:
+    names = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)}
+    return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node.body))
+
+
+def _zipped(call: Call, value: Value) -> Value:
+    """The items of several containers side by side."""
+    if any(isinstance(arg, ast.Starred) for arg in call.node.args):
+        return value
+    each = [element(arg) for arg in call.args]
+    return container(Value(merged(each), items=dict(enumerate(each)), form="tuple"))
 
 
 def _replaced(call: Call, receiver: Value) -> Value:

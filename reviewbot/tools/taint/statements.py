@@ -11,11 +11,11 @@ from reviewbot.context.python_text import imported
 from reviewbot.tools.taint import constants
 from reviewbot.tools.taint.index import changed_names
 from reviewbot.tools.taint.knowledge import words_of
-from reviewbot.tools.taint.operations import combined, element
+from reviewbot.tools.taint.operations import combined
 from reviewbot.tools.taint.patterns import always, bind_names, constants_of, never
 from reviewbot.tools.taint.places import place
 from reviewbot.tools.taint.summaries import Called, raises, stops
-from reviewbot.tools.taint.values import ALL, CLEAN, UNKNOWN, Value
+from reviewbot.tools.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -295,7 +295,8 @@ class Statements:
             value = self._value(item.context_expr, scope)
             trusted = trusted and self._lets_through(item.context_expr, value, scope)
             if item.optional_vars is not None:
-                self._expressions.targets.bind(item.optional_vars, value, scope)
+                entered = element(value) if value.form == YIELDED else value
+                self._expressions.targets.bind(item.optional_vars, entered, scope)
         if trusted:
             self.run(node.body, scope)
             return

@@ -26,6 +26,9 @@ _STOPS_BY_NAME = frozenset({"abort", "fail", "die", "exit", "quit", "raise_error
 
 _METHODS_THAT_STOP = frozenset({("self", "fail"), ("parser", "error"), ("parser", "exit")})
 _PARSER = "argparse.ArgumentParser()"
+_QUOTES = frozenset("'\"`[\\&")
+"""One of them stands in the code of whatever escapes or quotes a text."""
+
 _NO_CHECKS = frozenset({"len", "isinstance", "type", "print", "bool", "str", "repr", "format"})
 _COUNTED = frozenset({"len", "abs", "round"})
 _NUMBERS = frozenset({"int", "float", "uuid.UUID", "UUID", "ipaddress.ip_address"})
@@ -76,17 +79,33 @@ class Summaries:
             return mixed(call.given)
         return self._returned(returned, given, call, function)
 
+    def escaped(self, call: Call, number: int) -> frozenset[str]:
+        """The kinds that a function ends which says by its name that it escapes, and whose code writes quotes."""
+        kinds = self._flow.knowledge.harmless_by_name(self._flow.functions[number].node.name) - {ALL}
+        if not kinds or not any(value.taints for value in call.given):
+            return frozenset()
+        if number not in self._flow.quoting:
+            self._flow.quoting[number] = _writes_quotes(self._flow.functions[number].node, self._flow)
+        return kinds if self._flow.quoting[number] else frozenset()
+
     def _returned(self, returned: Value, given: dict[str, Value], call: Call, function: Function) -> Value:
-        if not returned.taints:
+        """What is returned, item by item where its items are told apart, with the arguments in place of parameters."""
+        if not returned.is_tainted:
             return returned
+        each = None if returned.each is None else self._returned(returned.each, given, call, function)
+        items = None
+        if returned.items is not None:
+            self._flow.budget.spend(len(returned.items))
+            items = {key: self._returned(item, given, call, function) for key, item in returned.items.items()}
         found: list[Value] = []
         for taint in returned.taints:
+            self._flow.budget.spend()
             if taint.origin.owner != function.number:
                 found.append(Value((taint,)))
                 continue
             arg = given.get(taint.origin.text, CLEAN)
             found.append(Value(tuple(_through(inner, taint, call, function) for inner in arg.taints)))
-        return Value(merged(found), path=returned.path, lead=returned.lead, form=returned.form)
+        return Value(merged(found), path=returned.path, items=items, lead=returned.lead, form=returned.form, each=each)
 
     def _given(self, call: Call, function: Function) -> dict[str, Value]:
         """The arguments by the names of the parameters."""
@@ -102,6 +121,16 @@ class Summaries:
             known = {arg.arg for arg in function.parameters}
             given[arguments.kwarg.arg] = mixed(value for name, value in call.keywords.items() if name not in known)
         return given
+
+
+def _writes_quotes(node: ast.FunctionDef | ast.AsyncFunctionDef, flow: Flow) -> bool:
+    """Whether a text in the code of a function, which is not its documentation, has a character to quote with."""
+    statements = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    for inner in (inner for statement in statements for inner in ast.walk(statement)):
+        flow.budget.spend()
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and not _QUOTES.isdisjoint(inner.value):
+            return True
+    return False
 
 
 def _through(outer: Taint, inner: Taint, call: Call, function: Function) -> Taint:

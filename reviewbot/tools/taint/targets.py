@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reviewbot.tools.taint.operations import element
 from reviewbot.tools.taint.places import place
-from reviewbot.tools.taint.values import CLEAN, Value, merged, plain
+from reviewbot.tools.taint.values import CLEAN, SEQUENCES, Value, element, is_container, joined, merged, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +59,10 @@ class Targets:
         if items is not None:
             items[index.const] = value
         held = merged(items.values()) if items is not None else merged([base, value])
-        scope.put(name, key, Value(held, path=base.path, items=items, form=base.form or "dict"))
+        each = None
+        if items is None and is_container(base):
+            each = joined([element(base), value if base.form in SEQUENCES else plain(index)])
+        scope.put(name, key, Value(held, path=base.path, items=items, form=base.form or "dict", each=each))
         inner_name, inner_key = place(target)
         if inner_name and scope.get(inner_key) is not None:
             scope.put(inner_name, inner_key, value)

@@ -58,6 +58,12 @@ class Unknown:
 
 UNKNOWN = Unknown()
 
+YIELDED = "yielded"
+"""In `Value.form`: a generator gives it, one at a time."""
+
+SEQUENCES = ("list", "tuple", "set")
+"""Forms of containers that iterate over their items."""
+
 REACHES = ("remote", "typed", "local", "parameter")
 """Of a source, the strongest first."""
 
@@ -110,19 +116,27 @@ class Value:
     """Constants of which it has one."""
     lead: str = ""
     """How a text begins that was put together, as far as that is constant."""
+    each: Value | None = None
+    """What iterating over a container gives, of a dict its keys; None where that is not told apart."""
 
     @property
     def known(self) -> bool:
         """Whether it is a constant."""
         return self.const is not UNKNOWN
 
+    @property
+    def is_tainted(self) -> bool:
+        """Whether the value, or a key of it, holds something that comes from outside."""
+        return bool(self.taints) or (self.each is not None and bool(self.each.taints))
+
     def marked(self, *kinds: str) -> Value:
         """The same value, harmless for these kinds."""
-        if not self.taints or not kinds:
+        if not kinds or not self.is_tainted:
             return self
         taints = tuple(taint._replace(safe=taint.safe | set(kinds)) for taint in self.taints)
         items = None if self.items is None else {key: item.marked(*kinds) for key, item in self.items.items()}
-        return replace(self, taints=taints, items=items)
+        each = None if self.each is None else self.each.marked(*kinds)
+        return replace(self, taints=taints, items=items, each=each)
 
     def became(self, *how: str) -> Value:
         """The same value, with what happened to it."""
@@ -213,7 +227,9 @@ def joined(values: list[Value]) -> Value:
     about = first.about if all(value.about is first.about for value in values) else None
     lead = next((value.lead for value in values if value.lead), "")
     choices = () if same["const"] is not UNKNOWN else _choices(values)
-    return Value(merged(values), items=_joined_items(values), about=about, choices=choices, lead=lead, **same)
+    items = _joined_items(values)
+    each = None if items is not None else _joined_each(values)
+    return Value(merged(values), items=items, about=about, choices=choices, lead=lead, each=each, **same)
 
 
 def _choices(values: list[Value]) -> tuple[object, ...]:
@@ -226,7 +242,35 @@ def _choices(values: list[Value]) -> tuple[object, ...]:
     return tuple(found)
 
 
+def element(value: Value) -> Value:
+    """What iterating over a value gives: an item of a list, a key of a dict."""
+    if value.each is not None:
+        return value.each
+    if value.form == "dict" and value.items is not None:
+        return CLEAN  # constant keys
+    if value.items and value.form in SEQUENCES:
+        return joined(list(value.items.values()))
+    path = f"{value.path}[]" if value.path else ""
+    return Value(value.taints, path=path) if value.taints or path else CLEAN
+
+
+def is_container(value: Value) -> bool:
+    """Whether it is known what iterating over a value gives."""
+    return value.each is not None or (value.items is not None and value.form in (*SEQUENCES, "dict"))
+
+
+def _joined_each(values: list[Value]) -> Value | None:
+    """What iterating gives where all values are containers; None, over which nothing iterates, is passed over."""
+    values = [value for value in values if value.const is not None]
+    if not values or not all(map(is_container, values)):
+        return None
+    given = [element(value) for value in values if value.items != {}]
+    return joined(given) if given else CLEAN
+
+
 def _joined_items(values: list[Value]) -> Mapping[Any, Value] | None:
+    """The items by key where all values have the same keys; None, which has no items, is passed over."""
+    values = [value for value in values if value.const is not None] or values
     keys = [None if value.items is None else list(value.items) for value in values]
     if keys[0] is None or any(other != keys[0] for other in keys):
         return None
