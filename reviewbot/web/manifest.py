@@ -6,7 +6,7 @@ https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-fro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypedDict
 
 PERMISSIONS: Final[Mapping[str, str]] = {
     "contents": "read",
@@ -33,8 +33,28 @@ SENT_ANYWAY: Final = frozenset({"installation", "installation_repositories"})
 DESCRIPTION: Final = "Reviews pull requests: one review, what it looked at, and what it did not."
 
 
-def manifest(name: str, public_url: str, callback_url: str) -> dict[str, object]:
-    """The manifest of one installation's App, as JSON values.
+class Hook(TypedDict):
+    """Where events go."""
+
+    url: str
+    active: bool
+
+
+class Manifest(TypedDict):
+    """What the host is sent, as JSON values."""
+
+    name: str
+    url: str
+    description: str
+    hook_attributes: Hook
+    redirect_url: str
+    public: bool
+    default_permissions: dict[str, str]
+    default_events: list[str]
+
+
+def manifest(name: str, public_url: str, callback_url: str) -> Manifest:
+    """The manifest of one installation's App.
 
     Args:
         name: unique on the whole host; at most 34 characters.

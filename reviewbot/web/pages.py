@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 
 from markupsafe import Markup
 
-from reviewbot.web.manifest import PERMISSIONS
+from reviewbot.web.manifest import PERMISSIONS, Manifest
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8886; --strong: #1f6feb; }
@@ -41,17 +43,51 @@ def policy(form_target: str) -> str:
     )
 
 
-def start_page(values: dict[str, str], manifest: dict[str, object] | None, target: str, problem: str = "") -> str:
-    """The first page. `manifest` is None where `values` do not make one yet; `target` is where it is posted to."""
-    wrong = Markup('<section class="bad"><p>{}</p></section>').format(problem) if problem else Markup("")
-    go = Markup("")
-    if manifest is not None:
-        go = Markup(
-            '<form action="{}" method="post"><input type="hidden" name="manifest" value="{}">'
-            "<p>The App <b>{}</b> will receive its events at <code>{}</code>.</p>"
-            "<button>Create the App on GitHub</button></form>"
-        ).format(target, json.dumps(manifest), values["name"], f"{values['public_url']}/webhook")
-    return _page("Set up reviewbot", Markup("{}{}{}{}").format(_INTRODUCTION, wrong, _section(go), _options(values)))
+@dataclass(frozen=True)
+class StartPage:
+    """What the first page shows."""
+
+    values: Mapping[str, str]
+    """The fields of its form: public_url, name, organisation."""
+    form_token: str
+    configured: str | None
+    """The address of this server that the operator configured."""
+    manifest: Manifest | None = None
+    """None where `values` do not make one yet."""
+    target: str = ""
+    """Where the manifest is posted to."""
+    problem: str = ""
+
+
+def start_page(page: StartPage) -> str:
+    """The first page. It names each address that the manifest carries."""
+    wrong = Markup('<section class="bad"><p>{}</p></section>').format(page.problem) if page.problem else Markup("")
+    go = Markup("") if page.manifest is None else _creation(page, page.manifest)
+    return _page("Set up reviewbot", Markup("{}{}{}{}").format(_INTRODUCTION, wrong, _section(go), _options(page)))
+
+
+def _creation(page: StartPage, manifest: Manifest) -> Markup:
+    other = page.configured is not None and manifest["url"] != page.configured
+    warning = Markup(
+        "<p><b>These addresses were entered here; REVIEWBOT_PUBLIC_URL is <code>{}</code>.</b></p>"
+    ).format(page.configured)
+    return Markup(
+        '<form action="{}" method="post"><input type="hidden" name="manifest" value="{}">'
+        "<p>The App <b>{}</b> of <b>{}</b> gets these addresses:</p><table>"
+        "<tr><td>its events go to</td><td><code>{}</code></td></tr>"
+        "<tr><td>the code for its private key goes to</td><td><code>{}</code></td></tr>"
+        "<tr><td>its home page is</td><td><code>{}</code></td></tr></table>{}"
+        "<button>Create the App on GitHub</button></form>"
+    ).format(
+        page.target,
+        json.dumps(manifest),
+        manifest["name"],
+        page.values["organisation"] or "your own account",
+        manifest["hook_attributes"]["url"],
+        manifest["redirect_url"],
+        manifest["url"],
+        warning if other else Markup(""),
+    )
 
 
 def done_page(slug: str, kept: str, install_url: str) -> str:
@@ -88,9 +124,10 @@ def _section(content: Markup) -> Markup:
     return Markup("<section>{}</section>").format(content) if content else Markup("")
 
 
-def _options(values: dict[str, str]) -> Markup:
+def _options(page: StartPage) -> Markup:
     return Markup(
-        '<form action="/setup" method="get"><section><h2>Addresses</h2>'
+        '<form action="/setup" method="post"><input type="hidden" name="form_token" value="{form_token}">'
+        "<section><h2>Addresses</h2>"
         '<label for="public_url">Address of this server, as GitHub reaches it</label>'
         '<input id="public_url" name="public_url" type="url" required value="{public_url}" '
         'placeholder="https://reviews.example.org">'
@@ -101,7 +138,7 @@ def _options(values: dict[str, str]) -> Markup:
         '<input id="organisation" name="organisation" maxlength="39" value="{organisation}">'
         "<small>Empty: your own account.</small><br>"
         '<button class="second">Use these</button></section></form>'
-    ).format(**values)
+    ).format(form_token=page.form_token, **page.values)
 
 
 def _page(title: str, body: Markup) -> str:

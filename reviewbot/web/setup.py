@@ -1,8 +1,10 @@
-"""`/setup`: from nothing to an App with stored credentials, for whoever holds the token that the server printed.
+"""`/setup`: from nothing to an App with stored credentials, for the person who has the token that the server printed.
 
-Where a request comes from lets nobody in: a proxy that ends TLS here may say nothing of whom it speaks for.
-The manifest is posted to GitHub by the browser; GitHub sends the browser back with a code that is exchanged once. Who
-began is who may finish: a state goes along, and the browser holds its other half.
+The address that a request comes from lets no one in: a proxy that ends TLS here may say nothing of the client it
+speaks for. What the manifest will carry is the operator's configuration, or what was entered in the page's own form:
+it is posted with a token of that page, so that a link cannot change where the App's events and its key go.
+The manifest is posted to GitHub by the browser; GitHub sends the browser back with a code that is exchanged once. The
+browser that began is the one that may finish: a state goes along, and the browser holds its other half.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote
@@ -23,8 +26,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from reviewbot.errors import ConfigError, HostError
 from reviewbot.service.credentials import Credentials
 from reviewbot.service.environment import checked_url
-from reviewbot.web.manifest import manifest
-from reviewbot.web.pages import done_page, policy, problem_page, start_page
+from reviewbot.web.manifest import Manifest, manifest
+from reviewbot.web.pages import StartPage, done_page, policy, problem_page, start_page
 from reviewbot.web.parts import SetupParts
 from reviewbot.web.peers import peer_of
 
@@ -32,14 +35,20 @@ COOKIE = "reviewbot_setup"
 LIFETIME_S = 3_600
 """GitHub's codes live as long."""
 
-MOST_BEGUN = 32
+MAX_STATES = 32
 """States that are remembered; of more, the oldest are dropped."""
+
+MAX_FORM_BYTES = 8 * 1024
+"""Of the page's own form: three short texts and a token."""
+
+_LENGTHS = {"public_url": 300, "name": 34, "organisation": 39}
+"""The fields of the form, and how much of each is read."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,33}")
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 
 
-class Begun(NamedTuple):
+class State(NamedTuple):
     """A setup under way."""
 
     browser: str
@@ -47,53 +56,68 @@ class Begun(NamedTuple):
     until: float
 
 
-class Desk:
-    """Who may come in, and which states are open. One for each application."""
+@dataclass(frozen=True)
+class Session:
+    """A browser that showed the server's token."""
+
+    form_token: str
+    """Stands in the page's form: a page of another site cannot read it."""
+    name: str
+    """Proposed for the App."""
+    entered: Mapping[str, str] = field(default_factory=dict)
+    """What was posted, by the names of `_LENGTHS`; empty before."""
+
+
+class Sessions:
+    """The browsers that were let in, and the states that are open. One for each application."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = Lock()
         self._token: str | None = token
-        self._admitted: set[str] = set()
-        self._begun: dict[str, Begun] = {}
+        self._sessions: dict[str, Session] = {}
+        self._states: dict[str, State] = {}
 
     def admit(self, token: str) -> str | None:
-        """A pass for the browser that shows the token first; nobody gets a second one for it."""
+        """The cookie of a new session for the browser that shows the token first; None for every other."""
         with self._lock:
-            if self._token is None or not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
+            if self._token is None or not _equal(token, self._token):
                 return None
             self._token = None
             browser = secrets.token_urlsafe(32)
-            self._admitted.add(browser)
+            self._sessions[browser] = Session(secrets.token_urlsafe(32), f"reviewbot-{secrets.token_hex(3)}")
             return browser
 
-    def knows(self, browser: str) -> bool:
-        """Whether this browser has a pass."""
+    def find(self, browser: str) -> Session | None:
+        """The session of a cookie."""
         with self._lock:
-            return browser in self._admitted
+            return self._sessions.get(browser)
+
+    def enter(self, browser: str, entered: Mapping[str, str]) -> None:
+        """Keep what a session's form was posted with."""
+        with self._lock:
+            self._sessions[browser] = replace(self._sessions[browser], entered=dict(entered))
 
     def begin(self, browser: str) -> str:
         """A new state for this browser."""
         state = secrets.token_urlsafe(32)
         with self._lock:
-            self._begun[state] = Begun(browser, self._clock() + LIFETIME_S)
-            while len(self._begun) > MOST_BEGUN:
-                del self._begun[next(iter(self._begun))]
+            self._states[state] = State(browser, self._clock() + LIFETIME_S)
+            while len(self._states) > MAX_STATES:
+                del self._states[next(iter(self._states))]
         return state
 
     def finish(self, state: str, browser: str) -> bool:
         """Whether this browser began this state, and not too long ago. A state is good for one answer."""
         with self._lock:
-            begun = self._begun.pop(state, None)
-        if begun is None or self._clock() > begun.until:
-            return False
-        return hmac.compare_digest(begun.browser.encode(), browser.encode("utf-8", "replace"))
+            begun = self._states.pop(state, None)
+        return begun is not None and self._clock() <= begun.until and _equal(browser, begun.browser)
 
 
 def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | None]) -> Blueprint:
-    """`GET /setup` and where GitHub sends the browser back to."""
+    """`GET /setup`, its form, and where GitHub sends the browser back to."""
     blueprint = Blueprint("setup", __name__)
-    desk = Desk(parts.token)
+    sessions = Sessions(parts.token)
 
     @blueprint.before_request
     def only_once() -> None:
@@ -103,13 +127,17 @@ def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | N
     @blueprint.get("/setup", provide_automatic_options=False)
     def start() -> BaseResponse:
         if token := request.args.get("token", ""):
-            return _let_in(desk, token)
-        browser = _browser(desk)
-        return _remembered(_started(parts, desk.begin(browser)), browser)
+            return _let_in(sessions, token)
+        browser, session = _session(sessions)
+        return _remembered(_start(parts, session, sessions.begin(browser)), browser)
+
+    @blueprint.post("/setup", provide_automatic_options=False)
+    def enter() -> BaseResponse:
+        return _enter(parts, sessions)
 
     @blueprint.get("/setup/callback", provide_automatic_options=False)
     def callback() -> Response:
-        if not desk.finish(request.args.get("state", ""), request.cookies.get(COOKIE, "")):
+        if not sessions.finish(request.args.get("state", ""), request.cookies.get(COOKIE, "")):
             return _html(problem_page("This answer does not belong to a setup that was begun here."), parts, 403)
         try:
             made = parts.convert(request.args.get("code", ""))
@@ -122,20 +150,37 @@ def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | N
     return blueprint
 
 
-def _let_in(desk: Desk, token: str) -> BaseResponse:
-    """A pass for the token, and on to the page without it: addresses are kept and shown."""
-    browser = desk.admit(token)
+def _let_in(sessions: Sessions, token: str) -> BaseResponse:
+    """A cookie for the token, and on to the page without it: addresses are kept and shown."""
+    browser = sessions.admit(token)
     if browser is None:
         raise Forbidden("this token is not the one, or was used before")
     return _remembered(redirect("/setup", 303), browser)
 
 
-def _browser(desk: Desk) -> str:
-    """Who asks. Raises Forbidden for who has no pass."""
-    known = request.cookies.get(COOKIE, "")
-    if not desk.knows(known):
+def _session(sessions: Sessions) -> tuple[str, Session]:
+    """The cookie of the request and its session. Raises Forbidden where there is none."""
+    browser = request.cookies.get(COOKIE, "")
+    session = sessions.find(browser)
+    if session is None:
         raise Forbidden("open it with the address that the server printed when it started; it is good once")
-    return known
+    return browser, session
+
+
+def _enter(parts: SetupParts, sessions: Sessions) -> BaseResponse:
+    """Keep what the page's form was posted with, or say what is wrong with it. Raises Forbidden for another form."""
+    browser, session = _session(sessions)
+    request.max_content_length = MAX_FORM_BYTES
+    if not _equal(request.form.get("form_token", ""), session.form_token):
+        raise Forbidden("this form does not come from a page that was opened here; open /setup again")
+    entered = {name: request.form.get(name, "")[:length] for name, length in _LENGTHS.items()}
+    try:
+        _manifest(entered)
+    except ConfigError as error:
+        page = StartPage(entered, session.form_token, parts.public_url, problem=str(error))
+        return _remembered(_html(start_page(page), parts, 400), browser)
+    sessions.enter(browser, entered)
+    return _remembered(redirect("/setup", 303), browser)
 
 
 def _remembered(response: BaseResponse, browser: str) -> BaseResponse:
@@ -147,24 +192,17 @@ def _remembered(response: BaseResponse, browser: str) -> BaseResponse:
     return response
 
 
-def _started(parts: SetupParts, state: str) -> Response:
-    values = {
-        "public_url": request.args.get("public_url", parts.public_url or "")[:300],
-        "name": request.args.get("name", f"reviewbot-{secrets.token_hex(3)}")[:34],
-        "organisation": request.args.get("organisation", "")[:39],
-    }
-    asked = "public_url" in request.args
-    try:
-        made = _manifest(values) if asked or values["public_url"] else None
-    except ConfigError as error:
-        return _html(start_page(values, None, "", str(error)), parts, 400)
+def _start(parts: SetupParts, session: Session, state: str) -> Response:
+    """The first page, with what was entered or else configured. Nothing of the request's query counts."""
+    values = session.entered or {"public_url": parts.public_url or "", "name": session.name, "organisation": ""}
+    made = _manifest(values) if values["public_url"] else None
     owner = f"/organizations/{values['organisation']}" if values["organisation"] else ""
     target = f"{parts.web_url}{owner}/settings/apps/new?state={quote(state)}"
-    return _html(start_page(values, made, target), parts)
+    return _html(start_page(StartPage(values, session.form_token, parts.public_url, made, target)), parts)
 
 
-def _manifest(values: dict[str, str]) -> dict[str, object]:
-    """The manifest for what was entered. Raises ConfigError with words for whoever entered it."""
+def _manifest(values: Mapping[str, str]) -> Manifest:
+    """The manifest for what was entered. Raises ConfigError with words for the person who entered it."""
     public_url = checked_url("The address of this server", values["public_url"])
     if not _NAME.fullmatch(values["name"]):
         raise ConfigError("The name must have at most 34 letters, digits, blanks, dots and dashes")
@@ -173,6 +211,10 @@ def _manifest(values: dict[str, str]) -> dict[str, object]:
     # The browser comes back to where it is now: this machine, or the address that the host uses too.
     base = f"http://{request.host}" if peer_of(request) == "here" else public_url
     return manifest(values["name"], public_url, f"{base}/setup/callback")
+
+
+def _equal(given: str, known: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())
 
 
 def _html(text: str, parts: SetupParts, status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from reviewbot.errors import ConfigError, HostError
 from reviewbot.service.credentials import Credentials
 from reviewbot.web.parts import SetupParts
-from reviewbot.web.setup import LIFETIME_S, MOST_BEGUN, Desk
+from reviewbot.web.setup import LIFETIME_S, MAX_FORM_BYTES, MAX_STATES, Sessions
 from tests.webhooks import CREDENTIALS, KEY, SECRET, Service, service
 
 TOKEN = "a-token-that-was-printed"
@@ -66,6 +66,18 @@ class Browser:
     def get(self, path: str) -> TestResponse:
         return self.client.get(path, headers={"Host": self.host}, environ_overrides={"REMOTE_ADDR": self.peer})
 
+    def enter(self, **fields: str) -> TestResponse:
+        """Fill the page's own form in and post it; a redirect is followed, as browsers do."""
+        token = re.search(r'name="form_token" value="([^"]+)"', self.get("/setup").text)
+        known = {"public_url": PUBLIC, "name": "a", "organisation": "", "form_token": token[1] if token else ""}
+        answer = self.post({**known, **fields})
+        return self.get(answer.headers["Location"]) if answer.status_code == 303 else answer
+
+    def post(self, form: dict[str, str]) -> TestResponse:
+        return self.client.post(
+            "/setup", data=form, headers={"Host": self.host}, environ_overrides={"REMOTE_ADDR": self.peer}
+        )
+
 
 @pytest.fixture
 def browser(target: Service) -> Browser:
@@ -111,31 +123,76 @@ def test_with_an_app_there_is_no_setup(browser: Browser, host: Host) -> None:
     assert host.codes == []
 
 
-def test_addresses_can_be_chosen_on_the_page(browser: Browser) -> None:
-    page = browser.get("/setup?public_url=https://a.example/&name=My Bot&organisation=octo-org")
+def test_addresses_can_be_entered_on_the_page(browser: Browser) -> None:
+    page = browser.enter(public_url="https://a.example/", name="My Bot", organisation="octo-org")
     action, manifest = form_of(page)
 
     assert action.startswith("https://github.com/organizations/octo-org/settings/apps/new?state=")
     assert (manifest["name"], manifest["url"]) == ("My Bot", "https://a.example")
+    assert form_of(browser.get("/setup"))[1] == manifest
+
+
+def test_a_link_changes_nothing_of_what_the_manifest_carries(browser: Browser) -> None:
+    """With an address of the sender's the code for the App's private key would go there."""
+    plain = form_of(browser.get("/setup"))
+    link = form_of(browser.get("/setup?public_url=https://evil.example&name=evil&organisation=evil"))
+    public = Browser(browser.client, "8.8.8.8", "reviews.example.org")
+
+    assert link[1] == plain[1]
+    assert link[0].partition("?")[0] == plain[0].partition("?")[0] == "https://github.com/settings/apps/new"
+    browser.client.set_cookie("reviewbot_setup", cookie_of(browser), domain="reviews.example.org", path="/setup")
+    assert form_of(public.get("/setup?public_url=https://evil.example"))[1]["redirect_url"].startswith(PUBLIC)
+
+
+def cookie_of(browser: Browser) -> str:
+    return browser.get("/setup").headers["Set-Cookie"].partition("=")[2].partition(";")[0]
+
+
+@pytest.mark.parametrize("token", ["", "guess", "\u00e9", TOKEN])
+def test_a_form_of_another_site_changes_nothing(token: str, browser: Browser) -> None:
+    refused = browser.post({"public_url": "https://evil.example", "name": "a", "organisation": "", "form_token": token})
+
+    assert refused.status_code == 403
+    assert form_of(browser.get("/setup"))[1]["url"] == PUBLIC
+
+
+def test_a_form_without_a_pass_or_of_any_size_is_refused(target: Service, browser: Browser) -> None:
+    stranger = Browser(target.app.test_client())
+
+    assert stranger.post({"public_url": PUBLIC, "form_token": "x"}).status_code == 403
+    assert browser.enter(name="a" * MAX_FORM_BYTES).status_code == 413
+
+
+def test_the_page_shows_each_address_that_the_manifest_carries(browser: Browser) -> None:
+    pages = browser.get("/setup"), browser.enter(public_url="https://other.example", organisation="octo-org")
+    for page in pages:
+        manifest = form_of(page)[1]
+        for address in (manifest["hook_attributes"]["url"], manifest["redirect_url"], manifest["url"]):
+            assert f"<code>{address}</code>" in page.text
+
+    assert "REVIEWBOT_PUBLIC_URL is" not in pages[0].text
+    assert f"REVIEWBOT_PUBLIC_URL is <code>{PUBLIC}</code>" in pages[1].text
+    assert "<b>octo-org</b>" in pages[1].text
 
 
 @pytest.mark.parametrize(
-    "query",
+    "entered",
     [
-        "public_url=nowhere&name=a",
-        "public_url=https://a&name=%3Cb%3E",
-        "public_url=https://a&name=a&organisation=../x",
-        "public_url=&name=a",
-        'public_url="><script>alert(1)</script>&name=a',
+        {"public_url": "nowhere"},
+        {"name": "<b>"},
+        {"organisation": "../x"},
+        {"public_url": ""},
+        {"public_url": '"><script>alert(1)</script>'},
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_of_it_becomes_markup(query: str, browser: Browser) -> None:
-    page = browser.get(f"/setup?{query}")
+def test_what_cannot_be_is_refused_and_nothing_of_it_becomes_markup(entered: dict[str, str], browser: Browser) -> None:
+    page = browser.enter(**entered)
 
     assert page.status_code == 400
     assert "<script>" not in page.text
     assert "<b>" not in page.text
-    assert 'method="post"' not in page.text
+    assert 'name="manifest"' not in page.text
+    assert form_of(browser.get("/setup"))[1]["url"] == PUBLIC
 
 
 def test_without_an_address_the_page_asks_for_one_first(host: Host, tmp_path: Path) -> None:
@@ -145,7 +202,7 @@ def test_without_an_address_the_page_asks_for_one_first(host: Host, tmp_path: Pa
     page = only.get("/setup")
 
     assert page.status_code == 200
-    assert 'method="post"' not in page.text
+    assert 'name="manifest"' not in page.text
     assert 'name="public_url"' in page.text
     target.inbox.close()
 
@@ -222,14 +279,14 @@ def test_the_page_runs_nothing_and_sends_its_form_to_us_and_the_host_alone(brows
 
 def test_states_end_after_an_hour_and_there_are_not_many_of_them() -> None:
     now = [0.0]
-    desk = Desk(TOKEN, lambda: now[0])
-    old = desk.begin("b")
+    sessions = Sessions(TOKEN, lambda: now[0])
+    old = sessions.begin("b")
     now[0] = LIFETIME_S + 1
-    kept = [desk.begin("b") for _ in range(MOST_BEGUN)]
+    kept = [sessions.begin("b") for _ in range(MAX_STATES)]
 
-    assert not desk.finish(old, "b")
-    assert desk.finish(kept[-1], "b")
-    desk.begin("b")
+    assert not sessions.finish(old, "b")
+    assert sessions.finish(kept[-1], "b")
+    sessions.begin("b")
     first, *_ = kept
-    desk.begin("b")
-    assert not desk.finish(first, "b")
+    sessions.begin("b")
+    assert not sessions.finish(first, "b")

@@ -23,11 +23,12 @@ from werkzeug.test import TestResponse
 
 from reviewbot.adapters.inbox import COUNTERS, Tally
 from reviewbot.service.credentials import Credentials
+from reviewbot.web.manifest import manifest
 from reviewbot.web.metrics import ACK_BUCKETS
-from reviewbot.web.pages import done_page, policy, problem_page, start_page
+from reviewbot.web.pages import StartPage, done_page, policy, problem_page, start_page
 from reviewbot.web.parts import MAX_BODY_BYTES, SetupParts
 from reviewbot.web.server import HEADER_BYTES, WebServer
-from reviewbot.web.setup import LIFETIME_S, MOST_BEGUN, Desk
+from reviewbot.web.setup import LIFETIME_S, MAX_STATES, Sessions
 from tests.webhooks import CREDENTIALS, Service, pull_event, service
 
 TOKEN = "a-token-that-was-printed"
@@ -75,40 +76,40 @@ def get(client: FlaskClient, path: str, **headers: str) -> TestResponse:
 
 
 def test_a_guess_does_not_use_the_token_up() -> None:
-    desk = Desk(TOKEN)
+    sessions = Sessions(TOKEN)
 
-    assert [desk.admit(guess) for guess in ("", "x", TOKEN[:-1], TOKEN + "x", "\ud800")] == [None] * 5
-    browser = desk.admit(TOKEN)
+    assert [sessions.admit(guess) for guess in ("", "x", TOKEN[:-1], TOKEN + "x", "\ud800")] == [None] * 5
+    browser = sessions.admit(TOKEN)
     assert browser is not None
-    assert (desk.knows(browser), desk.knows(""), desk.knows(TOKEN)) == (True, False, False)
-    assert desk.admit(TOKEN) is None
+    assert [sessions.find(each) is not None for each in (browser, "", TOKEN)] == [True, False, False]
+    assert sessions.admit(TOKEN) is None
 
 
 def test_a_state_is_good_to_the_last_second_of_its_hour_and_once() -> None:
     now = [100.0]
-    desk = Desk(TOKEN, lambda: now[0])
-    states = [desk.begin("b") for _ in range(2)]
+    sessions = Sessions(TOKEN, lambda: now[0])
+    states = [sessions.begin("b") for _ in range(2)]
     now[0] += LIFETIME_S
 
-    assert (desk.finish(states[0], "b"), desk.finish(states[0], "b")) == (True, False)
+    assert (sessions.finish(states[0], "b"), sessions.finish(states[0], "b")) == (True, False)
     now[0] += 0.5
-    assert not desk.finish(states[1], "b")
+    assert not sessions.finish(states[1], "b")
 
 
 def test_of_the_states_that_were_begun_only_the_oldest_is_dropped() -> None:
-    desk = Desk(TOKEN)
-    states = [desk.begin("b") for _ in range(MOST_BEGUN)]
-    assert len(set(states)) == MOST_BEGUN
-    one_more = desk.begin("b")
+    sessions = Sessions(TOKEN)
+    states = [sessions.begin("b") for _ in range(MAX_STATES)]
+    assert len(set(states)) == MAX_STATES
+    one_more = sessions.begin("b")
 
-    assert [desk.finish(each, "b") for each in (*states, one_more)] == [False, *[True] * MOST_BEGUN]
+    assert [sessions.finish(each, "b") for each in (*states, one_more)] == [False, *[True] * MAX_STATES]
 
 
 def test_who_shows_anothers_state_spends_it() -> None:
-    desk = Desk(TOKEN)
-    state = desk.begin("mine")
+    sessions = Sessions(TOKEN)
+    state = sessions.begin("mine")
 
-    assert [desk.finish(state, browser) for browser in ("\ud800", "mine")] == [False, False]
+    assert [sessions.finish(state, browser) for browser in ("\ud800", "mine")] == [False, False]
 
 
 def test_who_is_turned_away_is_told_what_opens_the_door(target: Service, client: FlaskClient) -> None:
@@ -150,29 +151,33 @@ def test_the_pass_is_renewed_with_each_look_and_stays_the_same(client: FlaskClie
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "said"),
+    ("entered", "status", "said"),
     [
-        (f"name={'n' * 34}", 200, "n" * 34),
-        (f"name={'n' * 34}x", 200, "n" * 34),
-        (f"organisation={'o' * 39}", 200, f"/organizations/{'o' * 39}/settings/apps/new?state="),
-        ("organisation=o", 200, "/organizations/o/settings/apps/new?state="),
-        ("organisation=-o", 400, "The organisation must be its name in addresses"),
-        ("organisation=o-", 400, "The organisation must be its name in addresses"),
-        ("organisation=o/x", 400, "The organisation must be its name in addresses"),
-        ("name=-n", 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
-        ("name=", 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
-        ("name=n%0A", 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
-        ("name=n&public_url=x", 400, "The address of this server must be an address such as"),
-        (f"name=n&public_url=https://{'a' * 250}/{'b' * 60}", 200, f"https://{'a' * 250}/{'b' * 41}/webhook"),
+        ({"name": "n" * 34}, 303, "n" * 34),
+        ({"name": "n" * 34 + "x"}, 303, "n" * 34),
+        ({"organisation": "o" * 39}, 303, f"/organizations/{'o' * 39}/settings/apps/new?state="),
+        ({"organisation": "o"}, 303, "/organizations/o/settings/apps/new?state="),
+        ({"organisation": "-o"}, 400, "The organisation must be its name in addresses"),
+        ({"organisation": "o-"}, 400, "The organisation must be its name in addresses"),
+        ({"organisation": "o/x"}, 400, "The organisation must be its name in addresses"),
+        ({"name": "-n"}, 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
+        ({"name": ""}, 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
+        ({"name": "n\n"}, 400, "The name must have at most 34 letters, digits, blanks, dots and dashes"),
+        ({"public_url": "x"}, 400, "The address of this server must be an address such as"),
+        ({"public_url": f"https://{'a' * 250}/{'b' * 60}"}, 303, f"https://{'a' * 250}/{'b' * 41}/webhook"),
     ],
 )
 def test_what_was_entered_is_taken_within_its_limits_or_refused_in_words(
-    query: str, status: int, said: str, client: FlaskClient
+    entered: dict[str, str], status: int, said: str, client: FlaskClient
 ) -> None:
-    page = get(client, f"/setup?{query}")
+    token = re.search(r'name="form_token" value="([^"]+)"', get(client, "/setup").text)
+    assert token is not None
+    form = {"public_url": PUBLIC, "name": "n", "organisation": "", "form_token": token[1], **entered}
+    answer = client.post("/setup", data=form, headers={"Host": "localhost:8000"})
+    page = get(client, "/setup") if status == 303 else answer
 
-    assert (page.status_code, said in page.text) == (status, True)
-    assert ('method="post"' in page.text) == (status == 200)
+    assert (answer.status_code, said in page.text) == (status, True)
+    assert ('name="manifest"' in page.text) == (status == 303)
 
 
 def test_a_name_is_proposed_that_is_free_on_the_host(client: FlaskClient) -> None:
@@ -203,8 +208,8 @@ def test_an_answer_that_nobody_asked_for_is_told_as_a_page(client: FlaskClient) 
 
 VALUES = {"public_url": EVIL, "name": EVIL, "organisation": EVIL}
 PAGES: list[Callable[[], str]] = [
-    lambda: start_page(VALUES, None, EVIL, EVIL),
-    lambda: start_page(VALUES, {"name": EVIL}, EVIL),
+    lambda: start_page(StartPage(VALUES, EVIL, EVIL, problem=EVIL)),
+    lambda: start_page(StartPage(VALUES, EVIL, EVIL, manifest(EVIL, EVIL, EVIL), EVIL)),
     lambda: done_page(EVIL, EVIL, EVIL),
     lambda: problem_page(EVIL),
 ]
@@ -218,11 +223,12 @@ def test_no_value_becomes_markup_on_any_page(page: Callable[[], str]) -> None:
 
 @given(st.text())
 def test_the_manifest_comes_out_of_its_field_as_it_went_in(name: str) -> None:
-    page = start_page({"public_url": PUBLIC, "name": "n", "organisation": ""}, {"name": name}, "https://a.example")
+    made = manifest(name, PUBLIC, f"{PUBLIC}/setup/callback")
+    page = start_page(StartPage({"public_url": PUBLIC, "name": "n", "organisation": ""}, "t", None, made))
     found = re.search(r'name="manifest" value="([^"]*)"', page)
 
     assert found is not None
-    assert json.loads(html.unescape(found[1])) == {"name": name}
+    assert json.loads(html.unescape(found[1])) == made
 
 
 def test_the_policy_allows_the_style_that_is_sent_and_no_other(client: FlaskClient) -> None:
