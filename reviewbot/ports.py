@@ -15,8 +15,8 @@ from reviewbot.contracts import (
     EscalationReason,
     Gap,
     HumanItem,
+    Hunk,
     Metadata,
-    Payload,
     Plan,
     Review,
     ReviewTask,
@@ -91,9 +91,27 @@ class Remembering(Protocol):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class ChangedFile:
+    """One file of the change as a tool sees it: its hunks, and both whole sides where the snapshot has them.
+
+    Two of them are never equal, so that what tools compute of one (its lines, its tree) is kept as long as it lives.
+    """
+
+    path: str
+    before: str
+    """Its name on the old side; the same name, where it was not renamed."""
+    language: str
+    hunks: tuple[Hunk, ...]
+    head: str | None = field(default=None, repr=False)
+    """The new side in full; None as in `Snapshot.head`."""
+    base: str | None = field(default=None, repr=False)
+    """The old side in full."""
+
+
 @dataclass(frozen=True)
 class ToolReport:
-    """What one tool says of one slice. `gap` is set where it could not look to the end; the candidates still count."""
+    """What one tool says of one file. `gap` is set where it could not look to the end; the candidates still count."""
 
     candidates: tuple[Candidate, ...]
     run: ToolRun
@@ -101,7 +119,7 @@ class ToolReport:
 
 
 class Tool(Protocol):
-    """One analyzer, read-only, confined to the slice and the snapshot. It reports a failure as a gap, never raises."""
+    """One analyzer, read-only, confined to a file and the snapshot. It reports a failure as a gap, never raises."""
 
     @property
     def name(self) -> str:
@@ -111,8 +129,18 @@ class Tool(Protocol):
     def languages(self) -> frozenset[str] | None:
         """The languages that it understands; None for a scan of plain lines."""
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at a slice. Candidates lie on added lines of it and carry `line`."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at a file, once for all its hunks. Candidates lie on added lines and carry `line`.
+
+        `snapshot` is for what is around the file; its own two sides are in `file`.
+        """
+
+
+class Analysis(Protocol):
+    """The tools of a run on the files of its change."""
+
+    async def report(self, tool: str, path: str) -> ToolReport:
+        """What a tool says of a changed file, however often that is asked. A tool that fails is a gap; no error."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 
-from reviewbot.contracts import Candidate, Payload
+from reviewbot.contracts import Candidate, FileChange
 from reviewbot.ports import Snapshot
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.secrets import SecretScan
 
 TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
@@ -17,5 +18,5 @@ FOOTER = "-----END EC PRIVATE" + " KEY-----"
 KEY_LINE = "MHcCAQEEIA1B2C3D4E5F6G7H8I9J0K1L2M3N4O5P6Q7R8S9T0U1V2W3X4Y5Z6a7b"
 
 
-def scan(payload: Payload, snapshot: Snapshot) -> list[Candidate]:
-    return list(asyncio.run(SecretScan().run(payload, snapshot)).candidates)
+def scan(change: FileChange, snapshot: Snapshot) -> list[Candidate]:
+    return list(asyncio.run(SecretScan().run(changed_file([change], snapshot), snapshot)).candidates)

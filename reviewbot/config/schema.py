@@ -17,7 +17,7 @@ _MEANING = {
     "paths": "Globs of the files that are reviewed; empty: all. The report counts the others.",
     "workers": "Names of the workers to run; empty: all.",
     "allow_partial": "End with exit code 0 also where something could not be looked at.",
-    "chunk_lines": "Changed lines per slice of a file.",
+    "chunk_lines": "Changed lines per slice of a file that a model reads; analyzers read whole files.",
     "bundle_lines": "Lines up to which a model is given slices of one folder in one task; 0: one slice a task.",
     "overview_lines": "Changed lines up to which one model reads the whole change at once as well; 0: never.",
     "task_timeout_s": "Seconds for each task, and for a model to say something; none: as each worker's card says.",

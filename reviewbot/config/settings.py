@@ -60,7 +60,7 @@ class Settings:
     allow_partial: bool = False
     """Whether a review that could not look at everything still ends with exit code 0."""
     chunk_lines: int = DEFAULT_CHUNK_LINES
-    """Changed lines per slice of a file."""
+    """Changed lines per slice of a file that a model reads; analyzers read whole files."""
     bundle_lines: int = DEFAULT_BUNDLE_LINES
     """Lines up to which a model is given slices of one folder in one task; 0: one slice a task."""
     overview_lines: int = DEFAULT_OVERVIEW_LINES

@@ -26,6 +26,9 @@ __all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", 
 MAX_FILES = 3_000
 """GitHub lists no more files of one pull request; beyond that nobody reads a comment either."""
 
+WHOLE_FILE = 10**9
+"""As `PlanLimits.chunk_lines`: each file is one slice, however long it is."""
+
 MAX_NAME = 200
 """Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
 

@@ -1,7 +1,7 @@
 """Every tool that a card may name. Nothing registers itself: what is not written here does not exist.
 
-There are two kinds: analyzers (`all_tools`), which are run on each slice, and tools for reading (`own_tools`), which a
-model may call.
+There are two kinds: analyzers (`all_tools`), which are run once on each changed file, and tools for reading
+(`own_tools`), which a model may call.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def own_tools() -> dict[str, OwnTool]:
     return reading_tools()
 
 
-# The walks of syntax trees are seventy modules. They are loaded with the first slice of Python, which is while a model
+# The walks of syntax trees are seventy modules. They are loaded with the first file of Python, which is while a model
 # thinks about the plan, and not before the first call.
 
 

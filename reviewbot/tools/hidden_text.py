@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.language import UNKNOWN, kind_of
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
@@ -32,15 +33,13 @@ from reviewbot.tools.hidden_characters import (
     text_mask,
 )
 from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
-from reviewbot.tools.slices import new_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reviewbot.contracts import Payload
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.rules import Rule
-    from reviewbot.tools.slices import Line
 
 NAME = "hidden-text"
 """The tool, as cards and the table of its rules write it."""
@@ -76,19 +75,19 @@ class HiddenText:
         """`rules` by code, as the table `hidden_text` has them."""
         self._rules = rules
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of any language."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of any language."""
         del snapshot
         began = time.monotonic()
         found = [
-            self._candidate(payload.file_path, line, hit)
-            for lines in new_side(payload)
+            self._candidate(file.path, line, hit)
+            for lines in new_side(file)
             for line in lines
             if line.added
-            for hit in hits(line, payload.language)
+            for hit in hits(line, file.language)
         ]
         spent = round((time.monotonic() - began) * 1000)
-        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
 
     def _candidate(self, path: str, line: Line, hit: _Hit) -> Candidate:
         rule = self._rules[hit.rule]

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_run_by_hand, is_test
+from reviewbot.tools.changed_lines import Line, added_lines
 from reviewbot.tools.reports import OWN_VERSION, quote_of, report
-from reviewbot.tools.slices import Line, added_lines
 
 if TYPE_CHECKING:
-    from reviewbot.contracts import Payload
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
 
 _STOPS, _MARKED, _PRINTS = 90, 82, 60
 """How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""
@@ -87,18 +86,18 @@ class DebugLeftovers:
     name = "debug-leftovers"
     languages: frozenset[str] | None = frozenset(_PATTERNS)
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file."""
         del snapshot
         began = time.monotonic()
         found: list[Candidate] = []
-        if not is_test(payload.file_path) and not is_run_by_hand(payload.file_path):
-            for line in added_lines(payload):
-                pattern = _leftover(line.text, payload.language)
+        if not is_test(file.path) and not is_run_by_hand(file.path):
+            for line in added_lines(file):
+                pattern = _leftover(line.text, file.language)
                 if pattern is not None:
-                    found.append(_candidate(payload.file_path, line, pattern))
+                    found.append(_candidate(file.path, line, pattern))
         spent = round((time.monotonic() - began) * 1000)
-        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
 
 
 def _leftover(text: str, language: str) -> _Pattern | None:

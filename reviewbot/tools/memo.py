@@ -1,16 +1,34 @@
-"""One run for many callers: whoever asks while it is under way waits for it, whoever asks soon after gets its value."""
+"""Values that are computed once for many callers: while they are computed, and as long as their key is of use."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from reviewbot.ports import ChangedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, MutableMapping
 
+K = TypeVar("K")
 T = TypeVar("T")
+
+
+def once_per_file(function: Callable[[ChangedFile], T]) -> Callable[[ChangedFile], T]:
+    """A function of a file whose value is kept as long as the file. The value must not refer to the file."""
+    values: WeakKeyDictionary[ChangedFile, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def remembered(file: ChangedFile) -> T:
+        if file not in values:
+            values[file] = function(file)
+        return values[file]
+
+    return remembered
 
 
 @dataclass
@@ -19,22 +37,21 @@ class _Flight(Generic[T]):
     waiters: int = 0
 
 
-class SharedRuns(Generic[T]):
-    """Values by key, at most `capacity` of them, least recently used out first. An error is told and forgotten."""
+class _Shared(Generic[K, T]):
+    """Values by key. An error is told and forgotten."""
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._values: OrderedDict[str, T] = OrderedDict()
-        self._flights: dict[str, _Flight[T]] = {}
+    def __init__(self, values: MutableMapping[K, T]) -> None:
+        self._values = values
+        self._flights: dict[K, _Flight[T]] = {}
 
     def __len__(self) -> int:
         """How many values and runs are held."""
         return len(self._values) + len(self._flights)
 
-    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def get(self, key: K, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The value for a key, made once. Raises what `make` raises. With its last caller a run is cancelled."""
         if key in self._values:
-            self._values.move_to_end(key)
+            self._used(key)
             return self._values[key]
         flight = self._flights.get(key)
         if flight is None:
@@ -46,17 +63,37 @@ class SharedRuns(Generic[T]):
             flight.waiters -= 1
             if not flight.waiters:
                 await self._land(key, flight)
-        self._keep(key, value)
+        self._values[key] = value
+        self._used(key)
         return value
 
-    async def _land(self, key: str, flight: _Flight[T]) -> None:
+    async def _land(self, key: K, flight: _Flight[T]) -> None:
         """Forget a run that nobody waits for any more, and end it where it is still under way."""
         self._flights.pop(key, None)
         if not flight.task.done():
             flight.task.cancel()
             await asyncio.gather(flight.task, return_exceptions=True)
 
-    def _keep(self, key: str, value: T) -> None:
-        self._values[key] = value
-        while len(self._values) > self._capacity:
-            self._values.popitem(last=False)
+    def _used(self, key: K) -> None:
+        """Note that a value was asked for."""
+
+
+class SharedRuns(_Shared[str, T]):
+    """Values by key, at most `capacity` of them, least recently used out first."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._recent: OrderedDict[str, T] = OrderedDict()
+        super().__init__(self._recent)
+
+    def _used(self, key: str) -> None:
+        self._recent.move_to_end(key)
+        while len(self._recent) > self._capacity:
+            self._recent.popitem(last=False)
+
+
+class FileRuns(_Shared[ChangedFile, T]):
+    """Values by file, each as long as its file. A value must not refer to the file."""
+
+    def __init__(self) -> None:
+        super().__init__(WeakKeyDictionary())

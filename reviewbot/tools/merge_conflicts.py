@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.language import kind_of
+from reviewbot.tools.changed_lines import Line, new_side
 from reviewbot.tools.reports import OWN_VERSION, quote_of, report
-from reviewbot.tools.slices import Line, new_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.contracts import Payload
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
 
 _BEGIN, _BASE, _MIDDLE, _END = "<", "|", "=", ">"
 _MARKER: Final = re.compile(r"(?:([<|>])\1{6}(?: .*)?|(=)={6})\r?")
@@ -32,18 +31,18 @@ class MergeConflicts:
     name = "merge-conflicts"
     languages: frozenset[str] | None = None
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of any language."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of any language."""
         del snapshot
         began = time.monotonic()
-        prose = kind_of(payload.language) == "prose"
+        prose = kind_of(file.language) == "prose"
         found = [
-            _candidate(payload.file_path, first, last, prose=prose)
-            for lines in new_side(payload)
+            _candidate(file.path, first, last, prose=prose)
+            for lines in new_side(file)
             for first, last in _conflicts(lines, prose=prose)
         ]
         spent = round((time.monotonic() - began) * 1000)
-        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
 
 
 def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Line]]:

@@ -1,6 +1,6 @@
-"""The syntax trees of a slice of Python, parsed once for all tools that walk them. Nothing of the slice is ever run.
+"""The syntax trees of a changed file of Python, parsed once for all tools that walk them. Nothing of it is ever run.
 
-With the whole new side at hand that file is parsed; without it, or where this Python cannot parse it, the slice's hunks
+With the whole new side at hand that file is parsed; without it, or where this Python cannot parse it, its hunks
 are, each made to parse on its own.
 """
 
@@ -14,21 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.context.quiet import without_warnings
 from reviewbot.threads import in_thread
-from reviewbot.tools.memo import SharedRuns
+from reviewbot.tools.changed_lines import new_side
+from reviewbot.tools.memo import FileRuns
 from reviewbot.tools.newer_syntax import older
-from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import Source, hunk_source, whole_source
 
 if TYPE_CHECKING:
-    from reviewbot.contracts import Payload
-    from reviewbot.ports import Snapshot
-    from reviewbot.tools.slices import Line
-
-_SLICES_HELD = 32
-"""More than are under review at a time."""
-
-_FILES_HELD = 4
-"""A long new file is cut into several slices. Trees are large: ten to a hundred times their text."""
+    from reviewbot.ports import ChangedFile
+    from reviewbot.tools.changed_lines import Line
 
 _LARGEST_TREE = 1_000_000
 """Characters. The tree of a larger file would take hundreds of megabytes; its hunks are read instead."""
@@ -42,8 +35,8 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PythonSlice:
-    """What could be parsed of one slice."""
+class ParsedFile:
+    """What could be parsed of one file."""
 
     pieces: tuple[Piece, ...]
     """The whole file, or the hunks that parse."""
@@ -56,36 +49,32 @@ class PythonSlice:
 
 
 class PythonReader:
-    """Parses each slice once however many tools ask, and each file once however many slices it has."""
+    """Parses each file once however many tools ask. The trees are gone with the file."""
 
     def __init__(self) -> None:
-        self._slices: SharedRuns[PythonSlice] = SharedRuns(_SLICES_HELD)
-        self._hunks: SharedRuns[tuple[Source, ...]] = SharedRuns(_SLICES_HELD)
-        self._files: SharedRuns[tuple[ast.Module | None, str]] = SharedRuns(_FILES_HELD)
+        self._files: FileRuns[ParsedFile] = FileRuns()
+        self._hunks: FileRuns[tuple[Source, ...]] = FileRuns()
 
-    async def hunks(self, payload: Payload) -> tuple[Source, ...]:
-        """The hunks of a slice that add something, each made to parse on its own as far as that can be done."""
+    async def hunks(self, file: ChangedFile) -> tuple[Source, ...]:
+        """The hunks of a file that add something, each made to parse on its own as far as that can be done."""
         # Making a hunk parse may take many attempts; in a thread they do not hold up the clock of the whole review.
-        key = digest(payload.code, repr(payload.starts))
-        return await self._hunks.get(key, lambda: in_thread(lambda: _repaired(new_side(payload))))
+        return await self._hunks.get(file, lambda: in_thread(lambda: _repaired(new_side(file))))
 
-    async def read(self, payload: Payload, snapshot: Snapshot) -> PythonSlice:
-        """The trees of a slice."""
-        head = snapshot.head(payload.file_path)
-        key = digest(payload.code, repr(payload.starts), "-" if head is None else f"+{head}")
-        return await self._slices.get(key, lambda: self._read(payload, head))
+    async def read(self, file: ChangedFile) -> ParsedFile:
+        """The trees of a file."""
+        return await self._files.get(file, lambda: self._read(file))
 
-    async def _read(self, payload: Payload, head: str | None) -> PythonSlice:
-        whole = whole_source(head, new_side(payload))
+    async def _read(self, file: ChangedFile) -> ParsedFile:
+        whole = await in_thread(lambda: whole_source(file))
         fault = ""
         if whole is not None and len(whole.text) <= _LARGEST_TREE:
-            tree, fault = await self._files.get(digest(whole.text), lambda: in_thread(lambda: parse(whole.text)))
+            tree, fault = await in_thread(lambda: parse(whole.text))
             if tree is not None:
-                return PythonSlice((Piece(whole, tree),), 0, 0)
-        sources = await self.hunks(payload)
+                return ParsedFile((Piece(whole, tree),), 0, 0)
+        sources = await self.hunks(file)
         pieces = tuple(Piece(source, source.tree) for source in sources if source.tree is not None)
         unread = sum(source.cut or source.tree is None for source in sources)
-        return PythonSlice(pieces, len(sources), unread, fault)
+        return ParsedFile(pieces, len(sources), unread, fault)
 
 
 def parse(text: str) -> tuple[ast.Module | None, str]:

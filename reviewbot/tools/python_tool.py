@@ -3,66 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.python_past import Past
-from reviewbot.tools.python_reader import digest, parse
+from reviewbot.tools.python_reader import parse
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
-from reviewbot.tools.slices import new_side
 from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reviewbot.contracts import Gap, Payload
-    from reviewbot.ports import Snapshot, ToolReport
-    from reviewbot.tools.python_reader import Piece, PythonReader, PythonSlice
+    from reviewbot.contracts import Gap
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.tools.changed_lines import Line
+    from reviewbot.tools.python_reader import ParsedFile, Piece, PythonReader
     from reviewbot.tools.rules import Rule
-    from reviewbot.tools.slices import Line
 
 _LARGEST_PAST = 1_000_000
 """Characters. What was in a larger old side is not known."""
-
-_LONG_SLICE = 200
-"""Added rows of a slice from which on the file probably comes in several, each of which would walk all of it again."""
-
-_FILES_HELD = 4
-"""More long files are seldom under review at a time."""
 
 _FLOW_LINES = 20
 """Of a flow that are named."""
 
 _FLOW_TEXT = 900
 """Characters of a flow that is shown; a candidate's trigger has room for 1,000."""
-
-
-class _LongFiles:
-    """What a check finds in long new files, each of which comes in many slices: once for all of them."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: OrderedDict[tuple[str, str], tuple[list[Found], bool]] = OrderedDict()
-
-    def found(self, view: View, check: Callable[[View], tuple[list[Found], bool]]) -> tuple[list[Found], bool]:
-        """What the check finds in the whole file, as if the change had added all of it."""
-        key = (view.path, digest(view.text))
-        with self._lock:  # the slices come at the same time, and one of them does the work
-            if key not in self._known:
-                self._known[key] = check(replace(view, added=frozenset(range(1, len(view.rows) + 1))))
-                while len(self._known) > _FILES_HELD:
-                    self._known.popitem(last=False)
-            return self._known[key]
-
-
-def _is_long(view: View) -> bool:
-    return view.whole and len(view.added) >= _LONG_SLICE
 
 
 class PythonTool:
@@ -84,31 +52,29 @@ class PythonTool:
         self._rules = rules
         self._reader = reader
         self._steps = steps
-        self._long = _LongFiles()
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of Python, in the whole file where the snapshot has it."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
+        del snapshot
         began = time.monotonic()
-        shown = {line.number: line for lines in new_side(payload) for line in lines}
-        read = await self._reader.read(payload, snapshot)
-        candidates, tired = await in_thread(lambda: self._checked(payload, snapshot, read, shown))
+        shown = {line.number: line for lines in new_side(file) for line in lines}
+        read = await self._reader.read(file)
+        candidates, tired = await in_thread(lambda: self._checked(file, read, shown))
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
-        return report(payload.file_path, run, candidates, self._missed(payload.file_path, read, tired))
+        return report(file.path, run, candidates, self._missed(file.path, read, tired))
 
-    def _checked(
-        self, payload: Payload, snapshot: Snapshot, read: PythonSlice, shown: Mapping[int, Line]
-    ) -> tuple[list[Candidate], bool]:
+    def _checked(self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, Line]) -> tuple[list[Candidate], bool]:
         """What the check finds in all pieces, and whether it stopped before the end of one."""
         told: dict[tuple[str, int], Candidate] = {}
         tired = False
         for piece in read.pieces:
-            view = _view(payload.file_path, piece, shown)
+            view = _view(file.path, piece, shown)
             if not view.added:
                 continue
-            all_found, stopped = self._long.found(view, self._found) if _is_long(view) else self._found(view)
+            all_found, stopped = self._found(view)
             tired = tired or stopped
-            past = Past(view, all_found, lambda: self._before(payload, snapshot))
+            past = Past(view, all_found, lambda: self._before(file))
             for found in all_found:
                 candidate = self._candidate(view, piece, found, shown, past)
                 if candidate is not None:
@@ -125,14 +91,14 @@ class PythonTool:
             return all_found, True
         return all_found, False
 
-    def _before(self, payload: Payload, snapshot: Snapshot) -> tuple[View, list[Found]] | None:
+    def _before(self, file: ChangedFile) -> tuple[View, list[Found]] | None:
         """The old side of the file and what the check finds there; None where that cannot be said."""
-        text = snapshot.base(payload.old_path or payload.file_path)
+        text = file.base
         tree = parse(text)[0] if text is not None and len(text) <= _LARGEST_PAST else None
         if text is None or tree is None:
             return None
         rows = frozenset(range(1, text.count("\n") + text.count("\r") + 2))
-        view = View(payload.file_path, tree, text, whole=True, added=rows)
+        view = View(file.path, tree, text, whole=True, added=rows)
         found, stopped = self._found(view)
         return None if stopped else (view, found)
 
@@ -168,8 +134,8 @@ class PythonTool:
             cwe=rule.cwe,
         )
 
-    def _missed(self, path: str, read: PythonSlice, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
-        """The gap of a slice that was not read to its end."""
+    def _missed(self, path: str, read: ParsedFile, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
+        """The gap of a file that was not read to its end."""
         if tired:
             return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")
         apart = f"{read.unread} of {read.hunks} hunks could not be read in full on their own"

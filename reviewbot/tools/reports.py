@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reviewbot.contracts import GapReason
 
 MAX_CANDIDATES = 100
-"""Of one tool for one slice. Whoever reads a review stops long before; the rest is counted in a gap."""
+"""Of one tool for one file. Whoever reads a review stops long before; the rest is counted in a gap."""
 
 OWN_VERSION = "1"
 """Of the scans of our own; raised when what they find changes."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
@@ -20,17 +21,16 @@ from reviewbot.tools.ruff_config import find_config, parse_config
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import RuffRunner
 from reviewbot.tools.ruff_selection import SELECTOR, Selection, prefixes, select
-from reviewbot.tools.slices import new_side
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from reviewbot.contracts import Gap, Payload
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.contracts import Gap
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.ruff_config import RuffConfig
     from reviewbot.tools.ruff_run import Report, RuffAnswer
-    from reviewbot.tools.slices import Line
 
 SELECTED_CONFIDENCE = 86
 """The repository chose the rule and ruff is exact about it; the rest is for options that are not passed on."""
@@ -90,11 +90,11 @@ class RepositoryRules:
         self._rules: SharedRuns[frozenset[str]] = SharedRuns(1)
         self._asked: SharedRuns[_Asked] = SharedRuns(_CONFIGS_HELD)
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of Python with the rules of its own repository."""
-        path = payload.file_path
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of Python with the rules of its own repository."""
+        path = file.path
         silent = ToolRun(tool=self.name, version="not run", duration_ms=0)
-        shown = {line.number: line for lines in new_side(payload) for line in lines}
+        shown = {line.number: line for lines in new_side(file) for line in lines}
         config = await asyncio.to_thread(find_config, snapshot, path, self._parse) if shown else None
         if config is None:
             return report(path, silent, ())
@@ -105,9 +105,9 @@ class RepositoryRules:
             )
             if asked.runner is None or not codes:
                 return report(path, silent, ())
-            answer = await asked.runner.read(payload, snapshot)
+            answer = await asked.runner.read(file)
             found = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
-            kept = await self._not_kept(asked.runner, path, snapshot) if found else frozenset()
+            kept = await _not_kept(asked.runner, file) if found else frozenset()
         except ProgramError as error:
             failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
             return report(path, failed, (), gap(path, self.name, error.reason, str(error)))
@@ -142,14 +142,6 @@ class RepositoryRules:
             message = "ruff gave a list of rules that cannot be read"
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
-    async def _not_kept(self, runner: RuffRunner, path: str, snapshot: Snapshot) -> frozenset[str]:
-        """The rules that the file did not keep before the change either."""
-        before = snapshot.base(path)
-        if before is None:
-            return frozenset()
-        counts = await runner.counts(before, ".pyi" if path.endswith(".pyi") else ".py")
-        return frozenset(code for code, times in counts.items() if times >= _NOT_KEPT)
-
     def _candidate(
         self, path: str, found: Report, selection: Selection, not_kept: frozenset[str], shown: Mapping[int, Line]
     ) -> Candidate | None:
@@ -173,11 +165,17 @@ class RepositoryRules:
         )
 
     def _missed(self, path: str, answer: RuffAnswer) -> Gap | None:
-        """The gap of a slice that was not read to its end."""
+        """The gap of a file that was not read to its end."""
         if answer.syntax is None and not answer.unread:
             return None
         why = "the file does not parse" if answer.syntax is not None else f"{answer.unread} hunks do not parse"
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
+
+
+async def _not_kept(runner: RuffRunner, file: ChangedFile) -> frozenset[str]:
+    """The rules that the file did not keep before the change either."""
+    counts = await runner.counts_before(file)
+    return frozenset(code for code, times in counts.items() if times >= _NOT_KEPT)
 
 
 def _is_tellable(found: Report) -> bool:

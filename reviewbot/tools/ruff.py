@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.fragments import parses
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
@@ -14,16 +15,15 @@ from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import doubt_of
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import SYNTAX
-from reviewbot.tools.slices import new_side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reviewbot.contracts import Gap, Payload
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.contracts import Gap
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.ruff_run import Report, RuffAnswer, RuffRunner
     from reviewbot.tools.rules import Rule
-    from reviewbot.tools.slices import Line
 
 ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 """What `process.run_program` does on every system; resource limits come on top where the system has them."""
@@ -51,20 +51,21 @@ class RuffTool:
         self._runner = runner
         self._broken_files = broken_files
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of Python, in the whole file where the snapshot has it."""
-        shown = {line.number: line for lines in new_side(payload) for line in lines}
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
+        del snapshot
+        shown = {line.number: line for lines in new_side(file) for line in lines}
         if not shown:
-            return report(payload.file_path, ToolRun(tool=self.name, version="not run", duration_ms=0), ())
+            return report(file.path, ToolRun(tool=self.name, version="not run", duration_ms=0), ())
         try:
-            answer = await self._runner.read(payload, snapshot)
+            answer = await self._runner.read(file)
         except ProgramError as error:
             run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
-            return report(payload.file_path, run, (), gap(payload.file_path, self.name, error.reason, str(error)))
+            return report(file.path, run, (), gap(file.path, self.name, error.reason, str(error)))
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
-        candidates = await in_thread(lambda: self._candidates(payload.file_path, answer, shown))
+        candidates = await in_thread(lambda: self._candidates(file.path, answer, shown))
         if answer.syntax is not None and self._broken_files:
-            candidates += self._broken(payload, answer.syntax, shown, snapshot)
+            candidates += self._broken(file, answer.syntax, shown)
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -72,17 +73,16 @@ class RuffTool:
             exit_code=0,
             isolation=(*ISOLATION, *answer.limits),
         )
-        missed = self._unread(payload.file_path, answer) or self._other_text(payload.file_path, shown, snapshot)
-        return report(payload.file_path, run, candidates, missed)
+        missed = self._unread(file.path, answer) or self._other_text(file, shown)
+        return report(file.path, run, candidates, missed)
 
-    def _other_text(self, path: str, shown: Mapping[int, Line], snapshot: Snapshot) -> Gap | None:
+    def _other_text(self, file: ChangedFile, shown: Mapping[int, Line]) -> Gap | None:
         """Python runs another text than the one that is read here, where a line at the top names another encoding."""
-        head = snapshot.head(path)
-        top = [shown[n].text for n in (1, 2) if n in shown] if head is None else head.split("\n", 2)[:2]
+        top = [shown[n].text for n in (1, 2) if n in shown] if file.head is None else file.head.split("\n", 2)[:2]
         coding = odd_coding(top)
         if coding is None:
             return None
-        return gap(path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
+        return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
     def _candidates(self, path: str, answer: RuffAnswer, shown: Mapping[int, Line]) -> list[Candidate]:
         told: dict[str, Candidate] = {}
@@ -122,18 +122,15 @@ class RuffTool:
             cwe=rule.cwe,
         )
 
-    def _broken(
-        self, payload: Payload, found: Report, shown: Mapping[int, Line], snapshot: Snapshot
-    ) -> list[Candidate]:
+    def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, Line]) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
-        before = snapshot.base(payload.old_path or payload.file_path)
-        if line is None or not line.added or before is None or not parses(before):
+        if line is None or not line.added or file.base is None or not parses(file.base):
             return []
         message = f"The file no longer parses: {found.message}"
         broken = Candidate(
             severity="critical",
-            path=payload.file_path,
+            path=file.path,
             quote=quote_of(line.text),
             message=message_of(message),
             confidence=_BROKEN_CONFIDENCE,
@@ -146,7 +143,7 @@ class RuffTool:
         return [broken]
 
     def _unread(self, path: str, answer: RuffAnswer) -> Gap | None:
-        """The gap of a slice that was not read to its end."""
+        """The gap of a file that was not read to its end."""
         apart = f"{answer.unread} of {answer.hunks} hunks could not be read in full on their own"
         if answer.syntax is not None:
             where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
@@ -164,7 +161,7 @@ def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None
 
 
 def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:
-    """The last line of a report that can be reached from its anchor over lines that the slice shows."""
+    """The last line of a report that can be reached from its anchor over lines that the hunks show."""
     end = line.number
     while end < max(found.last, found.call_end) and end + 1 in shown:
         end += 1

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from reviewbot.contracts import Severity
+    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.ruff_run import Report
-    from reviewbot.tools.slices import Line
 
 
 class Doubt(NamedTuple):
@@ -51,7 +51,7 @@ _ADDRESS = ("http://", "https://", "/")
 
 
 def doubt_of(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
-    """What there is to doubt about a report on this line of a slice."""
+    """What there is to doubt about a report on this line of a file."""
     ask = _BY_RULE.get(found.code)
     return _NONE if ask is None else ask(found, line, shown)
 
@@ -78,7 +78,7 @@ def _of_debugger(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
 
 
 def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
-    """The lines above a line that are indented less than all below them, as far as the slice shows them."""
+    """The lines above a line that are indented less than all below them, as far as the hunks show them."""
     depth = len(line.text) - len(line.text.lstrip())
     for number in range(line.number - 1, max(0, line.number - _FURTHEST_HEAD), -1):
         text = shown[number].text[:_LONGEST_LINE] if number in shown else ""
@@ -89,7 +89,7 @@ def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
 
 
 def _function(line: Line, shown: Mapping[int, Line]) -> str:
-    """The name of the function that a line stands in, as far as the slice shows it; empty where it does not."""
+    """The name of the function that a line stands in, as far as the hunks show it; empty where it does not."""
     return next((head[2] for text in _heads(line, shown) if (head := _HEAD.match(text)) is not None), "")
 
 

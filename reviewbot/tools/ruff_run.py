@@ -1,8 +1,8 @@
-"""Run ruff once for a slice, for all tools that are made of its rules, and place what it says on lines of the change.
+"""Run ruff once for a file, for all tools that are made of its rules, and place what it says on lines of the change.
 
-With the whole new side at hand that file is read; without it, or where it does not parse, the slice's hunks are, each
-made to parse on its own. Names of the change never reach the disk or the command line, and nothing in the reviewed
-text silences a rule: no configuration is read and no suppression counts.
+With the whole new side at hand that file is read; without it, or where it does not parse, its hunks are, each made to
+parse on its own. Names of the change never reach the disk or the command line, and nothing in the reviewed text
+silences a rule: no configuration is read and no suppression counts.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reviewbot.threads import in_thread
-from reviewbot.tools.memo import SharedRuns
+from reviewbot.tools.memo import FileRuns, SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
-from reviewbot.tools.python_reader import PythonReader, digest
+from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.ruff_fixes import edits_of
-from reviewbot.tools.slices import new_side
-from reviewbot.tools.sources import whole_source
+from reviewbot.tools.sources import LARGEST_FILE, whole_source, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reviewbot.contracts import Payload
-    from reviewbot.ports import Snapshot
+    from reviewbot.ports import ChangedFile
     from reviewbot.tools.ruff_fixes import Edit
     from reviewbot.tools.sources import Source
 
@@ -44,12 +42,6 @@ FLAGS: Final = (
 
 SYNTAX = "invalid-syntax"
 """The code under which ruff reports what it cannot parse."""
-
-_SLICES_HELD = 32
-"""More than are under review at a time; what is older has been asked for by every tool that will ask."""
-
-_FILES_HELD = 8
-"""A long new file is cut into several slices; all of them are in one file."""
 
 _UNREAD = b"Failed to "
 """How ruff begins its warning, on standard error, about a file that it skipped."""
@@ -74,7 +66,7 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class RuffAnswer:
-    """All that ruff says of one slice."""
+    """All that ruff says of one file."""
 
     reports: tuple[Report, ...]
     syntax: Report | None
@@ -110,7 +102,7 @@ def find_ruff() -> Path | None:
 
 
 class RuffRunner:
-    """Ruff with one list of rules, shared by the tools. Each slice is read once however many of them ask."""
+    """Ruff with one list of rules, shared by the tools. Each file is read once however many of them ask."""
 
     def __init__(
         self,
@@ -128,38 +120,33 @@ class RuffRunner:
         self._program = program
         self._limits = limits or Limits()
         self._reader = reader or PythonReader()
-        self._answers: SharedRuns[RuffAnswer] = SharedRuns(_SLICES_HELD)
-        self._files: SharedRuns[tuple[list[list[Report]], int]] = SharedRuns(_FILES_HELD)
+        self._answers: FileRuns[RuffAnswer] = FileRuns()
         self._programs: SharedRuns[_Program] = SharedRuns(1)
 
-    async def read(self, payload: Payload, snapshot: Snapshot) -> RuffAnswer:
-        """What ruff says of a slice. Raises ProgramError."""
-        head = snapshot.head(payload.file_path)
-        suffix = ".pyi" if payload.file_path.endswith(".pyi") else ".py"
-        key = digest(suffix, payload.code, repr(payload.starts), "-" if head is None else f"+{head}")
-        return await self._answers.get(key, lambda: self._read(payload, head, suffix))
+    async def read(self, file: ChangedFile) -> RuffAnswer:
+        """What ruff says of a file. Raises ProgramError."""
+        return await self._answers.get(file, lambda: self._read(file))
 
-    async def counts(self, text: str, suffix: str) -> Counter[str]:
-        """How often each rule speaks in a whole file; nothing of one that is too large. Raises ProgramError."""
-        whole = whole_source(text, ())
-        if whole is None:
+    async def counts_before(self, file: ChangedFile) -> Counter[str]:
+        """How often each rule speaks in the old side; nothing of one that is too large. Raises ProgramError."""
+        if file.base is None or len(file.base) > LARGEST_FILE:
             return Counter()
-        (reports,), _ = await self._files.get(digest(suffix, text), lambda: self._run([whole], suffix))
+        (reports,), _ = await self._run([whole_text(file.base)], _suffix(file))
         return Counter(report.code for report in reports)
 
-    async def _read(self, payload: Payload, head: str | None, suffix: str) -> RuffAnswer:
+    async def _read(self, file: ChangedFile) -> RuffAnswer:
         """Read the whole file where it is at hand and parses, the hunks where not."""
         program = await self._programs.get("ruff", self._ask)
-        hunks = new_side(payload)
-        whole = whole_source(head, hunks)
+        suffix = _suffix(file)
+        whole = await in_thread(lambda: whole_source(file))
         reports: list[Report] = []
         syntax, spent = None, 0
         if whole is not None:
-            (reports,), spent = await self._files.get(digest(suffix, whole.text), lambda: self._run([whole], suffix))
+            (reports,), spent = await self._run([whole], suffix)
             syntax = next((report for report in reports if report.code == SYNTAX), None)
             if syntax is None:
                 return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent)
-        sources = await self._reader.hunks(payload)
+        sources = await self._reader.hunks(file)
         apart, more = await self._run(sources, suffix)
         parsed = [all(report.code != SYNTAX for report in found) for found in apart]
         unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))
@@ -194,6 +181,10 @@ class RuffRunner:
         if self._program is None:
             raise ProgramError("missing_program", "ruff is not installed")
         return self._program
+
+
+def _suffix(file: ChangedFile) -> str:
+    return ".pyi" if file.path.endswith(".pyi") else ".py"
 
 
 def _reports(answer: bytes, named: Mapping[str, Source], known: frozenset[str]) -> list[list[Report]]:

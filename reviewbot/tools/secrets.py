@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.redact import MASK, NAMED, PRIVATE_KEY, find_secrets
+from reviewbot.tools.changed_lines import Line, new_side
 from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
-from reviewbot.tools.slices import Line, new_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.contracts import Payload, Severity
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.contracts import Severity
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
     from reviewbot.redact import Secret
 
 _HARDCODED = 798
@@ -43,23 +43,23 @@ class SecretScan:
     name = "secrets"
     languages: frozenset[str] | None = None
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a slice of any language."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of any language."""
         del snapshot
         began = time.monotonic()
         found = [
-            _candidate(payload.file_path, block, secret, text)
-            for block in _blocks(payload)
+            _candidate(file.path, block, secret, text)
+            for block in _blocks(file)
             for text in ["\n".join(line.text for line in block)]
             for secret in find_secrets(text)
         ]
         spent = round((time.monotonic() - began) * 1000)
-        return report(payload.file_path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
 
 
-def _blocks(payload: Payload) -> Iterator[list[Line]]:
+def _blocks(file: ChangedFile) -> Iterator[list[Line]]:
     """Runs of added lines that follow each other: a private key has more than one."""
-    for lines in new_side(payload):
+    for lines in new_side(file):
         block: list[Line] = []
         for line in lines:
             if line.added:

@@ -1,4 +1,4 @@
-"""The texts that an analyzer is given for a slice, and the way back from its rows to lines of the new side."""
+"""The texts that an analyzer is given for a changed file, and the way back from its rows to lines of the new side."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.fragments import repair
+from reviewbot.tools.memo import once_per_file
 from reviewbot.tools.python_lines import logical_ends
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from reviewbot.tools.slices import Line
+    from reviewbot.ports import ChangedFile
+    from reviewbot.tools.changed_lines import Line
 
 _BOM = "\ufeff"
 """Allowed at the start of a file, which a fragment's first line no longer is."""
 
-_LARGEST_FILE = 4_000_000
+LARGEST_FILE = 4_000_000
 """Characters. Of a larger file the hunks alone are read."""
 
 
@@ -50,15 +53,21 @@ class Source:
         return logical_ends(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
-def whole_source(head: str | None, hunks: Iterable[Iterable[Line]]) -> Source | None:
+@once_per_file
+def whole_source(file: ChangedFile) -> Source | None:
     """A whole file; None where it is not at hand, too large, or of another commit, which would shift every line."""
-    if head is None or len(head) > _LARGEST_FILE:
+    if file.head is None or len(file.head) > LARGEST_FILE:
         return None
-    there = head.split("\n")
-    for line in (line for lines in hunks for line in lines):
+    there = file.head.split("\n")
+    for line in (line for lines in new_side(file) for line in lines):
         if line.number > len(there) or not there[line.number - 1].startswith(line.text.rstrip("\r")):
             return None
-    return _source(head, range(1, len(there) + 1), whole=True)
+    return whole_text(file.head)
+
+
+def whole_text(text: str) -> Source:
+    """A text as a whole file."""
+    return _source(text, range(1, text.count("\n") + 2), whole=True)
 
 
 def hunk_source(lines: Sequence[Line]) -> Source:

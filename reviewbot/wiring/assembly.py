@@ -24,6 +24,7 @@ from reviewbot.ports import Crew, Journal
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.supervisor.weighing import room_for
+from reviewbot.tools.analysis import ChangeAnalysis
 from reviewbot.tools.catalog import all_tools, own_tools
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
@@ -107,7 +108,7 @@ def setup(
     ground = Ground(
         subject=subject,
         crew=crew,
-        programs=AnalyzersEngine(own),
+        programs=AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools)),
         rules=Rules.of(
             crew.cards, settings.min_confidence, settings.max_findings, table.together, room_for(subject.change)
         ),

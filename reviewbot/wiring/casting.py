@@ -25,7 +25,7 @@ from reviewbot.model.verifier import ModelVerifier
 from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
 from reviewbot.supervisor.boundary import GuardedVerifier
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.supervisor.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.tools.catalog import own_tools
@@ -80,9 +80,13 @@ class Parts:
 
 def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
     """Programs, or canned answers; rules do the rest."""
+    limits = _limits(settings, ground)
+    if engine is ground.programs:
+        # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
+        limits = replace(limits, chunk_lines=WHOLE_FILE)
     return Parts(
         engine=engine,
-        planner=RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, _limits(settings, ground)),
+        planner=RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits),
         verifier=CappingVerifier(),
         synthesizer=RuledSynthesizer(ground.rules, engine.name, ground.notes),
         close=_nothing,

@@ -1,17 +1,30 @@
-"""The engine over tools, with tools that record and tools that fail."""
+"""The engine over tools, with tools that record and tools that hang."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 import pytest
 
-from reviewbot.adapters.analyzers import MAX_CANDIDATES, AnalyzersEngine
-from reviewbot.contracts import Candidate, Constraints, Gap, GapReason, Payload, ReviewTask, ToolRun, WorkerCard
-from reviewbot.errors import ToolError
-from reviewbot.ports import Answer, Commit, Occurrence, Snapshot, Tool, ToolReport, WorkOrder
+from reviewbot.adapters.analyzers import AnalyzersEngine
+from reviewbot.contracts import (
+    Candidate,
+    ChangeSet,
+    Constraints,
+    FileChange,
+    FileCoverage,
+    Gap,
+    GapReason,
+    Hunk,
+    Payload,
+    ReviewTask,
+    ToolRun,
+    WorkerCard,
+)
+from reviewbot.ports import Answer, ChangedFile, Commit, Occurrence, Snapshot, Tool, ToolReport, WorkOrder
+from reviewbot.tools.analysis import ChangeAnalysis
 
 PYTHON = frozenset({"python"})
 
@@ -38,10 +51,10 @@ class FakeTool:
     languages: frozenset[str] | None = None
     gap: Gap | None = None
     error: Exception | None = None
-    seen: list[tuple[Payload, Snapshot]] = field(default_factory=list)
+    seen: list[tuple[ChangedFile, Snapshot]] = field(default_factory=list)
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        self.seen.append((payload, snapshot))
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        self.seen.append((file, snapshot))
         if self.error is not None:
             raise self.error
         return ToolReport((candidate(self.name),), ToolRun(tool=self.name, version="1", duration_ms=3), self.gap)
@@ -79,38 +92,32 @@ def order(*tools: Tool, language: str = "python", path: str = "a.py", timeout_ms
     return WorkOrder(task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, NoFiles())
 
 
+def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str, ...] = ("a.py",)) -> AnalyzersEngine:
+    """The engine on a change of one line in each file; `own` are the tools that read files, by default all."""
+    hunk = Hunk(old_start=0, old_count=0, new_start=1, new_count=1, body="+x")
+    files = tuple(
+        FileChange(path=path, status="added", language="python", kind="code", hunks=(hunk,), added=1) for path in paths
+    )
+    coverage = tuple(FileCoverage(path=path, state="reviewed") for path in paths)
+    every = {tool.name: tool for tool in tools}
+    analysis = ChangeAnalysis(ChangeSet(files=files, coverage=coverage), NoFiles(), every)
+    return AnalyzersEngine({name: tool for name, tool in every.items() if own is None or name in own}, analysis)
+
+
 def work(*tools: Tool, language: str = "python") -> Answer:
-    return asyncio.run(AnalyzersEngine({tool.name: tool for tool in tools}).work(order(*tools, language=language)))
+    return asyncio.run(engine_of(*tools).work(order(*tools, language=language)))
 
 
 class Hangs(FakeTool):
     """Never comes back."""
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets the event")
 
 
-class Floods(FakeTool):
-    """Reports far more than anybody reads, the worst last."""
-
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        many = [candidate(self.name) for _ in range(9_999)]
-        worst = candidate(self.name).model_copy(update={"severity": "critical", "confidence": 1})
-        run = ToolRun(tool=self.name, version="1", duration_ms=3)
-        return ToolReport((*many, worst), run, self.gap)
-
-
-class Mumbles(FakeTool):
-    """Answers with something that is no report."""
-
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        nothing: Any = None
-        return nothing  # type: ignore[no-any-return]  # that is the fault
-
-
 def test_a_card_is_covered_by_a_tool_that_understands_the_language() -> None:
-    engine = AnalyzersEngine({"ruff": FakeTool("ruff", PYTHON), "secrets": FakeTool("secrets")})
+    engine = engine_of(FakeTool("ruff", PYTHON), FakeTool("secrets"))
 
     assert engine.name == "analyzers"
     assert engine.covers(card("ruff"), "python")
@@ -131,9 +138,9 @@ def test_the_answers_of_all_tools_are_put_together() -> None:
 
 
 def test_a_tool_that_only_passes_on_what_others_found_has_not_looked() -> None:
-    engine = AnalyzersEngine({"own": FakeTool("own")})
+    tools = (FakeTool("own"), FakeTool("handed-in"))
 
-    answer = asyncio.run(engine.work(order(FakeTool("own"), FakeTool("handed-in"))))
+    answer = asyncio.run(engine_of(*tools, own=["own"]).work(order(*tools)))
 
     assert [found.source for found in answer.candidates] == ["own", "handed-in"]
     assert answer.metadata.looked == ("own",)
@@ -148,13 +155,29 @@ def test_a_tool_for_another_language_is_not_asked() -> None:
     assert answer.metadata.looked == ("secrets",)
 
 
-def test_a_tool_is_given_the_slice_and_the_snapshot_alone() -> None:
+def test_a_tool_runs_once_for_all_slices_and_workers_of_a_file() -> None:
+    tool = FakeTool("a")
+    engine = engine_of(tool)
+
+    async def ask() -> list[Answer]:
+        return [*await asyncio.gather(*(engine.work(order(tool)) for _ in range(3))), await engine.work(order(tool))]
+
+    answers = asyncio.run(ask())
+
+    assert [(file.path, file.hunks[0].body) for file, _ in tool.seen] == [("a.py", "+x")]
+    assert [len(answer.candidates) for answer in answers] == [1, 1, 1, 1]
+
+
+def test_a_slice_is_told_of_its_own_added_lines_alone() -> None:
     tool = FakeTool("a")
     given = order(tool)
+    elsewhere = given.task.payload.model_copy(update={"code": "@@\n x\n+y"})
+    given = replace(given, task=given.task.model_copy(update={"payload": elsewhere}))
 
-    asyncio.run(AnalyzersEngine({}).work(given))
+    answer = asyncio.run(engine_of(tool).work(given))
 
-    assert tool.seen == [(given.task.payload, given.snapshot)]
+    assert answer.candidates == ()
+    assert answer.metadata.looked == ("a",)
 
 
 def test_a_gap_is_given_its_worker_and_task_and_its_tool_has_not_looked() -> None:
@@ -167,80 +190,26 @@ def test_a_gap_is_given_its_worker_and_task_and_its_tool_has_not_looked() -> Non
     assert [found.source for found in answer.candidates] == ["slow", "fast"]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        ToolError("no"),
-        OSError("disk full at /home/me"),
-        RecursionError(),
-        ValueError("password = 'hunter2'"),
-        MemoryError(),
-        TimeoutError(),
-        AssertionError("a bug"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_tool_that_raises_is_a_gap_beside_the_answers_of_the_others(error: Exception) -> None:
-    answer = work(FakeTool("bad", error=error), FakeTool("good"))
-
-    (gap,) = answer.gaps
-    assert (gap.reason, gap.tool, gap.worker) == ("crashed", "bad", "style")
-    assert gap.message == f"bad could not be run ({type(error).__name__})"
-    assert [found.source for found in answer.candidates] == ["good"]
-
-
-def test_a_tool_that_answers_with_something_else_is_a_gap_as_well() -> None:
-    answer = work(Mumbles("bad"), FakeTool("good"))
-
-    assert [(gap.reason, gap.tool) for gap in answer.gaps] == [("crashed", "bad")]
-    assert answer.metadata.looked == ("good",)
-
-
-def test_a_tool_that_does_not_come_back_is_given_up_and_the_others_are_delivered() -> None:
-    engine = AnalyzersEngine({"good": FakeTool("good")}, seconds=0.05)
-
-    answer = asyncio.run(engine.work(order(Hangs("slow"), FakeTool("good"))))
-
-    (gap,) = answer.gaps
-    assert (gap.reason, gap.tool) == ("timeout", "slow")
-    assert gap.message == "slow did not come back within 0.05 s"
-    assert [found.source for found in answer.candidates] == ["good"]
-    assert answer.metadata.looked == ("good",)
-
-
 def test_a_tool_is_given_up_in_time_to_deliver_the_others_within_the_tasks_own_limit() -> None:
-    answer = asyncio.run(AnalyzersEngine({}).work(order(Hangs("slow"), FakeTool("good"), timeout_ms=100)))
+    tools = (Hangs("slow"), FakeTool("good"))
+
+    answer = asyncio.run(engine_of(*tools).work(order(*tools, timeout_ms=100)))
 
     assert [gap.message for gap in answer.gaps] == ["slow did not come back within 0.075 s"]
     assert [found.source for found in answer.candidates] == ["good"]
 
 
 def test_a_task_that_is_cancelled_is_no_failure_of_its_tools() -> None:
+    slow = Hangs("slow")
+
     async def scenario() -> None:
-        task = asyncio.ensure_future(AnalyzersEngine({}).work(order(Hangs("slow"))))
+        task = asyncio.ensure_future(engine_of(slow).work(order(slow)))
         await asyncio.sleep(0)
         task.cancel()
         await task
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(scenario())
-
-
-def test_of_a_flood_the_worst_are_kept_and_a_gap_counts_them() -> None:
-    answer = work(Floods("loud"), FakeTool("good"))
-
-    (gap,) = answer.gaps
-    assert (gap.reason, gap.tool) == ("flooded", "loud")
-    assert gap.message == "loud has 10000 findings here; the 100 worst are kept"
-    assert len(answer.candidates) == MAX_CANDIDATES + 1
-    assert answer.candidates[0].severity == "critical"
-    assert answer.candidates[-1].source == "good"
-
-
-def test_a_flood_that_names_its_own_gap_keeps_it() -> None:
-    gap = Gap(path="a.py", worker="", reason="unreadable", message="half of it", tool="loud")
-
-    assert [found.message for found in work(Floods("loud", gap=gap)).gaps] == ["half of it"]
 
 
 def test_tools_that_miss_the_same_thing_in_the_same_words_share_one_gap() -> None:
@@ -273,13 +242,13 @@ def test_a_slow_tool_on_one_slice_does_not_keep_another_slice_waiting() -> None:
         other_is_there = asyncio.Event()
 
         class SlowOnOne(FakeTool):
-            async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-                if payload.file_path == "slow.py":
+            async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+                if file.path == "slow.py":
                     await other_is_there.wait()
-                return await super().run(payload, snapshot)
+                return await super().run(file, snapshot)
 
         tool = SlowOnOne("a")
-        engine = AnalyzersEngine({"a": tool})
+        engine = engine_of(tool, paths=("slow.py", "fast.py"))
         slow = asyncio.ensure_future(engine.work(order(tool, path="slow.py")))
         fast = await engine.work(order(tool, path="fast.py"))
         assert not slow.done()
@@ -294,12 +263,12 @@ def test_all_tools_run_at_the_same_time() -> None:
         meeting = asyncio.Barrier(3)
 
         class Meets(FakeTool):
-            async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
+            async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
                 await meeting.wait()
-                return await super().run(payload, snapshot)
+                return await super().run(file, snapshot)
 
         tools = [Meets(name) for name in "abc"]
-        return await AnalyzersEngine({tool.name: tool for tool in tools}).work(order(*tools))
+        return await engine_of(*tools).work(order(*tools))
 
     assert asyncio.run(scenario()).metadata.looked == ("a", "b", "c")
 

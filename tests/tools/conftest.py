@@ -1,4 +1,4 @@
-"""What the tests of the tools share: slices, snapshots and programs that misbehave."""
+"""What the tests of the tools share: changed files, snapshots and programs that misbehave."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.contracts import Payload
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from reviewbot.contracts import FileChange, Hunk
     from reviewbot.ports import Commit, Occurrence, Snapshot
 
 
@@ -50,20 +49,18 @@ def snapshot_of() -> Callable[..., Snapshot]:
     return FakeSnapshot
 
 
-@pytest.fixture
-def slice_of() -> Callable[..., Payload]:
-    """One slice from marked lines, one text for each hunk; a text without any marker is taken as added."""
+@pytest.fixture(scope="session")
+def file_of(a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]) -> Callable[..., FileChange]:
+    """A changed file from marked lines, one text for each hunk; a text without any marker is taken as added."""
 
-    def make(*hunks: str, path: str = "src/app.py", language: str = "python", start: int = 1) -> Payload:
-        starts: list[tuple[int, int]] = []
-        code: list[str] = []
-        for number, hunk in enumerate(hunks):
-            lines = hunk.split("\n")
+    def make(*hunks: str, path: str = "src/app.py", language: str = "python", start: int = 1) -> FileChange:
+        made = []
+        for number, text in enumerate(hunks):
+            lines = text.split("\n")
             if any(line[:1] not in ("+", "-", " ", "\\") for line in lines):
                 lines = [f"+{line}" for line in lines]
-            starts.append((start + 1000 * number, start + 1000 * number))
-            code += ["@@", *lines]
-        return Payload(code="\n".join(code), file_path=path, language=language, starts=tuple(starts))
+            made.append(a_hunk("\n".join(lines), start + 1000 * number))
+        return a_file(path, *made, language=language)
 
     return make
 

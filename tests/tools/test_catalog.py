@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.contracts import Payload
 from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.changed_lines import Line, added_lines, new_side
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.slices import Line, added_lines, new_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.ports import OwnTool, Tool
+    from reviewbot.contracts import FileChange
+    from reviewbot.ports import OwnTool, Snapshot, Tool
 
 
 ROOT = Path(__file__).parent.parent.parent
@@ -125,8 +126,10 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
     assert is_run_by_hand(path) is by_hand
 
 
-def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(slice_of: Callable[..., Payload]) -> None:
-    payload = slice_of(" a\n-b\n+c\n\\ No newline at end of file", "-d\n e", "+f", start=3)
+def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(
+    file_of: Callable[..., FileChange], bare: Snapshot
+) -> None:
+    file = changed_file([file_of(" a\n-b\n+c\n\\ No newline at end of file", "-d\n e", "+f", start=3)], bare)
 
-    assert new_side(payload) == ((Line(3, "a", added=False), Line(4, "c", added=True)), (Line(2003, "f", added=True),))
-    assert [line.number for line in added_lines(payload)] == [4, 2003]
+    assert new_side(file) == ((Line(3, "a", added=False), Line(4, "c", added=True)), (Line(2003, "f", added=True),))
+    assert [line.number for line in added_lines(file)] == [4, 2003]

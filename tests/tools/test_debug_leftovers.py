@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.leftovers import DebugLeftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
 
 
-def found(payload: Payload, snapshot: Snapshot) -> list[tuple[int | None, int]]:
-    report = asyncio.run(DebugLeftovers().run(payload, snapshot))
+def found(change: FileChange, snapshot: Snapshot) -> list[tuple[int | None, int]]:
+    report = asyncio.run(DebugLeftovers().run(changed_file([change], snapshot), snapshot))
     return [(candidate.line, candidate.confidence) for candidate in report.candidates]
 
 
@@ -49,9 +50,9 @@ def found(payload: Payload, snapshot: Snapshot) -> list[tuple[int | None, int]]:
     ],
 )
 def test_a_leftover_is_told_with_how_sure_it_is(
-    slice_of: SliceOf, bare: Snapshot, language: str, line: str, confidence: int
+    file_of: FileOf, bare: Snapshot, language: str, line: str, confidence: int
 ) -> None:
-    assert found(slice_of(f"+{line}", language=language), bare) == [(1, confidence)]
+    assert found(file_of(f"+{line}", language=language), bare) == [(1, confidence)]
 
 
 @pytest.mark.parametrize(
@@ -76,23 +77,23 @@ def test_a_leftover_is_told_with_how_sure_it_is(
         ("yaml", "breakpoint()"),
     ],
 )
-def test_a_near_miss_is_none(slice_of: SliceOf, bare: Snapshot, language: str, line: str) -> None:
-    assert found(slice_of(f"+{line}", language=language), bare) == []
+def test_a_near_miss_is_none(file_of: FileOf, bare: Snapshot, language: str, line: str) -> None:
+    assert found(file_of(f"+{line}", language=language), bare) == []
 
 
 @pytest.mark.parametrize(
     "path", ["tests/test_a.py", "scripts/run.py", "src/cli.py", "src/app/__main__.py", "bin/x.py", "examples/a.py"]
 )
-def test_tests_scripts_and_command_lines_may_print(slice_of: SliceOf, bare: Snapshot, path: str) -> None:
-    assert found(slice_of("print(x)", path=path), bare) == []
+def test_tests_scripts_and_command_lines_may_print(file_of: FileOf, bare: Snapshot, path: str) -> None:
+    assert found(file_of("print(x)", path=path), bare) == []
 
 
-def test_only_added_lines_are_told(slice_of: SliceOf, bare: Snapshot) -> None:
-    assert found(slice_of(" breakpoint()\n-breakpoint()\n+x = 1\n+breakpoint()", start=5), bare) == [(7, 90)]
+def test_only_added_lines_are_told(file_of: FileOf, bare: Snapshot) -> None:
+    assert found(file_of(" breakpoint()\n-breakpoint()\n+x = 1\n+breakpoint()", start=5), bare) == [(7, 90)]
 
 
-def test_a_debugger_call_says_when_it_bites(slice_of: SliceOf, bare: Snapshot) -> None:
-    (candidate,) = asyncio.run(DebugLeftovers().run(slice_of("breakpoint()"), bare)).candidates
+def test_a_debugger_call_says_when_it_bites(file_of: FileOf, bare: Snapshot) -> None:
+    (candidate,) = asyncio.run(DebugLeftovers().run(changed_file([file_of("breakpoint()")], bare), bare)).candidates
 
     assert candidate.trigger == "The program stops here and waits for somebody."
     assert (candidate.severity, candidate.rule, candidate.category) == ("warning", "leftover-debugger", "debug")

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.calibration import Calibration
-from reviewbot.contracts import Payload
+from reviewbot.contracts import FileChange
 from reviewbot.diff.language import kind_of
 from reviewbot.diff.parse import parse_diff
-from reviewbot.diff.rows import code_of
+from reviewbot.tools.analysis import changed_file
+from reviewbot.tools.changed_lines import Line
 from reviewbot.tools.hidden_characters import (
     escaped,
     is_balanced,
@@ -27,7 +28,6 @@ from reviewbot.tools.hidden_characters import (
 )
 from reviewbot.tools.hidden_text import NAME, HiddenText, hits
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.slices import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reviewbot.contracts import Candidate
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 PAIRS = Path(__file__).parents[1] / "pairs" / "hidden_text.toml"
@@ -48,8 +48,8 @@ def detector() -> HiddenText:
     return HiddenText(packaged_rules("hidden_text", Calibration()).of_tool(NAME))
 
 
-def scan(payload: Payload, snapshot: Snapshot) -> list[Candidate]:
-    return list(asyncio.run(detector().run(payload, snapshot)).candidates)
+def scan(change: FileChange, snapshot: Snapshot) -> list[Candidate]:
+    return list(asyncio.run(detector().run(changed_file([change], snapshot), snapshot)).candidates)
 
 
 def rules_of(text: str, language: str = "python", number: int = 2) -> list[str]:
@@ -59,8 +59,7 @@ def rules_of(text: str, language: str = "python", number: int = 2) -> list[str]:
 def scan_case(case: dict[str, Any], snapshot: Snapshot) -> list[Candidate]:
     found: list[Candidate] = []
     for file in parse_diff((HOSTILE / case["file"]).read_bytes()).files:
-        code, starts = code_of(file.hunks)
-        found += scan(Payload(code=code, file_path=file.path, language=file.language, starts=starts), snapshot)
+        found += scan(file, snapshot)
     return found
 
 
@@ -115,20 +114,20 @@ def test_line_ends_of_other_programs_are_told_far_below_the_threshold(bare: Snap
     assert all(each.confidence < 80 for each in found)
 
 
-def test_a_context_line_is_not_told(slice_of: SliceOf, bare: Snapshot) -> None:
-    assert scan(slice_of(" a = '\u202e'\n+b = 1"), bare) == []
+def test_a_context_line_is_not_told(file_of: FileOf, bare: Snapshot) -> None:
+    assert scan(file_of(" a = '\u202e'\n+b = 1"), bare) == []
 
 
-def test_a_message_names_some_characters_and_counts_the_others(slice_of: SliceOf, bare: Snapshot) -> None:
-    (found,) = scan(slice_of("x = '" + "".join(map(chr, range(1, 9))) + "\x0e\x0f'"), bare)
+def test_a_message_names_some_characters_and_counts_the_others(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = scan(file_of("x = '" + "".join(map(chr, range(1, 9))) + "\x0e\x0f'"), bare)
 
     assert found.message.endswith("U+0008 and 2 more")
 
 
-def test_a_secret_beside_hidden_characters_stays_masked(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_secret_beside_hidden_characters_stays_masked(file_of: FileOf, bare: Snapshot) -> None:
     token = "gh" + "p_" + "a1B2c3D4e5F6" * 3
 
-    (found,) = scan(slice_of(f"token = '{token}'  # \u202e"), bare)
+    (found,) = scan(file_of(f"token = '{token}'  # \u202e"), bare)
 
     assert token not in found.model_dump_json()
 

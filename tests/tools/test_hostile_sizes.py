@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.tools import ruff_run
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.fragments import repair
 from reviewbot.tools.newer_syntax import older
 from reviewbot.tools.python_lines import Scan, Statement, logical_ends, scan
@@ -19,7 +20,7 @@ from reviewbot.tools.ruff_run import RuffRunner, find_ruff
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
 MANY = 50_000
@@ -109,7 +110,7 @@ def test_a_long_hunk_is_read_to_its_last_character() -> None:
 
 
 def test_where_logical_lines_end_is_found_beside_the_loop(
-    slice_of: Callable[..., Payload], bare: Snapshot, fake_ruff: Callable[[str], object]
+    file_of: Callable[..., FileChange], bare: Snapshot, fake_ruff: Callable[[str], object]
 ) -> None:
     seen: list[str] = []
 
@@ -123,7 +124,7 @@ def test_where_logical_lines_end_is_found_beside_the_loop(
     runner = RuffRunner(["F401"], find_ruff())
     runner._known = Watched({"F401"})  # type: ignore[assignment]
 
-    answer = asyncio.run(runner.read(slice_of("import json"), bare))
+    answer = asyncio.run(runner.read(changed_file([file_of("import json")], bare)))
 
     assert [report.code for report in answer.reports] == ["F401"]
     assert set(seen) == {"reviewbot-scan"}

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot, ToolReport
 
 FOLDER = Path(__file__).parents[1] / "hostile" / "linter_traps"
@@ -28,7 +29,7 @@ def test_a_trap_neither_runs_nor_leaks_nor_silences(
     trap: dict[str, Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    slice_of: Callable[..., Payload],
+    file_of: Callable[..., FileChange],
     snapshot_of: Callable[..., Snapshot],
 ) -> None:
     """Every file of the tree is reviewed under its own name, from a working folder in the middle of the tree."""
@@ -44,8 +45,9 @@ def test_a_trap_neither_runs_nor_leaks_nor_silences(
 
     async def review() -> list[ToolReport]:
         return [
-            await tool.run(slice_of(*[text.rstrip("\n")], path=name), snapshot_of(text))
+            await tool.run(changed_file([file_of(text.rstrip("\n"), path=name)], snapshot), snapshot)
             for name, text in texts.items()
+            for snapshot in [snapshot_of(text)]
             for tool in all_tools().values()
         ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.rules import Rule
@@ -15,10 +16,10 @@ from reviewbot.tools.views import Budget, Found, Step, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
 
 THREE = "a = ask()\nb = a + x\nrun(b)\n"
@@ -34,10 +35,10 @@ def runs_of(view: View, budget: Budget) -> Iterator[Found]:
             yield Found("runs", row, flow=tuple(Step(step, "a step") for step in way))
 
 
-def trusted(payload: Payload, snapshot: Snapshot, steps: int = 1_000) -> list[tuple[int, int]]:
+def trusted(change: FileChange, snapshot: Snapshot, steps: int = 1_000) -> list[tuple[int, int]]:
     """The lines that are told and how far they are trusted."""
     tool = PythonTool("own", runs_of, RUNS, PythonReader(), steps=steps)
-    report = asyncio.run(tool.run(payload, snapshot))
+    report = asyncio.run(tool.run(changed_file([change], snapshot), snapshot))
     return [(candidate.line or 0, candidate.confidence) for candidate in report.candidates]
 
 
@@ -63,35 +64,35 @@ def trusted(payload: Payload, snapshot: Snapshot, steps: int = 1_000) -> list[tu
     ],
 )
 def test_a_flow_that_the_old_side_has_as_well_is_not_told_on_a_step_of_it(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, code: str, base: str, expected: list[tuple[int, int]]
+    file_of: FileOf, snapshot_of: SnapshotOf, code: str, base: str, expected: list[tuple[int, int]]
 ) -> None:
-    assert trusted(slice_of(code), snapshot_of(THREE, base)) == expected
+    assert trusted(file_of(code), snapshot_of(THREE, base)) == expected
 
 
-def test_of_two_flows_alike_the_one_that_is_new_counts(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_of_two_flows_alike_the_one_that_is_new_counts(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     base = THREE + THREE.replace("a + x", "safe(a)")
 
-    assert trusted(slice_of(" a = ask()\n+b = a + x\n run(b)", start=4), snapshot_of(THREE + THREE, base)) == [(5, 90)]
+    assert trusted(file_of(" a = ask()\n+b = a + x\n run(b)", start=4), snapshot_of(THREE + THREE, base)) == [(5, 90)]
 
 
 @pytest.mark.parametrize(("added", "confidence"), [(1, 90), (2, 75), (3, 90)], ids=["source", "step", "row itself"])
 @pytest.mark.parametrize("whole", [True, False], ids=["in a new side alone", "in a bare diff"])
 def test_without_an_old_side_the_change_has_to_bring_the_value_in(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, added: int, confidence: int, *, whole: bool
+    file_of: FileOf, snapshot_of: SnapshotOf, added: int, confidence: int, *, whole: bool
 ) -> None:
     code = "\n".join(("+" if row == added else " ") + text for row, text in enumerate(THREE.splitlines(), 1))
 
-    assert trusted(slice_of(code), snapshot_of(THREE if whole else None)) == [(added, confidence)]
+    assert trusted(file_of(code), snapshot_of(THREE if whole else None)) == [(added, confidence)]
 
 
-def test_an_old_side_that_takes_too_long_is_none(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    payload = slice_of(" a = ask()\n+b = a + x\n run(b)")
+def test_an_old_side_that_takes_too_long_is_none(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    change = file_of(" a = ask()\n+b = a + x\n run(b)")
 
-    assert trusted(payload, snapshot_of(THREE, THREE + "\n" * 100), steps=50) == [(2, 75)]
-    assert trusted(payload, snapshot_of(THREE, THREE + "\n" * 1_000_000)) == [(2, 75)]
+    assert trusted(change, snapshot_of(THREE, THREE + "\n" * 100), steps=50) == [(2, 75)]
+    assert trusted(change, snapshot_of(THREE, THREE + "\n" * 1_000_000)) == [(2, 75)]
 
 
-def test_an_old_side_is_asked_for_by_its_old_name_and_only_where_it_matters(slice_of: SliceOf) -> None:
+def test_an_old_side_is_asked_for_by_its_old_name(file_of: FileOf) -> None:
     new, old = "src/app.py", "src/old.py"
     asked: list[str] = []
 
@@ -109,8 +110,6 @@ def test_an_old_side_is_asked_for_by_its_old_name_and_only_where_it_matters(slic
         def history(self, path: str, first: int, last: int, limit: int) -> tuple[()]:
             return ()
 
-    assert trusted(slice_of(" a = ask()\n b = a + x\n+run(b)", path=new), Asked()) == [(3, 90)]
-    assert asked == []
-    moved = slice_of(" a = ask()\n+b = a + x\n run(b)", path=new).model_copy(update={"old_path": old})
+    moved = file_of(" a = ask()\n+b = a + x\n run(b)", path=new).model_copy(update={"old_path": old})
     assert trusted(moved, Asked()) == []
     assert asked == [old]

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import gc
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.tools.python_reader import PythonReader, PythonSlice, digest, parse
+from reviewbot.tools.analysis import changed_file
+from reviewbot.tools.python_reader import ParsedFile, PythonReader, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
 
 NEWER = {
@@ -29,19 +32,19 @@ NEWER = {
 """Syntax of Python 3.12, which the oldest Python that we run on does not know and which cannot be said in its own."""
 
 
-def read(payload: Payload, snapshot: Snapshot) -> PythonSlice:
-    return asyncio.run(PythonReader().read(payload, snapshot))
+def read(change: FileChange, snapshot: Snapshot) -> ParsedFile:
+    return asyncio.run(PythonReader().read(changed_file([change], snapshot)))
 
 
-def names(answer: PythonSlice) -> list[list[str]]:
+def names(answer: ParsedFile) -> list[list[str]]:
     """The functions of each piece."""
     return [[node.name for node in ast.walk(p.tree) if isinstance(node, ast.FunctionDef)] for p in answer.pieces]
 
 
-def test_the_whole_file_is_read_where_it_is_at_hand(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_the_whole_file_is_read_where_it_is_at_hand(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
-    answer = read(slice_of("    return 2", start=6), snapshot_of(head))
+    answer = read(file_of("    return 2", start=6), snapshot_of(head))
 
     (piece,) = answer.pieces
     assert piece.source.whole
@@ -49,31 +52,31 @@ def test_the_whole_file_is_read_where_it_is_at_hand(slice_of: SliceOf, snapshot_
     assert (answer.hunks, answer.unread, answer.fault) == (0, 0, "")
 
 
-def test_without_the_file_each_hunk_is_read(slice_of: SliceOf, bare: Snapshot) -> None:
-    answer = read(slice_of("def f():\n    return 1", "+        x = 1\n+    def g(self):"), bare)
+def test_without_the_file_each_hunk_is_read(file_of: FileOf, bare: Snapshot) -> None:
+    answer = read(file_of("def f():\n    return 1", "+        x = 1\n+    def g(self):"), bare)
 
     assert names(answer) == [["f"], ["g"]]
     assert [piece.source.whole for piece in answer.pieces] == [False, False]
     assert (answer.hunks, answer.unread, answer.fault) == (2, 0, "")
 
 
-def test_the_rows_of_a_tree_are_rows_of_its_source(slice_of: SliceOf, bare: Snapshot) -> None:
-    (piece,) = read(slice_of(" a = 1\n-b = 2\n+def f():\n+    pass", start=40), bare).pieces
+def test_the_rows_of_a_tree_are_rows_of_its_source(file_of: FileOf, bare: Snapshot) -> None:
+    (piece,) = read(file_of(" a = 1\n-b = 2\n+def f():\n+    pass", start=40), bare).pieces
 
     (function,) = (node for node in piece.tree.body if isinstance(node, ast.FunctionDef))
 
     assert piece.source.lines(function.lineno, function.end_lineno or 0) == [41, 42]
 
 
-def test_a_file_of_another_commit_is_not_trusted(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    answer = read(slice_of("x = 1"), snapshot_of("y = 2\n"))
+def test_a_file_of_another_commit_is_not_trusted(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    answer = read(file_of("x = 1"), snapshot_of("y = 2\n"))
 
     assert (answer.hunks, answer.fault) == (1, "")
 
 
 @pytest.mark.parametrize("text", NEWER.values(), ids=NEWER)
 def test_newer_syntax_is_a_fault_with_the_place_and_the_version(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str
+    file_of: FileOf, snapshot_of: SnapshotOf, text: str
 ) -> None:
     try:
         ast.parse(text)
@@ -82,7 +85,7 @@ def test_newer_syntax_is_a_fault_with_the_place_and_the_version(
     else:
         pytest.skip("this Python knows it")
 
-    answer = read(slice_of(text), snapshot_of(f"{text}\n"))
+    answer = read(file_of(text), snapshot_of(f"{text}\n"))
 
     assert answer.fault.startswith("it does not parse with Python 3.")
     assert ", at line " in answer.fault
@@ -91,13 +94,13 @@ def test_newer_syntax_is_a_fault_with_the_place_and_the_version(
 
 @pytest.mark.parametrize("text", NEWER.values(), ids=NEWER)
 def test_beside_newer_syntax_the_other_hunks_are_still_read(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str
+    file_of: FileOf, snapshot_of: SnapshotOf, text: str
 ) -> None:
     try:
         ast.parse(text)
     except SyntaxError:
         head = "def f():\n    pass\n" + "\n" * 998 + f"{text}\n"
-        answer = read(slice_of("def f():\n    pass", text), snapshot_of(head))
+        answer = read(file_of("def f():\n    pass", text), snapshot_of(head))
         assert names(answer)[0] == ["f"]
         assert (answer.hunks, answer.unread) == (2, 1)
 
@@ -136,10 +139,10 @@ def test_any_text_is_a_tree_or_a_fault(text: str) -> None:
     assert (tree is None) == bool(fault)
 
 
-def test_the_tree_of_a_huge_file_is_not_built(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_the_tree_of_a_huge_file_is_not_built(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "x = 1\n" + "# a long line that says nothing, and stands here again and again\n" * 20_000
 
-    answer = read(slice_of("x = 1"), snapshot_of(head))
+    answer = read(file_of("x = 1"), snapshot_of(head))
 
     assert (answer.hunks, answer.unread, answer.fault) == (1, 0, "")
     assert not answer.pieces[0].source.whole
@@ -147,71 +150,67 @@ def test_the_tree_of_a_huge_file_is_not_built(slice_of: SliceOf, snapshot_of: Sn
 
 @pytest.mark.parametrize(("length", "whole"), [(1_000_000, True), (1_000_001, False)])
 def test_a_file_of_just_a_million_characters_is_parsed_as_a_whole(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, length: int, *, whole: bool
+    file_of: FileOf, snapshot_of: SnapshotOf, length: int, *, whole: bool
 ) -> None:
     head = "x = 1\n#".ljust(length, "-")
 
-    answer = read(slice_of("x = 1"), snapshot_of(head))
+    answer = read(file_of("x = 1"), snapshot_of(head))
 
     assert len(head) == length
     assert [piece.source.whole for piece in answer.pieces] == [whole]
 
 
-def test_of_a_hunk_that_is_too_long_nothing_is_parsed(slice_of: SliceOf, bare: Snapshot) -> None:
-    answer = read(slice_of("\n".join(["x = '" + "a" * 9_993 + "'"] * 101), "y = 2"), bare)
+def test_of_a_hunk_that_is_too_long_nothing_is_parsed(file_of: FileOf, bare: Snapshot) -> None:
+    answer = read(file_of("\n".join(["x = '" + "a" * 9_993 + "'"] * 101), "y = 2"), bare)
 
     assert [len(piece.tree.body) > 0 for piece in answer.pieces] == [True]
     assert (answer.hunks, answer.unread) == (2, 1)
 
 
-def test_prose_is_unread(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_prose_is_unread(file_of: FileOf, bare: Snapshot) -> None:
     prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
 
-    answer = read(slice_of(prose, "x = 1"), bare)
+    answer = read(file_of(prose, "x = 1"), bare)
 
     assert (len(answer.pieces), answer.hunks, answer.unread) == (1, 2, 1)
 
 
-def test_a_slice_that_adds_nothing_has_no_pieces(slice_of: SliceOf, bare: Snapshot) -> None:
-    assert read(slice_of("-x = 1\n y = 2"), bare) == PythonSlice((), 0, 0)
+def test_a_file_that_adds_nothing_has_no_pieces(file_of: FileOf, bare: Snapshot) -> None:
+    assert read(file_of("-x = 1\n y = 2"), bare) == ParsedFile((), 0, 0)
 
 
-def test_a_slice_is_parsed_once_for_all_who_ask(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    reader, snapshot, payload = PythonReader(), snapshot_of("x = 1\n"), slice_of("x = 1")
+def test_a_file_is_parsed_once_for_all_who_ask(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    reader, file = PythonReader(), changed_file([file_of("x = 1")], snapshot_of("x = 1\n"))
 
-    async def ask() -> list[PythonSlice]:
-        together = await asyncio.gather(*(reader.read(payload, snapshot) for _ in range(3)))
-        return [*together, await reader.read(payload, snapshot)]
+    async def ask() -> list[ParsedFile]:
+        together = await asyncio.gather(*(reader.read(file) for _ in range(3)))
+        return [*together, await reader.read(file)]
 
     first, *others = asyncio.run(ask())
 
     assert all(answer is first for answer in others)
 
 
-def test_a_file_is_parsed_once_for_all_its_slices(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    reader, snapshot = PythonReader(), snapshot_of("x = 1\ny = 2\n")
+def test_the_trees_of_a_file_are_gone_with_it(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    reader, file = PythonReader(), changed_file([file_of("x = 1")], snapshot_of("x = 1\n"))
 
-    async def ask() -> list[PythonSlice]:
-        return [await reader.read(slice_of(text, start=n), snapshot) for n, text in ((1, "x = 1"), (2, "y = 2"))]
+    parsed = asyncio.run(reader.read(file))
+    tree = ref(parsed.pieces[0].tree)
+    del parsed, file
+    gc.collect()
 
-    one, other = asyncio.run(ask())
-
-    assert one.pieces[0].tree is other.pieces[0].tree
+    assert tree() is None
 
 
-def test_the_same_slice_of_another_file_is_read_anew(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    reader, payload = PythonReader(), slice_of("x = 1")
+def test_the_same_change_of_another_file_is_read_anew(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    reader, change = PythonReader(), file_of("x = 1")
+    heads = ("x = 1\n", "x = 1\ny = 2\n", None)
 
-    async def ask() -> list[PythonSlice]:
-        return [await reader.read(payload, snapshot_of(head)) for head in ("x = 1\n", "x = 1\ny = 2\n", None)]
+    async def ask() -> list[ParsedFile]:
+        return [await reader.read(changed_file([change], snapshot_of(head))) for head in heads]
 
     one, other, alone = asyncio.run(ask())
 
     assert len(one.pieces[0].tree.body) == 1
     assert len(other.pieces[0].tree.body) == 2
     assert alone.hunks == 1
-
-
-@given(st.lists(st.text(max_size=3), max_size=3), st.lists(st.text(max_size=3), max_size=3))
-def test_a_digest_tells_apart_what_differs(one: list[str], other: list[str]) -> None:
-    assert (digest(*one) == digest(*other)) == (one == other)

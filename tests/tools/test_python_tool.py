@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.reports import MAX_CANDIDATES, OWN_VERSION
@@ -17,11 +18,11 @@ from reviewbot.tools.views import Budget, Found, OutOfSteps, Step, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.contracts import Candidate, FileChange
     from reviewbot.ports import Snapshot, ToolReport
     from reviewbot.tools.views import Check
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
 
 RULE = Rule("bad-name", "own", "warning", "names", 70, cwe=1, message="a bad name", trigger="Always.")
@@ -54,9 +55,9 @@ class Recorder:
         return ()
 
 
-def run(check: Check, payload: Payload, snapshot: Snapshot, **options: int) -> ToolReport:
+def run(check: Check, change: FileChange, snapshot: Snapshot, **options: int) -> ToolReport:
     tool = PythonTool("own", check, RULES, PythonReader(), **options)
-    return asyncio.run(tool.run(payload, snapshot))
+    return asyncio.run(tool.run(changed_file([change], snapshot), snapshot))
 
 
 def only(report: ToolReport) -> Candidate:
@@ -64,8 +65,8 @@ def only(report: ToolReport) -> Candidate:
     return candidate
 
 
-def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -> None:
-    report = run(bad_names, slice_of(" x = 1\n+y = bad", start=12), bare)
+def test_a_candidate_says_all_that_is_known(file_of: FileOf, bare: Snapshot) -> None:
+    report = run(bad_names, file_of(" x = 1\n+y = bad", start=12), bare)
 
     assert only(report).model_dump(exclude_defaults=True) == {
         "severity": "warning",
@@ -86,10 +87,10 @@ def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -
     assert PythonTool.languages == frozenset({"python"})
 
 
-def test_a_check_sees_the_whole_file_and_what_was_added(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_check_sees_the_whole_file_and_what_was_added(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     check = Recorder()
 
-    run(check, slice_of(" x = 1\n+y = 2\n z = 3", start=2), snapshot_of("w = 0\r\nx = 1\ny = 2\nz = 3"))
+    run(check, file_of(" x = 1\n+y = 2\n z = 3", start=2), snapshot_of("w = 0\r\nx = 1\ny = 2\nz = 3"))
 
     (view,) = check.views
     assert (view.path, view.whole, view.added) == ("src/app.py", True, frozenset({3}))
@@ -97,10 +98,10 @@ def test_a_check_sees_the_whole_file_and_what_was_added(slice_of: SliceOf, snaps
     assert [view.row(number) for number in (0, 1, 4, 5)] == ["", "w = 0", "z = 3", ""]
 
 
-def test_a_row_is_a_row_of_python(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_row_is_a_row_of_python(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     check = Recorder()
 
-    run(check, slice_of("x = 1\ry = 2\nz = 3"), snapshot_of("x = 1\ry = 2\nz = 3\n"))
+    run(check, file_of("x = 1\ry = 2\nz = 3"), snapshot_of("x = 1\ry = 2\nz = 3\n"))
 
     (view,) = check.views
     assert [node.lineno for node in view.tree.body] == [1, 2, 3]
@@ -108,28 +109,28 @@ def test_a_row_is_a_row_of_python(slice_of: SliceOf, snapshot_of: SnapshotOf) ->
     assert view.added == {1, 2, 3}
 
 
-def test_a_check_sees_each_hunk_of_a_bare_diff_with_imports_in_front(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_check_sees_each_hunk_of_a_bare_diff_with_imports_in_front(file_of: FileOf, bare: Snapshot) -> None:
     check = Recorder()
 
-    run(check, slice_of("+x = 1\n y = 2", "+z = 3"), bare)
+    run(check, file_of("+x = 1\n y = 2", "+z = 3"), bare)
 
     assert [view.whole for view in check.views] == [False, False]
     assert [view.row(min(view.added)) for view in check.views] == ["x = 1", "z = 3"]
     assert all(view.row(1).startswith("import os") for view in check.views)
 
 
-def test_a_piece_of_which_nothing_was_added_is_not_looked_at(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_piece_of_which_nothing_was_added_is_not_looked_at(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     check = Recorder()
 
-    report = run(check, slice_of(" x = 1\n-y = 2"), snapshot_of("x = 1\n"))
+    report = run(check, file_of(" x = 1\n-y = 2"), snapshot_of("x = 1\n"))
 
     assert (check.views, report.candidates, report.gap) == ([], (), None)
 
 
-def test_only_added_lines_are_told(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_only_added_lines_are_told(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "a = bad\nb = bad\nc = bad\n"
 
-    assert only(run(bad_names, slice_of(" a = bad\n+b = bad\n c = bad"), snapshot_of(head))).line == 2
+    assert only(run(bad_names, file_of(" a = bad\n+b = bad\n c = bad"), snapshot_of(head))).line == 2
 
 
 @pytest.mark.parametrize(
@@ -142,17 +143,17 @@ def test_only_added_lines_are_told(slice_of: SliceOf, snapshot_of: SnapshotOf) -
     ids=["all of it", "a line in it", "one row"],
 )
 def test_a_finding_is_told_from_its_first_added_line_to_its_end(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, code: str, found: Found, line: int, end: int
+    file_of: FileOf, snapshot_of: SnapshotOf, code: str, found: Found, line: int, end: int
 ) -> None:
-    candidate = only(run(told(found), slice_of(code), snapshot_of("f(\n    1,\n)\n")))
+    candidate = only(run(told(found), file_of(code), snapshot_of("f(\n    1,\n)\n")))
 
     assert (candidate.line, candidate.end_line) == (line, end)
 
 
-def test_a_finding_ends_where_the_slice_does(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_finding_ends_where_the_slice_does(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "f(\n    1,\n    2,\n    3,\n)\n"
 
-    candidate = only(run(told(Found("bad-name", 1, 5)), slice_of("f(\n    1,"), snapshot_of(head)))
+    candidate = only(run(told(Found("bad-name", 1, 5)), file_of("f(\n    1,"), snapshot_of(head)))
 
     assert (candidate.line, candidate.end_line) == (1, 2)
 
@@ -172,55 +173,55 @@ THREE = "a = ask()\nb = a + x\nrun(b)\n"
     ids=["the row itself", "the last step", "the first step", "the step in between"],
 )
 def test_a_flow_is_told_on_the_row_itself_or_on_its_last_added_step(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, code: str, line: int
+    file_of: FileOf, snapshot_of: SnapshotOf, code: str, line: int
 ) -> None:
-    candidate = only(run(told(Found("bad-name", 3, flow=FLOW)), slice_of(code), snapshot_of(THREE)))
+    candidate = only(run(told(Found("bad-name", 3, flow=FLOW)), file_of(code), snapshot_of(THREE)))
 
     assert candidate.line == line
     assert candidate.also == tuple(number for number in (1, 2, 3) if number != line)
     assert candidate.trigger == "Always. Flow: line 1: from a request -> line 2: joined -> line 3: run."
 
 
-def test_a_flow_that_the_change_did_not_touch_is_not_told(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_flow_that_the_change_did_not_touch_is_not_told(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     found = Found("bad-name", 3, flow=FLOW)
 
-    assert run(told(found), slice_of("x = 1", start=4), snapshot_of(THREE + "x = 1\n")).candidates == ()
+    assert run(told(found), file_of("x = 1", start=4), snapshot_of(THREE + "x = 1\n")).candidates == ()
 
 
-def test_a_step_on_a_row_of_ours_has_no_line(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_step_on_a_row_of_ours_has_no_line(file_of: FileOf, bare: Snapshot) -> None:
     def check(view: View, budget: Budget) -> Iterator[Found]:
         yield Found("bad-name", max(view.added), flow=(Step(1, "imported"), Step(max(view.added), "used")))
 
-    candidate = only(run(check, slice_of("x = os", start=7), bare))
+    candidate = only(run(check, file_of("x = os", start=7), bare))
 
     assert candidate.trigger == "Always. Flow: imported -> line 7: used."
 
 
-def test_a_long_flow_fits_a_candidate(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_long_flow_fits_a_candidate(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     flow = tuple(Step(number % 3 + 1, "x" * 50) for number in range(100))
 
-    candidate = only(run(told(Found("bad-name", 3, flow=flow)), slice_of(THREE.rstrip("\n")), snapshot_of(THREE)))
+    candidate = only(run(told(Found("bad-name", 3, flow=flow)), file_of(THREE.rstrip("\n")), snapshot_of(THREE)))
 
     assert 900 < len(candidate.trigger) <= 1_000
 
 
 def test_a_check_may_bring_its_own_words_and_secrets_in_them_are_masked(
-    slice_of: SliceOf, snapshot_of: SnapshotOf
+    file_of: FileOf, snapshot_of: SnapshotOf
 ) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     found = Found("bad-name", 1, message=f"two\nlines {token}", flow=(Step(1, f"it is {token}"),))
 
-    candidate = only(run(told(found), slice_of(f"x = '{token}'"), snapshot_of(f"x = '{token}'\n")))
+    candidate = only(run(told(found), file_of(f"x = '{token}'"), snapshot_of(f"x = '{token}'\n")))
 
     assert candidate.message == "two lines ghp_****"
     assert candidate.quote == "x = 'ghp_****'"
     assert token not in candidate.model_dump_json()
 
 
-def test_the_same_on_the_same_line_is_told_once(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_the_same_on_the_same_line_is_told_once(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     found = (Found("bad-name", 1), Found("bad-name", 1, message="again"), Found("word", 1))
 
-    report = run(told(*found), slice_of("x = 1"), snapshot_of("x = 1\n"))
+    report = run(told(*found), file_of("x = 1"), snapshot_of("x = 1\n"))
 
     assert [(candidate.rule, candidate.message) for candidate in report.candidates] == [
         ("bad-name", "a bad name"),
@@ -239,27 +240,27 @@ def test_the_same_on_the_same_line_is_told_once(slice_of: SliceOf, snapshot_of: 
     ids=["plain", "with a word", "an idiom", "in a test"],
 )
 def test_the_rule_decides_whether_and_how_a_line_is_told(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, line: str, path: str, expected: list[tuple[str, int]]
+    file_of: FileOf, snapshot_of: SnapshotOf, line: str, path: str, expected: list[tuple[str, int]]
 ) -> None:
-    report = run(told(Found("word", 1)), slice_of(line, path=path), snapshot_of(f"{line}\n"))
+    report = run(told(Found("word", 1)), file_of(line, path=path), snapshot_of(f"{line}\n"))
 
     assert [(candidate.rule, candidate.confidence) for candidate in report.candidates] == expected
 
 
-def test_a_rule_for_whole_files_is_silent_on_a_hunk(slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf) -> None:
+def test_a_rule_for_whole_files_is_silent_on_a_hunk(file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf) -> None:
     def check(view: View, budget: Budget) -> Iterator[Found]:
         yield Found("whole", min(view.added))
 
-    assert run(check, slice_of("x = 1"), bare).candidates == ()
-    assert only(run(check, slice_of("x = 1"), snapshot_of("x = 1\n"))).rule == "whole"
+    assert run(check, file_of("x = 1"), bare).candidates == ()
+    assert only(run(check, file_of("x = 1"), snapshot_of("x = 1\n"))).rule == "whole"
 
 
 def test_a_check_that_has_used_up_its_steps_is_a_gap_and_what_it_found_counts(
-    slice_of: SliceOf, snapshot_of: SnapshotOf
+    file_of: FileOf, snapshot_of: SnapshotOf
 ) -> None:
     text = "\n".join(["bad"] + ["x"] * 1_000)
 
-    report = run(bad_names, slice_of(text), snapshot_of(text), steps=1_500)
+    report = run(bad_names, file_of(text), snapshot_of(text), steps=1_500)
 
     assert only(report).line == 1
     assert report.gap is not None
@@ -267,10 +268,10 @@ def test_a_check_that_has_used_up_its_steps_is_a_gap_and_what_it_found_counts(
     assert report.gap.message == "own gave up on code that takes too long to follow"
 
 
-def test_each_piece_has_its_own_steps(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_each_piece_has_its_own_steps(file_of: FileOf, bare: Snapshot) -> None:
     long = "\n".join(["x"] * 1_000)
 
-    report = run(bad_names, slice_of(long, "bad", long), bare, steps=500)
+    report = run(bad_names, file_of(long, "bad", long), bare, steps=500)
 
     assert only(report).quote == "bad"
     assert report.gap is not None
@@ -285,21 +286,21 @@ def test_a_budget_is_spent_to_the_last_step() -> None:
         budget.spend()
 
 
-def test_code_that_is_too_deep_for_a_check_is_a_gap(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_code_that_is_too_deep_for_a_check_is_a_gap(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     def deep(view: View, budget: Budget) -> list[Found]:
         return deep(view, budget)
 
-    report = run(deep, slice_of("x = 1"), snapshot_of("x = 1\n"))
+    report = run(deep, file_of("x = 1"), snapshot_of("x = 1\n"))
 
     assert report.candidates == ()
     assert report.gap is not None
     assert report.gap.reason == "timeout"
 
 
-def test_a_hunk_that_cannot_be_read_is_a_gap_that_says_what_helps(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_hunk_that_cannot_be_read_is_a_gap_that_says_what_helps(file_of: FileOf, bare: Snapshot) -> None:
     prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
 
-    report = run(bad_names, slice_of(prose, "y = bad"), bare)
+    report = run(bad_names, file_of(prose, "y = bad"), bare)
 
     assert only(report).line == 1001
     assert report.gap is not None
@@ -311,9 +312,9 @@ def test_a_hunk_that_cannot_be_read_is_a_gap_that_says_what_helps(slice_of: Slic
 
 @pytest.mark.parametrize("text", ['x = f"{y["a"]}" + bad +', "def f(:\n    bad"], ids=["newer syntax", "no Python"])
 def test_a_file_that_does_not_parse_is_a_gap_and_no_finding(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str
+    file_of: FileOf, snapshot_of: SnapshotOf, text: str
 ) -> None:
-    report = run(bad_names, slice_of("y = bad", text), snapshot_of("y = bad\n" + "\n" * 999 + f"{text}\n"))
+    report = run(bad_names, file_of("y = bad", text), snapshot_of("y = bad\n" + "\n" * 999 + f"{text}\n"))
 
     assert 1 in {candidate.line for candidate in report.candidates}
     assert report.gap is not None
@@ -322,10 +323,10 @@ def test_a_file_that_does_not_parse_is_a_gap_and_no_finding(
     assert "of 2 hunks could not be read" in report.gap.message
 
 
-def test_a_flood_is_cut_and_counted(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_flood_is_cut_and_counted(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     text = "\n".join(["bad"] * (MAX_CANDIDATES + 1))
 
-    report = run(bad_names, slice_of(text), snapshot_of(text))
+    report = run(bad_names, file_of(text), snapshot_of(text))
 
     assert len(report.candidates) == MAX_CANDIDATES
     assert report.gap is not None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.process import Limits
 from reviewbot.tools.repository_rules import SELECTED_CONFIDENCE, UNSURE_CONFIDENCE, RepositoryRules
 from reviewbot.tools.ruff_run import find_ruff
@@ -18,7 +19,7 @@ from reviewbot.tools.rules import packaged_rules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Commit, Occurrence, ToolReport
 
 TAKEN = frozenset(packaged_rules("ruff_rules").rules)
@@ -51,7 +52,7 @@ class Files:
 
 
 @pytest.fixture
-def told(slice_of: Callable[..., Payload]) -> Callable[..., ToolReport]:
+def told(file_of: Callable[..., FileChange]) -> Callable[..., ToolReport]:
     """What the tool says of a new file under the configurations of the base side."""
 
     def run(text: str, *, path: str = "src/app.py", whole: bool = True, tool: Any = None, **before: str) -> ToolReport:
@@ -60,7 +61,7 @@ def told(slice_of: Callable[..., Payload]) -> Callable[..., ToolReport]:
         }
         snapshot = Files(names, {path: f"{text}\n"} if whole else {})
         used = tool or RepositoryRules(TAKEN, find_ruff())
-        answer: ToolReport = asyncio.run(used.run(slice_of(text, path=path), snapshot))
+        answer: ToolReport = asyncio.run(used.run(changed_file([file_of(text, path=path)], snapshot), snapshot))
         return answer
 
     return run
@@ -87,18 +88,18 @@ def test_without_a_configuration_no_program_runs(told: Callable[..., ToolReport]
     assert (report.candidates, report.gap, report.run.version) == ((), None, "not run")
 
 
-def test_a_slice_that_adds_nothing_asks_for_no_configuration(slice_of: Callable[..., Payload]) -> None:
+def test_a_file_that_adds_nothing_asks_for_no_configuration(file_of: Callable[..., FileChange]) -> None:
     files = Files({"pyproject.toml": SHORT})
 
-    report = asyncio.run(RepositoryRules(TAKEN, None).run(slice_of("-gone\n kept"), files))
+    report = asyncio.run(RepositoryRules(TAKEN, None).run(changed_file([file_of("-gone\n kept")], files), files))
 
-    assert (report.candidates, report.gap, files.asked) == ((), None, [])
+    assert (report.candidates, report.gap, files.asked) == ((), None, ["src/app.py"])
 
 
-def test_a_configuration_of_the_head_side_counts_for_nothing(slice_of: Callable[..., Payload]) -> None:
+def test_a_configuration_of_the_head_side_counts_for_nothing(file_of: Callable[..., FileChange]) -> None:
     files = Files({}, {"src/app.py": f"{LONG}\n", "pyproject.toml": SHORT, "src/ruff.toml": 'lint.select = ["ALL"]'})
 
-    report = asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(slice_of(LONG), files))
+    report = asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(LONG)], files), files))
 
     assert (report.candidates, report.run.version) == ((), "not run")
 
@@ -166,11 +167,13 @@ def test_a_configuration_that_takes_over_another_file_is_trusted_less(told: Call
     assert [c.confidence for c in told(LONG, pyproject_toml=config).candidates] == [UNSURE_CONFIDENCE]
 
 
-def test_lines_that_the_change_left_alone_are_not_told(slice_of: Callable[..., Payload]) -> None:
+def test_lines_that_the_change_left_alone_are_not_told(file_of: Callable[..., FileChange]) -> None:
     text = f"{LONG}\nx = 1\n"
     files = Files({"pyproject.toml": SHORT}, {"src/app.py": text})
 
-    report = asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(slice_of(f" {LONG}\n+x = 1"), files))
+    report = asyncio.run(
+        RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(f" {LONG}\n+x = 1")], files), files)
+    )
 
     assert (report.candidates, report.gap) == ((), None)
 
@@ -221,7 +224,7 @@ def test_a_stub_is_read_as_one(told: Callable[..., ToolReport]) -> None:
 
 
 def test_the_same_configuration_is_understood_once(
-    slice_of: Callable[..., Payload], fake_ruff: Callable[[str], Path], tmp_path: Path
+    file_of: Callable[..., FileChange], fake_ruff: Callable[[str], Path], tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
     known = json.dumps([{"code": "E501", "status": {"Stable": {}}}, {"code": "X1", "status": {"Preview": {}}}])
@@ -234,7 +237,8 @@ def test_the_same_configuration_is_understood_once(
     async def review() -> None:
         for name in ("a.py", "b.py"):
             text = f"x = '{name}'"
-            await tool.run(slice_of(text, path=name), Files({"pyproject.toml": SHORT}, {name: f"{text}\n"}))
+            files = Files({"pyproject.toml": SHORT}, {name: f"{text}\n"})
+            await tool.run(changed_file([file_of(text, path=name)], files), files)
 
     asyncio.run(review())
 

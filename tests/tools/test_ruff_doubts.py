@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reviewbot.tools.changed_lines import Line
 from reviewbot.tools.ruff_doubts import doubt_of
 from reviewbot.tools.ruff_run import Report
-from reviewbot.tools.slices import Line
 
 
 def doubted(code: str, text: str) -> int:

@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.calibration import Calibration
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.ruff_fixes import Edit, edits_of, replacement_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.contracts import Candidate, FileChange
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
 
 
@@ -123,28 +124,30 @@ def test_one_edit_is_made_just_where_ruff_means_it(rows: list[str], data: st.Dat
     assert replaced(rows, Edit((row, start), (row, end), "Z")) == "\n".join(expected)
 
 
-def told(tool: str, payload: Payload, snapshot: Snapshot) -> tuple[Candidate, ...]:
-    return asyncio.run(all_tools(calibration=Calibration())[tool].run(payload, snapshot)).candidates
+def told(tool: str, change: FileChange, snapshot: Snapshot) -> tuple[Candidate, ...]:
+    return asyncio.run(
+        all_tools(calibration=Calibration())[tool].run(changed_file([change], snapshot), snapshot)
+    ).candidates
 
 
 IS_LITERAL = "def f(x):\n    if x is 3:\n        return 1\n    return 0\n"
 
 
-def test_what_ruff_mends_safely_comes_with_its_report(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    (found,) = told("ruff-logic", slice_of(IS_LITERAL.rstrip("\n")), snapshot_of(IS_LITERAL))
+def test_what_ruff_mends_safely_comes_with_its_report(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    (found,) = told("ruff-logic", file_of(IS_LITERAL.rstrip("\n")), snapshot_of(IS_LITERAL))
 
     assert (found.rule, found.line, found.replacement) == ("F632", 2, "    if x == 3:")
 
 
-def test_of_a_hunk_alone_nothing_is_offered(slice_of: SliceOf, bare: Snapshot) -> None:
-    (found,) = told("ruff-logic", slice_of(IS_LITERAL.rstrip("\n")), bare)
+def test_of_a_hunk_alone_nothing_is_offered(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = told("ruff-logic", file_of(IS_LITERAL.rstrip("\n")), bare)
 
     assert (found.rule, found.replacement) == ("F632", None)
 
 
-def test_where_a_lone_cr_ends_a_row_further_up_nothing_is_offered(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_where_a_lone_cr_ends_a_row_further_up_nothing_is_offered(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     text = f"a = 1\rb = 2\n{IS_LITERAL}"
 
-    (found,) = told("ruff-logic", slice_of(text.rstrip("\n")), snapshot_of(text))
+    (found,) = told("ruff-logic", file_of(text.rstrip("\n")), snapshot_of(text))
 
     assert (found.rule, found.line, found.replacement) == ("F632", 3, None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.process import Limits, ProgramError
 from reviewbot.tools.ruff_run import FLAGS, RuffAnswer, RuffRunner, find_ruff
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
     FakeRuff = Callable[[str], Path]
 
@@ -36,19 +37,19 @@ print("[]")
 
 
 def read(
-    payload: Payload, snapshot: Snapshot, program: Path | None = None, *, limits: Limits | None = None
+    change: FileChange, snapshot: Snapshot, program: Path | None = None, *, limits: Limits | None = None
 ) -> RuffAnswer:
     runner = RuffRunner(["S102", "S307", "S605"], program or find_ruff(), limits)
-    return asyncio.run(runner.read(payload, snapshot))
+    return asyncio.run(runner.read(changed_file([change], snapshot)))
 
 
 def found(answer: RuffAnswer) -> list[tuple[str, int]]:
     return [(report.code, report.first) for report in answer.reports]
 
 
-def failure(payload: Payload, snapshot: Snapshot, program: Path, limits: Limits | None = None) -> ProgramError:
+def failure(change: FileChange, snapshot: Snapshot, program: Path, limits: Limits | None = None) -> ProgramError:
     with pytest.raises(ProgramError) as caught:
-        read(payload, snapshot, program, limits=limits)
+        read(change, snapshot, program, limits=limits)
     return caught.value
 
 
@@ -69,45 +70,45 @@ def test_the_target_version_is_the_newest_that_the_installed_ruff_knows() -> Non
     assert f"--target-version={values[-1]}" in FLAGS
 
 
-def test_a_bare_hunk_is_read_on_its_own(slice_of: SliceOf, bare: Snapshot) -> None:
-    answer = read(slice_of("     x = 1\n+    eval(x)\n     return x", start=40), bare)
+def test_a_bare_hunk_is_read_on_its_own(file_of: FileOf, bare: Snapshot) -> None:
+    answer = read(file_of("     x = 1\n+    eval(x)\n     return x", start=40), bare)
 
     assert found(answer) == [("S307", 41)]
     assert (answer.hunks, answer.unread, answer.syntax) == (1, 0, None)
     assert not answer.reports[0].whole
 
 
-def test_each_hunk_keeps_its_own_lines(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_each_hunk_keeps_its_own_lines(file_of: FileOf, bare: Snapshot) -> None:
     hunks = ["+    eval(x)", "+        return exec(y)\n     z = 2", *["+eval(z)"] * 10]
 
-    answer = read(slice_of(*hunks, start=7), bare)
+    answer = read(file_of(*hunks, start=7), bare)
 
     assert found(answer) == [("S307", 7), ("S102", 1007), *(("S307", 7 + 1000 * number) for number in range(2, 12))]
 
 
-def test_the_whole_file_is_read_where_the_snapshot_has_it(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_the_whole_file_is_read_where_the_snapshot_has_it(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "from os import system as go\n\n\ndef f(x):\n    go('ping ' + x)\n"
 
-    answer = read(slice_of("     go('ping ' + x)".replace(" ", "+", 1), start=5), snapshot_of(head))
+    answer = read(file_of("     go('ping ' + x)".replace(" ", "+", 1), start=5), snapshot_of(head))
 
     assert found(answer) == [("S605", 5)]
     assert answer.reports[0].whole
     assert answer.hunks == 0
 
 
-def test_a_file_of_another_commit_is_not_trusted(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_file_of_another_commit_is_not_trusted(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     stale = "# one line more\nx = 1\neval(x)\n"
 
-    answer = read(slice_of("x = 1\neval(x)"), snapshot_of(stale))
+    answer = read(file_of("x = 1\neval(x)"), snapshot_of(stale))
 
     assert found(answer) == [("S307", 2)]
     assert answer.hunks == 1
 
 
-def test_a_file_that_does_not_parse_has_its_hunks_read_instead(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_file_that_does_not_parse_has_its_hunks_read_instead(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "print 'old'\n\n\ndef f(x):\n    return eval(x)\n"
 
-    answer = read(slice_of(" def f(x):\n+    return eval(x)", start=4), snapshot_of(head))
+    answer = read(file_of(" def f(x):\n+    return eval(x)", start=4), snapshot_of(head))
 
     assert found(answer) == [("S307", 5)]
     assert answer.syntax is not None
@@ -115,29 +116,27 @@ def test_a_file_that_does_not_parse_has_its_hunks_read_instead(slice_of: SliceOf
     assert (answer.hunks, answer.unread) == (1, 0)
 
 
-def test_a_hunk_that_cannot_be_repaired_is_counted(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_hunk_that_cannot_be_repaired_is_counted(file_of: FileOf, bare: Snapshot) -> None:
     prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
 
-    answer = read(slice_of(prose, "eval(x)"), bare)
+    answer = read(file_of(prose, "eval(x)"), bare)
 
     assert (answer.hunks, answer.unread) == (2, 1)
     assert found(answer) == [("S307", 1001)]
 
 
-def test_a_hunk_that_lost_an_added_line_is_counted_and_still_read(slice_of: SliceOf, bare: Snapshot) -> None:
-    answer = read(slice_of("eval(x)\nand so on, it says"), bare)
+def test_a_hunk_that_lost_an_added_line_is_counted_and_still_read(file_of: FileOf, bare: Snapshot) -> None:
+    answer = read(file_of("eval(x)\nand so on, it says"), bare)
 
     assert (answer.hunks, answer.unread) == (1, 1)
     assert found(answer) == [("S307", 1)]
 
 
-def test_newer_syntax_than_this_python_knows_is_read(
-    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf
-) -> None:
+def test_newer_syntax_than_this_python_knows_is_read(file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf) -> None:
     text = 'lazy import os\nx = t"{y}"\ntry:\n    eval(y)\nexcept A, B:\n    pass'
 
-    assert ("S307", 4) in found(read(slice_of(text), bare))
-    assert ("S307", 4) in found(read(slice_of(text), snapshot_of(text + "\n")))
+    assert ("S307", 4) in found(read(file_of(text), bare))
+    assert ("S307", 4) in found(read(file_of(text), snapshot_of(text + "\n")))
 
 
 @pytest.mark.parametrize(
@@ -153,18 +152,18 @@ def test_newer_syntax_than_this_python_knows_is_read(
     ids=["CRLF", "lone CR", "BOM", "form feed", "line separator", "no newline at the end"],
 )
 def test_lines_are_counted_by_line_feeds_alone(
-    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf, head: str, line: int
+    file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf, head: str, line: int
 ) -> None:
-    payload = slice_of(head.removesuffix("\n"))
+    change = file_of(head.removesuffix("\n"))
 
-    assert found(read(payload, snapshot_of(head))) == [("S307", line)]
-    assert found(read(payload, bare)) == [("S307", line)]
+    assert found(read(change, snapshot_of(head))) == [("S307", line)]
+    assert found(read(change, bare)) == [("S307", line)]
 
 
-def test_a_nul_is_a_place_that_does_not_parse(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_nul_is_a_place_that_does_not_parse(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "x = 1\n\0\neval(x)\n"
 
-    answer = read(slice_of(head.removesuffix("\n")), snapshot_of(head))
+    answer = read(file_of(head.removesuffix("\n")), snapshot_of(head))
 
     assert answer.syntax is not None
     assert answer.syntax.first == 2
@@ -172,11 +171,11 @@ def test_a_nul_is_a_place_that_does_not_parse(slice_of: SliceOf, snapshot_of: Sn
 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "ruff.toml", "-rf.py", "a b\nc.py", "x\0.py", "pyproject.toml"])
 def test_no_name_of_the_change_reaches_the_disk_or_the_command_line(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path, path: str
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path, path: str
 ) -> None:
     log = tmp_path / "log"
 
-    read(slice_of("x = 1", "y = 2", path=path), bare, fake_ruff(RECORD.format(log=str(log))))
+    read(file_of("x = 1", "y = 2", path=path), bare, fake_ruff(RECORD.format(log=str(log))))
 
     (note,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert sorted(note["files"]) == ["f0.py", "f1.py"]
@@ -184,42 +183,40 @@ def test_no_name_of_the_change_reaches_the_disk_or_the_command_line(
     assert tuple(note["argv"][:8]) == FLAGS
 
 
-def test_a_stub_is_read_as_a_stub(slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path) -> None:
+def test_a_stub_is_read_as_a_stub(file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path) -> None:
     log = tmp_path / "log"
 
-    read(slice_of("x: int", path="a/b.pyi"), bare, fake_ruff(RECORD.format(log=str(log))))
+    read(file_of("x: int", path="a/b.pyi"), bare, fake_ruff(RECORD.format(log=str(log))))
 
     assert list(json.loads(log.read_text())["files"]) == ["f0.pyi"]
 
 
-def test_ruff_runs_once_for_all_who_ask_about_a_slice(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path
+def test_ruff_runs_once_for_all_who_ask_about_a_file(
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
     runner = RuffRunner(["S307"], fake_ruff(RECORD.format(log=str(log))))
 
     async def ask() -> None:
-        await asyncio.gather(*(runner.read(slice_of("x = 1"), bare) for _ in range(4)))
-        await runner.read(slice_of("x = 1"), bare)
-        await runner.read(slice_of("x = 2"), bare)
-        await runner.read(slice_of("x = 1", start=2), bare)
+        one, other = (changed_file([file_of(text)], bare) for text in ("x = 1", "x = 2"))
+        await asyncio.gather(*(runner.read(one) for _ in range(4)))
+        await runner.read(one)
+        await runner.read(other)
 
     asyncio.run(ask())
 
-    assert len(log.read_text().splitlines()) == 3
+    assert len(log.read_text().splitlines()) == 2
 
 
-def test_a_run_that_failed_is_tried_again(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path
-) -> None:
+def test_a_run_that_failed_is_tried_again(file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     body = f"flag = pathlib.Path({str(flag)!r})\nif not flag.exists():\n    flag.touch()\n    sys.exit(2)\nprint('[]')"
     runner = RuffRunner(["S307"], fake_ruff(body))
 
     with pytest.raises(ProgramError):
-        asyncio.run(runner.read(slice_of("x = 1"), bare))
+        asyncio.run(runner.read(changed_file([file_of("x = 1")], bare)))
 
-    assert asyncio.run(runner.read(slice_of("x = 1"), bare)).reports == ()
+    assert asyncio.run(runner.read(changed_file([file_of("x = 1")], bare))).reports == ()
 
 
 ITEM = {
@@ -245,18 +242,18 @@ ODD_ANSWERS = {
 
 @pytest.mark.parametrize("answer", ODD_ANSWERS.values(), ids=ODD_ANSWERS.keys())
 def test_an_answer_of_another_form_is_a_bad_answer(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path, answer: str
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path, answer: str
 ) -> None:
     (tmp_path / "answer").write_text(answer)
     body = f"print(pathlib.Path({str(tmp_path / 'answer')!r}).read_text())"
 
-    assert failure(slice_of("x = 1"), bare, fake_ruff(body)).reason == "bad_answer"
+    assert failure(file_of("x = 1"), bare, fake_ruff(body)).reason == "bad_answer"
 
 
-def test_a_report_about_another_file_is_a_bad_answer(slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff) -> None:
+def test_a_report_about_another_file_is_a_bad_answer(file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff) -> None:
     item = json.dumps([ITEM | {"filename": "/etc/passwd"}])
 
-    assert failure(slice_of("x = 1", "y = 2"), bare, fake_ruff(f"print({item!r})")).reason == "bad_answer"
+    assert failure(file_of("x = 1", "y = 2"), bare, fake_ruff(f"print({item!r})")).reason == "bad_answer"
 
 
 @pytest.mark.parametrize(
@@ -270,56 +267,39 @@ def test_a_report_about_another_file_is_a_bad_answer(slice_of: SliceOf, bare: Sn
     ],
 )
 def test_each_way_to_fail_has_its_name_and_tells_nothing_that_ruff_wrote(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
 ) -> None:
     program = fake_ruff(f"sys.stderr.write({CANARY!r})\n{body}")
 
-    error = failure(slice_of("x = 1"), bare, program, Limits(seconds=0.5, stdout_bytes=100_000))
+    error = failure(file_of("x = 1"), bare, program, Limits(seconds=0.5, stdout_bytes=100_000))
 
     assert error.reason == reason
     assert CANARY not in str(error)
 
 
-def test_a_ruff_that_is_not_there_is_missing(slice_of: SliceOf, bare: Snapshot, tmp_path: Path) -> None:
-    assert failure(slice_of("x = 1"), bare, tmp_path / "ruff").reason == "missing_program"
+def test_a_ruff_that_is_not_there_is_missing(file_of: FileOf, bare: Snapshot, tmp_path: Path) -> None:
+    assert failure(file_of("x = 1"), bare, tmp_path / "ruff").reason == "missing_program"
 
 
-def test_a_ruff_that_was_not_found_is_missing(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_ruff_that_was_not_found_is_missing(file_of: FileOf, bare: Snapshot) -> None:
     runner = RuffRunner(["S307"], None)
 
     with pytest.raises(ProgramError) as caught:
-        asyncio.run(runner.read(slice_of("x = 1"), bare))
+        asyncio.run(runner.read(changed_file([file_of("x = 1")], bare)))
 
     assert caught.value.reason == "missing_program"
 
 
 def test_a_version_that_cannot_be_read_is_unknown(
-    slice_of: SliceOf, bare: Snapshot, program: Callable[..., Path]
+    file_of: FileOf, bare: Snapshot, program: Callable[..., Path]
 ) -> None:
-    assert read(slice_of("x = 1"), bare, program("print('[]')")).version == "unknown"
+    assert read(file_of("x = 1"), bare, program("print('[]')")).version == "unknown"
 
 
-def test_the_slices_of_one_file_share_one_run_of_it(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, fake_ruff: FakeRuff, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    runner = RuffRunner(["S307"], fake_ruff(RECORD.format(log=str(log))))
-    snapshot = snapshot_of("x = 1\ny = 2\n")
-
-    async def ask() -> None:
-        await asyncio.gather(
-            runner.read(slice_of("x = 1"), snapshot), runner.read(slice_of("y = 2", start=2), snapshot)
-        )
-
-    asyncio.run(ask())
-
-    assert len(log.read_text().splitlines()) == 1
-
-
-def test_of_a_very_large_file_the_hunks_are_read(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_of_a_very_large_file_the_hunks_are_read(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "eval(x)\n" + "#" * 4_000_000
 
-    answer = read(slice_of("eval(x)"), snapshot_of(head))
+    answer = read(file_of("eval(x)"), snapshot_of(head))
 
     assert (found(answer), answer.hunks) == ([("S307", 1)], 1)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.calibration import Calibration
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.reports import MAX_CANDIDATES
@@ -18,10 +19,10 @@ from reviewbot.tools.rules import packaged_rules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.contracts import Candidate, FileChange
     from reviewbot.ports import Snapshot, ToolReport
 
-    SliceOf = Callable[..., Payload]
+    FileOf = Callable[..., FileChange]
     SnapshotOf = Callable[..., Snapshot]
     FakeRuff = Callable[[str], Path]
 
@@ -30,11 +31,11 @@ NOWHERE = Path("/nonexistent/ruff")
 
 
 def run(
-    tool: str, payload: Payload, snapshot: Snapshot, ruff: Path | None = None, limits: Limits | None = None
+    tool: str, change: FileChange, snapshot: Snapshot, ruff: Path | None = None, limits: Limits | None = None
 ) -> ToolReport:
     """A report whose confidences are the rules' own estimates, whatever has been counted since."""
     tools = all_tools(ruff=ruff, limits=limits, calibration=Calibration())
-    return asyncio.run(tools[tool].run(payload, snapshot))
+    return asyncio.run(tools[tool].run(changed_file([change], snapshot), snapshot))
 
 
 def rules(report: ToolReport) -> list[str]:
@@ -62,8 +63,8 @@ DEFECTS = (
 """Of each tool some; every rule has its pair of a defect and a near miss in `tests/pairs`."""
 
 
-def test_no_tool_reports_a_rule_of_another(slice_of: SliceOf, bare: Snapshot) -> None:
-    everything = slice_of(*DEFECTS)
+def test_no_tool_reports_a_rule_of_another(file_of: FileOf, bare: Snapshot) -> None:
+    everything = file_of(*DEFECTS)
 
     told = {tool: rules(run(tool, everything, bare)) for tool in RUFF_TOOLS}
 
@@ -75,8 +76,8 @@ def test_no_tool_reports_a_rule_of_another(slice_of: SliceOf, bare: Snapshot) ->
     }
 
 
-def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -> None:
-    candidate = only(run("ruff-security", slice_of("     x = 1\n+    os.system('ping ' + x)", start=12), bare))
+def test_a_candidate_says_all_that_is_known(file_of: FileOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", file_of("     x = 1\n+    os.system('ping ' + x)", start=12), bare))
 
     assert candidate.model_dump(exclude_defaults=True) == {
         "severity": "critical",
@@ -94,8 +95,8 @@ def test_a_candidate_says_all_that_is_known(slice_of: SliceOf, bare: Snapshot) -
     }
 
 
-def test_the_run_says_which_ruff_answered(slice_of: SliceOf, bare: Snapshot) -> None:
-    report = run("ruff-logic", slice_of("x = 1"), bare)
+def test_the_run_says_which_ruff_answered(file_of: FileOf, bare: Snapshot) -> None:
+    report = run("ruff-logic", file_of("x = 1"), bare)
 
     assert report.run.tool == "ruff-logic"
     assert report.run.version.startswith("0.17.")
@@ -104,31 +105,31 @@ def test_the_run_says_which_ruff_answered(slice_of: SliceOf, bare: Snapshot) -> 
     assert report.gap is None
 
 
-def test_only_added_lines_are_told(slice_of: SliceOf, bare: Snapshot) -> None:
-    assert rules(run("ruff-security", slice_of(" eval(a)\n-eval(b)\n+x = 1"), bare)) == []
+def test_only_added_lines_are_told(file_of: FileOf, bare: Snapshot) -> None:
+    assert rules(run("ruff-security", file_of(" eval(a)\n-eval(b)\n+x = 1"), bare)) == []
 
 
-def test_a_call_that_the_change_made_unsafe_is_told_on_its_added_line(slice_of: SliceOf, bare: Snapshot) -> None:
-    candidate = only(run("ruff-security", slice_of(" subprocess.run(\n     command,\n+    shell=True,\n )"), bare))
+def test_a_call_that_the_change_made_unsafe_is_told_on_its_added_line(file_of: FileOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", file_of(" subprocess.run(\n     command,\n+    shell=True,\n )"), bare))
 
     assert (candidate.rule, candidate.line, candidate.end_line) == ("S602", 3, 4)
 
 
-def test_an_added_line_beside_the_cause_is_not_blamed(slice_of: SliceOf, bare: Snapshot) -> None:
-    assert rules(run("ruff-logic", slice_of(" def f(\n     x=[],\n+    y=1,\n ):\n     return x"), bare)) == []
+def test_an_added_line_beside_the_cause_is_not_blamed(file_of: FileOf, bare: Snapshot) -> None:
+    assert rules(run("ruff-logic", file_of(" def f(\n     x=[],\n+    y=1,\n ):\n     return x"), bare)) == []
 
 
-def test_an_added_line_far_down_in_a_call_is_not_blamed(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_an_added_line_far_down_in_a_call_is_not_blamed(file_of: FileOf, bare: Snapshot) -> None:
     between = "\n".join("     a," for _ in range(40))
 
     assert (
-        rules(run("ruff-security", slice_of(f" subprocess.run(\n     x, shell=True,\n{between}\n+    b,\n )"), bare))
+        rules(run("ruff-security", file_of(f" subprocess.run(\n     x, shell=True,\n{between}\n+    b,\n )"), bare))
         == []
     )
 
 
-def test_a_command_that_is_one_literal_is_only_mentioned(slice_of: SliceOf, bare: Snapshot) -> None:
-    candidate = only(run("ruff-security", slice_of("os.system('ls -l')"), bare))
+def test_a_command_that_is_one_literal_is_only_mentioned(file_of: FileOf, bare: Snapshot) -> None:
+    candidate = only(run("ruff-security", file_of("os.system('ls -l')"), bare))
 
     assert (candidate.severity, candidate.confidence) == ("info", 40)
 
@@ -160,9 +161,9 @@ def test_a_command_that_is_one_literal_is_only_mentioned(slice_of: SliceOf, bare
     ],
 )
 def test_a_word_on_the_line_tells_a_defect_from_what_is_right_more_often(
-    slice_of: SliceOf, bare: Snapshot, tool: str, line: str, rule: str, confidence: int
+    file_of: FileOf, bare: Snapshot, tool: str, line: str, rule: str, confidence: int
 ) -> None:
-    candidate = only(run(tool, slice_of(line), bare))
+    candidate = only(run(tool, file_of(line), bare))
 
     assert (candidate.rule, candidate.confidence) == (rule, confidence)
 
@@ -179,31 +180,31 @@ def test_a_word_on_the_line_tells_a_defect_from_what_is_right_more_often(
         ("ruff-logic", "def f(db=Depends(connect())): return db"),
     ],
 )
-def test_an_idiom_silences_a_rule(slice_of: SliceOf, bare: Snapshot, tool: str, line: str) -> None:
-    assert rules(run(tool, slice_of(line), bare)) == []
+def test_an_idiom_silences_a_rule(file_of: FileOf, bare: Snapshot, tool: str, line: str) -> None:
+    assert rules(run(tool, file_of(line), bare)) == []
 
 
-def test_what_tests_compare_goes_nowhere_on_purpose(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_what_tests_compare_goes_nowhere_on_purpose(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     text = "def check():\n    a < b"
 
-    assert "B015" in rules(run("ruff-logic", slice_of(text), snapshot_of(text)))
-    assert "B015" not in rules(run("ruff-logic", slice_of(text, path="tests/test_a.py"), snapshot_of(text)))
+    assert "B015" in rules(run("ruff-logic", file_of(text), snapshot_of(text)))
+    assert "B015" not in rules(run("ruff-logic", file_of(text, path="tests/test_a.py"), snapshot_of(text)))
 
 
-def test_a_password_in_a_test_is_no_finding(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_password_in_a_test_is_no_finding(file_of: FileOf, bare: Snapshot) -> None:
     line = "password = 'hunter2'"
 
-    assert rules(run("ruff-security", slice_of(line), bare)) == ["S105"]
-    assert rules(run("ruff-security", slice_of(line, path="tests/test_login.py"), bare)) == []
+    assert rules(run("ruff-security", file_of(line), bare)) == ["S105"]
+    assert rules(run("ruff-security", file_of(line, path="tests/test_login.py"), bare)) == []
 
 
 def test_an_undefined_name_is_told_on_whole_files_only(
-    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf
+    file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf
 ) -> None:
     text = "x = missing"
 
-    assert rules(run("ruff-logic", slice_of(text), snapshot_of(text))) == ["F821"]
-    assert rules(run("ruff-logic", slice_of(text), bare)) == []
+    assert rules(run("ruff-logic", file_of(text), snapshot_of(text))) == ["F821"]
+    assert rules(run("ruff-logic", file_of(text), bare)) == []
 
 
 @pytest.mark.parametrize(
@@ -216,17 +217,17 @@ def test_an_undefined_name_is_told_on_whole_files_only(
     ],
 )
 def test_a_name_in_a_string_is_no_error_as_soon_as_the_line_runs(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, text: str, severity: str, confidence: int
+    file_of: FileOf, snapshot_of: SnapshotOf, text: str, severity: str, confidence: int
 ) -> None:
-    candidate = only(run("ruff-logic", slice_of(text), snapshot_of(text)))
+    candidate = only(run("ruff-logic", file_of(text), snapshot_of(text)))
 
     assert (candidate.rule, candidate.severity, candidate.confidence) == ("F821", severity, confidence)
 
 
-def test_a_rule_about_the_file_is_told_once(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_rule_about_the_file_is_told_once(file_of: FileOf, bare: Snapshot) -> None:
     text = "\n".join("if x:\n\tif y:\n\t    z()" for _ in range(5))
 
-    assert rules(run("ruff-style", slice_of(text), bare)) == ["E101"]
+    assert rules(run("ruff-style", file_of(text), bare)) == ["E101"]
 
 
 @pytest.mark.parametrize(
@@ -243,27 +244,27 @@ def test_a_rule_about_the_file_is_told_once(slice_of: SliceOf, bare: Snapshot) -
     ],
 )
 def test_nothing_in_the_code_silences_a_rule(
-    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf, text: str
+    file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf, text: str
 ) -> None:
-    assert rules(run("ruff-security", slice_of(text), bare)) == ["S307"]
-    assert rules(run("ruff-security", slice_of(text), snapshot_of(text))) == ["S307"]
+    assert rules(run("ruff-security", file_of(text), bare)) == ["S307"]
+    assert rules(run("ruff-security", file_of(text), snapshot_of(text))) == ["S307"]
 
 
 @pytest.mark.parametrize("path", ["ruff.toml", "pyproject.toml", ".ruff.toml", "ast.py", "sysconfig.py", "conftest.py"])
 def test_no_name_of_a_file_makes_it_a_configuration_or_a_module(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, path: str
+    file_of: FileOf, snapshot_of: SnapshotOf, path: str
 ) -> None:
     text = 'extend = "/proc/self/environ"\nexclude = ["**"]\neval(x)'
 
-    assert rules(run("ruff-security", slice_of(text, path=path), snapshot_of(text))) == ["S307"]
+    assert rules(run("ruff-security", file_of(text, path=path), snapshot_of(text))) == ["S307"]
 
 
 @pytest.mark.slow
-def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     text = "\n".join(["hashlib.md5(x)"] * 9_999 + ["eval(x)"])
     head = f"import hashlib\n{text}"
 
-    report = run("ruff-security", slice_of(text, start=2), snapshot_of(head))
+    report = run("ruff-security", file_of(text, start=2), snapshot_of(head))
 
     assert len(report.candidates) == MAX_CANDIDATES
     assert report.candidates[-1].rule == "S307"
@@ -272,16 +273,16 @@ def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(slice_of: SliceO
     assert "10000 findings" in report.gap.message
 
 
-def test_a_slice_that_adds_nothing_needs_no_run(slice_of: SliceOf, bare: Snapshot) -> None:
-    report = run("ruff-security", slice_of("-eval(x)\n x = 1"), bare, NOWHERE)
+def test_a_slice_that_adds_nothing_needs_no_run(file_of: FileOf, bare: Snapshot) -> None:
+    report = run("ruff-security", file_of("-eval(x)\n x = 1"), bare, NOWHERE)
 
     assert (report.candidates, report.gap, report.run.version) == ((), None, "not run")
 
 
-def test_a_broken_hunk_is_a_gap_that_says_what_helps(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_broken_hunk_is_a_gap_that_says_what_helps(file_of: FileOf, bare: Snapshot) -> None:
     prose = "\n".join(f"no python here, line {number} of it" for number in range(20))
 
-    report = run("ruff-security", slice_of(prose, "eval(x)"), bare)
+    report = run("ruff-security", file_of(prose, "eval(x)"), bare)
 
     assert rules(report) == ["S307"]
     assert report.gap is not None
@@ -294,17 +295,17 @@ def test_a_broken_hunk_is_a_gap_that_says_what_helps(slice_of: SliceOf, bare: Sn
 BROKEN = "def f(:\n    return eval(x)\n"
 
 
-def test_a_file_that_does_not_parse_is_a_gap_that_names_the_line(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
-    report = run("ruff-security", slice_of("     return eval(x)".replace(" ", "+", 1), start=2), snapshot_of(BROKEN))
+def test_a_file_that_does_not_parse_is_a_gap_that_names_the_line(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    report = run("ruff-security", file_of("     return eval(x)".replace(" ", "+", 1), start=2), snapshot_of(BROKEN))
 
     assert rules(report) == ["S307"]
     assert report.gap is not None
     assert report.gap.message.startswith("the file does not parse at line 1; 0 of 1 hunks")
 
 
-def test_a_file_that_the_change_broke_is_a_finding_of_one_tool(slice_of: SliceOf, snapshot_of: SnapshotOf) -> None:
+def test_a_file_that_the_change_broke_is_a_finding_of_one_tool(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     snapshot = snapshot_of(BROKEN, "def f():\n    return 1\n")
-    told = {tool: run(tool, slice_of(BROKEN.rstrip("\n")), snapshot).candidates for tool in RUFF_TOOLS}
+    told = {tool: run(tool, file_of(BROKEN.rstrip("\n")), snapshot).candidates for tool in RUFF_TOOLS}
 
     (broken,) = [
         candidate for candidates in told.values() for candidate in candidates if candidate.category == "syntax"
@@ -319,9 +320,9 @@ def test_a_file_that_the_change_broke_is_a_finding_of_one_tool(slice_of: SliceOf
     ids=["a new file", "it was broken before", "the place was not added"],
 )
 def test_a_file_that_was_broken_anyway_is_only_a_gap(
-    slice_of: SliceOf, snapshot_of: SnapshotOf, code: str, base: str | None
+    file_of: FileOf, snapshot_of: SnapshotOf, code: str, base: str | None
 ) -> None:
-    report = run("ruff-logic", slice_of(code), snapshot_of(BROKEN, base))
+    report = run("ruff-logic", file_of(code), snapshot_of(BROKEN, base))
 
     assert report.candidates == ()
     assert report.gap is not None
@@ -329,20 +330,20 @@ def test_a_file_that_was_broken_anyway_is_only_a_gap(
 
 @pytest.mark.parametrize("newer", ['x = f"{y["a"]}"', "type X = int", 'x = t"{y}"', "try: f()\nexcept A, B: pass"])
 def test_newer_syntax_than_that_of_our_python_is_read(
-    slice_of: SliceOf, bare: Snapshot, snapshot_of: SnapshotOf, newer: str
+    file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf, newer: str
 ) -> None:
     text = f"{newer}\neval(z)"
 
     for snapshot in (bare, snapshot_of(text)):
-        report = run("ruff-security", slice_of(text), snapshot)
+        report = run("ruff-security", file_of(text), snapshot)
         assert (rules(report), report.gap) == (["S307"], None)
-        assert "syntax" not in {c.category for c in run("ruff-logic", slice_of(text), snapshot).candidates}
+        assert "syntax" not in {c.category for c in run("ruff-logic", file_of(text), snapshot).candidates}
 
 
-def test_a_secret_in_a_line_is_masked_in_its_quote(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_a_secret_in_a_line_is_masked_in_its_quote(file_of: FileOf, bare: Snapshot) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
 
-    candidate = only(run("ruff-security", slice_of(f"os.system('curl -H {token} ' + x)"), bare))
+    candidate = only(run("ruff-security", file_of(f"os.system('curl -H {token} ' + x)"), bare))
 
     assert candidate.quote == "os.system('curl -H ghp_**** ' + x)"
 
@@ -357,12 +358,13 @@ def test_a_secret_in_a_line_is_masked_in_its_quote(slice_of: SliceOf, bare: Snap
     ],
 )
 def test_each_failure_of_ruff_is_a_named_gap_of_each_tool(
-    slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
 ) -> None:
     tools = all_tools(ruff=fake_ruff(body), limits=Limits(seconds=0.5, stdout_bytes=100_000))
 
     async def ask() -> list[ToolReport]:
-        return await asyncio.gather(*(tools[name].run(slice_of("eval(x)"), bare) for name in RUFF_TOOLS))
+        file = changed_file([file_of("eval(x)")], bare)
+        return await asyncio.gather(*(tools[name].run(file, bare) for name in RUFF_TOOLS))
 
     for report, name in zip(asyncio.run(ask()), RUFF_TOOLS, strict=True):
         assert report.candidates == ()
@@ -371,19 +373,19 @@ def test_each_failure_of_ruff_is_a_named_gap_of_each_tool(
         assert report.run.version == "unknown"
 
 
-def test_a_missing_ruff_is_a_gap(slice_of: SliceOf, bare: Snapshot) -> None:
-    report = run("ruff-style", slice_of("x = 1"), bare, NOWHERE)
+def test_a_missing_ruff_is_a_gap(file_of: FileOf, bare: Snapshot) -> None:
+    report = run("ruff-style", file_of("x = 1"), bare, NOWHERE)
 
     assert report.gap is not None
     assert report.gap.reason == "missing_program"
 
 
-def test_what_ruff_says_is_kept_short_and_on_one_line(slice_of: SliceOf, bare: Snapshot, fake_ruff: FakeRuff) -> None:
+def test_what_ruff_says_is_kept_short_and_on_one_line(file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff) -> None:
     place = {"row": 2, "column": 1}
     item = {"code": "S307", "filename": "f0.py", "location": place, "end_location": {"row": 9, "column": 1}}
     answer = json.dumps([item | {"message": "two\nlines " + "x" * 5_000}, item | {"message": ""}])
 
-    report = run("ruff-security", slice_of("eval(x)"), bare, fake_ruff(f"print({answer!r})"))
+    report = run("ruff-security", file_of("eval(x)"), bare, fake_ruff(f"print({answer!r})"))
 
     assert [len(candidate.message) for candidate in report.candidates] == [2_000, len("no message")]
     assert report.candidates[0].message.startswith("two lines x")

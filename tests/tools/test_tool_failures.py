@@ -13,16 +13,17 @@ import pytest
 from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
 from reviewbot.config import Settings
-from reviewbot.contracts import Candidate, Payload, Review, ToolRun
+from reviewbot.contracts import Candidate, Review, ToolRun
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ExitCode
 from reviewbot.outgoing import exit_code
-from reviewbot.ports import Snapshot, Tool, ToolReport
+from reviewbot.ports import ChangedFile, Snapshot, Tool, ToolReport
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.threads import in_thread
+from reviewbot.tools.analysis import ChangeAnalysis
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.python_tool import PythonTool
@@ -77,8 +78,8 @@ class Witness:
     name: str = "witness"
     languages: frozenset[str] | None = None
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        return ToolReport((told(self.name, payload, 1),), ToolRun(tool=self.name, version="1", duration_ms=0))
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        return ToolReport((told(self.name, file, 1),), ToolRun(tool=self.name, version="1", duration_ms=0))
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Broken:
     """A tool in the place of one of the catalog, which does something else instead of its work."""
 
     tool: Tool
-    instead: Callable[[Tool, Payload], Any]
+    instead: Callable[[Tool, ChangedFile], Any]
 
     @property
     def name(self) -> str:
@@ -97,16 +98,16 @@ class Broken:
         # What passes on the results of others is never run without any; here it is, to see it fail.
         return self.tool.languages or None
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        report: ToolReport = await in_thread(lambda: self.instead(self.tool, payload))
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        report: ToolReport = await in_thread(lambda: self.instead(self.tool, file))
         return report
 
 
-def told(source: str, payload: Payload, line: int) -> Candidate:
-    text = payload.code.split("\n")[line]
+def told(source: str, file: ChangedFile, line: int) -> Candidate:
+    text = file.hunks[0].body.split("\n")[line - 1]
     return Candidate(
         severity="warning",
-        path=payload.file_path,
+        path=file.path,
         quote=text[1:],
         message=f"{source} has seen this on line {line}",
         confidence=95,
@@ -116,16 +117,16 @@ def told(source: str, payload: Payload, line: int) -> Candidate:
     )
 
 
-def raises(tool: Tool, payload: Payload) -> None:
-    raise RecursionError(f"{tool.name} went too deep into {payload.code}")
+def raises(tool: Tool, file: ChangedFile) -> None:
+    raise RecursionError(f"{tool.name} went too deep into {file.hunks[0].body}")
 
 
-def hangs(tool: Tool, payload: Payload) -> None:
+def hangs(tool: Tool, file: ChangedFile) -> None:
     threading.Event().wait()
 
 
-def floods(tool: Tool, payload: Payload) -> ToolReport:
-    many = tuple(told(tool.name, payload, 2) for _ in range(2_000))
+def floods(tool: Tool, file: ChangedFile) -> ToolReport:
+    many = tuple(told(tool.name, file, 2) for _ in range(2_000))
     return ToolReport(many, ToolRun(tool=tool.name, version="1", duration_ms=0))
 
 
@@ -165,7 +166,7 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
         crew = a_crew(a_card("logic", tools=tuple(every)))
         trace = Trace(clock, listener)
-        engine = AnalyzersEngine(every, seconds)
+        engine = AnalyzersEngine(every, ChangeAnalysis(change, DiffSnapshot(change), every, seconds=seconds))
         rules = Rules.of(crew.cards, None, 10)
         setup = Setup(
             crew=crew,
@@ -273,8 +274,8 @@ def test_what_confined_a_program_is_in_the_trace(telling: Callable[..., Told]) -
 def test_a_tool_that_is_slow_on_one_file_does_not_hold_up_the_result_of_another(telling: Callable[..., Told]) -> None:
     other_is_there = threading.Event()
 
-    def waits(tool: Tool, payload: Payload) -> ToolReport:
-        if payload.file_path == "src/slow.py" and not other_is_there.wait(60):
+    def waits(tool: Tool, file: ChangedFile) -> ToolReport:
+        if file.path == "src/slow.py" and not other_is_there.wait(60):
             raise AssertionError("the other file's result waited for this one")
         return ToolReport((), ToolRun(tool=tool.name, version="1", duration_ms=0))
 

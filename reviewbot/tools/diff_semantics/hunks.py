@@ -1,23 +1,22 @@
-"""What a slice shows by itself, where the whole files are not at hand: removed lines that came back without one thing.
+"""What hunks show where the whole file is not at hand: removed lines that came back without one thing.
 
-Nothing here is certain: what is gone may have gone to a place that the slice does not show.
+Nothing here is certain: what is gone may have gone to a place that the hunks do not show.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reviewbot.diff.rows import payload_rows
+from reviewbot.diff.rows import hunk_rows
 from reviewbot.tools.diff_semantics.removed_guards import is_authorization, speaks_of_authorization
 from reviewbot.tools.diff_semantics.sides import Told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.contracts import Payload
     from reviewbot.diff.rows import Row
+    from reviewbot.ports import ChangedFile
     from reviewbot.tools.diff_semantics.sides import Rows
 
 _AWAIT = re.compile(r"\bawait ")
@@ -25,10 +24,10 @@ _LOCK = re.compile(r"\s{0,80}(?:async )?with ([A-Za-z_][A-Za-z0-9_.]{0,80}(?:loc
 _DECORATOR = re.compile(r"\s{0,80}@([A-Za-z_][A-Za-z0-9_.]{0,80})")
 
 
-def told_of_hunks(payload: Payload) -> Iterator[Told]:
-    """Yield what the hunks of a slice show to be missing."""
-    for _, group in groupby(payload_rows(payload), key=lambda pair: pair[0]):
-        rows = [row for _, row in group]
+def told_of_hunks(file: ChangedFile) -> Iterator[Told]:
+    """Yield what the hunks of a file show to be missing."""
+    for hunk in file.hunks:
+        rows = list(hunk_rows(hunk))
         removed = [row for row in rows if row.kind == "-"]
         added = [row for row in rows if row.kind == "+"]
         if removed and added:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from reviewbot.diff.rows import payload_rows
+from reviewbot.diff.rows import hunk_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import Hunk
     from reviewbot.diff.rows import Row
     from reviewbot.tools.diff_semantics.sides import Rows, Told
 
 
 class Places:
-    """The rows of a slice, hunk by hunk."""
+    """The rows of a changed file, hunk by hunk."""
 
-    def __init__(self, payload: Payload) -> None:
-        rows = groupby(payload_rows(payload), key=lambda pair: pair[0])
-        self._hunks = [[row for _, row in group] for _, group in rows]
+    def __init__(self, hunks: Iterable[Hunk]) -> None:
+        self._hunks = [list(hunk_rows(hunk)) for hunk in hunks]
 
     def of(self, told: Told) -> Row | None:
         """An added row: at fault itself, else the nearest one to what is gone in its hunk, else one of the definition.
 
-        None where the slice shows nothing of it. What is gone belongs to the slice that shows it as removed, so that
-        no other slice of the file tells it again.
+        None where no hunk shows anything of it.
         """
         at_fault = next((row for row in self._added() if _is_in(row.new, told.spot)), None)
         if at_fault is not None:

@@ -1,4 +1,4 @@
-"""The tool: both sides of a file compared once, and told slice by slice."""
+"""The tool: both sides of a file held against each other, and what is gone told at an added line."""
 
 from __future__ import annotations
 
@@ -10,26 +10,19 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.diff_semantics.places import Places
-from reviewbot.tools.memo import SharedRuns
-from reviewbot.tools.python_reader import digest
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
-from reviewbot.tools.slices import new_side
 from reviewbot.tools.sources import whole_source
 from reviewbot.tools.views import DEFAULT_STEPS, Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reviewbot.contracts import Payload
     from reviewbot.diff.rows import Row
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
     from reviewbot.tools.diff_semantics.sides import Told
     from reviewbot.tools.rules import Rule
 
 NAME = "diff-semantics"
-
-_FILES_HELD = 16
-"""What was told of a file is small; a long file comes in several slices."""
 
 _Compared = tuple[tuple["Told", ...], bool]
 
@@ -48,26 +41,25 @@ class DiffSemantics:
     def __init__(self, rules: Mapping[str, Rule], steps: int = DEFAULT_STEPS) -> None:
         self._rules = rules
         self._steps = steps
-        self._files: SharedRuns[_Compared] = SharedRuns(_FILES_HELD)
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Hold both sides of the slice's file against each other; without them only what the slice itself shows."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Hold both sides of the file against each other; without them only what its hunks show."""
         began = time.monotonic()
-        told, tired = await self._told(payload, snapshot)
-        candidates = list(self._candidates(payload, told))
+        candidates, tired = await in_thread(lambda: self._checked(file, snapshot))
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
         why = f"{self.name} gave up on code that takes too long to follow"
-        missed = gap(payload.file_path, self.name, "timeout", why) if tired else None
-        return report(payload.file_path, run, candidates, missed)
+        missed = gap(file.path, self.name, "timeout", why) if tired else None
+        return report(file.path, run, candidates, missed)
 
-    async def _told(self, payload: Payload, snapshot: Snapshot) -> _Compared:
-        path, before = payload.file_path, payload.old_path or payload.file_path
-        base, head = await in_thread(lambda: (snapshot.base(before), snapshot.head(path)))
-        if base is None or whole_source(head, new_side(payload)) is None:
-            return _told_of_hunks(payload) if head is None else (), False
-        key = digest(path, base, head or "")
-        return await self._files.get(key, lambda: in_thread(lambda: self._compared(path, (base, head), snapshot)))
+    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[list[Candidate], bool]:
+        told, tired = self._told(file, snapshot)
+        return list(self._candidates(file, told)), tired
+
+    def _told(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
+        if file.base is None or whole_source(file) is None:
+            return _told_of_hunks(file) if file.head is None else (), False
+        return self._compared(file.path, (file.base, file.head), snapshot)
 
     def _compared(self, path: str, texts: tuple[str | None, str | None], snapshot: Snapshot) -> _Compared:
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
@@ -79,16 +71,16 @@ class DiffSemantics:
             return (), False
         return compare(Sides(old, new, snapshot), Budget(self._steps))
 
-    def _candidates(self, payload: Payload, told: Iterable[Told]) -> Iterable[Candidate]:
-        places = Places(payload)
+    def _candidates(self, file: ChangedFile, told: Iterable[Told]) -> Iterable[Candidate]:
+        places = Places(file.hunks)
         seen: set[tuple[str, int]] = set()
         for each in told:
             rule, row = self._rules[each.rule], places.of(each)
-            if row is None or row.new is None or not rule.speaks_on(row.text, in_tests=is_test(payload.file_path)):
+            if row is None or row.new is None or not rule.speaks_on(row.text, in_tests=is_test(file.path)):
                 continue
             if (each.rule, row.new) not in seen:
                 seen.add((each.rule, row.new))
-                yield self._candidate(payload.file_path, rule, each, row)
+                yield self._candidate(file.path, rule, each, row)
 
     def _candidate(self, path: str, rule: Rule, told: Told, row: Row) -> Candidate:
         return Candidate(
@@ -107,7 +99,7 @@ class DiffSemantics:
         )
 
 
-def _told_of_hunks(payload: Payload) -> tuple[Told, ...]:
+def _told_of_hunks(file: ChangedFile) -> tuple[Told, ...]:
     from reviewbot.tools.diff_semantics.hunks import told_of_hunks  # noqa: PLC0415 - as above
 
-    return tuple(told_of_hunks(payload))
+    return tuple(told_of_hunks(file))

@@ -1,4 +1,4 @@
-"""Foreign results as tools, one for each worker: what other programs said of the added lines of a slice."""
+"""Foreign results as tools, one for each worker: what other programs said of the added lines of a file."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.foreign.kinds import WORKERS, Kinds, slug
 from reviewbot.tools.foreign.log import read_log
 from reviewbot.tools.foreign.places import placed
 from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.slices import new_side
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from reviewbot.contracts import Payload, Severity
-    from reviewbot.ports import Snapshot, ToolReport
+    from reviewbot.contracts import Severity
+    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.foreign.kinds import Kind
     from reviewbot.tools.foreign.log import Result, Run
-    from reviewbot.tools.slices import Line
 
 CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
 """Nobody has counted how often these programs are right here: below every threshold, until one of ours agrees."""
@@ -59,7 +59,7 @@ class ForeignFindings:
     Args:
         name: As cards write it.
         findings: What it tells.
-        failed: Who did not look to the end. That is a gap in each slice, for nobody knows which of them was looked at.
+        failed: Who did not look to the end. That is a gap in each file, for nobody knows which of them was looked at.
         unseen: The files that they should have looked at.
     """
 
@@ -79,20 +79,20 @@ class ForeignFindings:
         """The files that it has something to say of."""
         return self._unseen.union(self._by_path)
 
-    async def run(self, payload: Payload, snapshot: Snapshot) -> ToolReport:
-        """Tell what lies on added lines of a slice."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Tell what lies on added lines of a file."""
         del snapshot
         began = time.monotonic()
-        shown = {line.number: line for lines in new_side(payload) for line in lines}
+        shown = {line.number: line for lines in new_side(file) for line in lines}
         told: dict[tuple[str, str, int], Candidate] = {}
-        for found in self._by_path.get(payload.file_path, ()):
+        for found in self._by_path.get(file.path, ()):
             candidate = _candidate(found, shown)
             if candidate is not None:
                 told.setdefault((candidate.source, candidate.rule, candidate.line or 0), candidate)
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
-        missed = gap(payload.file_path, self.name, "crashed", self._failed) if self._failed else None
-        return report(payload.file_path, run, list(told.values()), missed)
+        missed = gap(file.path, self.name, "crashed", self._failed) if self._failed else None
+        return report(file.path, run, list(told.values()), missed)
 
 
 def foreign_tools(

@@ -6,13 +6,15 @@ import asyncio
 import difflib
 import re
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 import pytest
 
 from reviewbot.calibration import Calibration
-from reviewbot.contracts import Candidate, Payload
+from reviewbot.contracts import Candidate, FileChange, Hunk
 from reviewbot.ports import Commit, Occurrence, ToolReport
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.diff_semantics import DiffSemantics
 from reviewbot.tools.rules import Rule, packaged_rules
 
@@ -60,12 +62,17 @@ class Repository:
         return ()
 
 
-def _payload(base: str, head: str, path: str = "src/app.py", context: int = 3) -> Payload:
-    """The slice of all hunks of a change."""
+def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> FileChange:
+    """A file with all hunks of a change."""
     lines = list(difflib.unified_diff(base.split("\n"), head.split("\n"), n=context, lineterm=""))[2:]
-    starts = [tuple(int(n) for n in re.findall(r"[-+](\d+)", line)[:2]) for line in lines if line.startswith("@@")]
-    code = "\n".join("@@" if line.startswith("@@") else line for line in lines)
-    return Payload(code=code, file_path=path, language="python", starts=tuple((a, b) for a, b in starts))
+    hunks: list[Hunk] = []
+    old = new = 0
+    for _, group in groupby(lines, key=lambda line: line.startswith("@@")):
+        if (text := list(group))[0].startswith("@@"):
+            old, new = (int(n) for n in re.findall(r"[-+](\d+)", text[0])[:2])
+        else:
+            hunks.append(Hunk(old_start=old, old_count=0, new_start=new, new_count=0, body="\n".join(text)))
+    return FileChange(path=path, status="modified", language="python", kind="code", hunks=tuple(hunks))
 
 
 def _report(
@@ -73,7 +80,7 @@ def _report(
 ) -> ToolReport:
     snapshot = Repository(path, (base, head), others or {})
     snapshot.searchable = searchable
-    return asyncio.run(DiffSemantics(RULES).run(_payload(base, head, path), snapshot))
+    return asyncio.run(DiffSemantics(RULES).run(changed_file([_file(base, head, path)], snapshot), snapshot))
 
 
 def _said(base: str, head: str, others: Mapping[str, str] | None = None, **options: Any) -> dict[str, Candidate]:
@@ -94,8 +101,8 @@ def report_of() -> Callable[..., ToolReport]:
 
 
 @pytest.fixture(scope="session")
-def payload_of() -> Callable[..., Payload]:
-    return _payload
+def file_of() -> Callable[..., FileChange]:
+    return _file
 
 
 @pytest.fixture(scope="session")

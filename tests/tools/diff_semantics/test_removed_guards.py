@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.diff_semantics import DiffSemantics
 
 OLD = """\
@@ -231,9 +232,9 @@ def test_who_is_let_in_may_be_told_where_the_view_is_used(said: Any, repository:
     assert "removed-authorization" not in said(CLOSED, OPEN, urls)
 
 
-def test_a_decorator_that_moved_to_another_file_is_not_missed(payload_of: Any, repository: Any, rules: Any) -> None:
+def test_a_decorator_that_moved_to_another_file_is_not_missed(file_of: Any, repository: Any, rules: Any) -> None:
     moved = repository("src/app.py", (CLOSED, OPEN), {"src/web.py": "wrap(login_required)\n"}, {"src/web.py": ""})
 
-    report = asyncio.run(DiffSemantics(rules).run(payload_of(CLOSED, OPEN), moved))
+    report = asyncio.run(DiffSemantics(rules).run(changed_file([file_of(CLOSED, OPEN)], moved), moved))
 
     assert report.candidates == ()

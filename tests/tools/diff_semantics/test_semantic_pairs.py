@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools
 
 FILE = Path(__file__).parents[2] / "pairs" / "diff_semantics.toml"
@@ -40,13 +41,15 @@ def test_every_rule_has_a_pair(rules: Any) -> None:
     assert {pair["rule"] for pair in PAIRS} == set(rules)
 
 
-def test_ruff_finds_nothing_of_what_the_pairs_show(repository: Any, payload_of: Any) -> None:
+def test_ruff_finds_nothing_of_what_the_pairs_show(repository: Any, file_of: Any) -> None:
     tools = all_tools()
 
     async def told(pair: dict[str, Any]) -> set[str]:
         base, head, path = pair["base"], text_of(pair, "wrong"), pair["path"]
         snapshot = repository(path, (base, head), pair.get("others", {}))
-        reports = [await tools[name].run(payload_of(base, head, path), snapshot) for name in RUFF]
+        reports = [
+            await tools[name].run(changed_file([file_of(base, head, path)], snapshot), snapshot) for name in RUFF
+        ]
         assert not [report.gap for report in reports if report.gap]
         return {f"{each.rule} at {each.line}" for report in reports for each in report.candidates}
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Payload
+from reviewbot.contracts import FileChange, Hunk
 from reviewbot.ports import Tool, ToolReport
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.diff_semantics import DiffSemantics
 from reviewbot.tools.diff_semantics.places import Places
 from reviewbot.tools.diff_semantics.sides import Told
@@ -22,8 +23,8 @@ LINES = (
 OTHERS = {"src/b.py": "from app import LIMIT, first\n\nfirst(1)\n"}
 
 
-def run(tool: Tool, payload: Payload, snapshot: Any) -> ToolReport:
-    return asyncio.run(tool.run(payload, snapshot))
+def run(tool: Tool, change: FileChange, snapshot: Any) -> ToolReport:
+    return asyncio.run(tool.run(changed_file([change], snapshot), snapshot))
 
 
 def test_the_tool_says_what_it_is(rules: Any) -> None:
@@ -51,38 +52,23 @@ def test_every_rule_is_of_this_tool_and_serious_ones_are_proved(rules: Any) -> N
     assert all(rule.trigger for rule in rules.values())
 
 
-def test_each_slice_tells_what_it_shows_and_the_file_is_compared_once(
-    payload_of: Any, repository: Any, rules: Any
+def test_each_hunk_tells_what_it_shows_and_no_name_is_searched_for_twice(
+    file_of: Any, repository: Any, rules: Any
 ) -> None:
     between = "".join(f"\n\nx{n} = {n}\n" for n in range(9))
     old, new = (text.replace("\n\n\ndef", f"{between}\n\ndef") for text in (OLD, NEW))
-    whole = payload_of(old, new)
-    first, second = ["@@" + part for part in ("\n" + whole.code).split("\n@@")[1:]]
-    slices = [
-        whole.model_copy(update={"code": code, "starts": (start,)})
-        for code, start in zip((first, second), whole.starts, strict=True)
-    ]
     snapshot = repository("src/app.py", (old, new), OTHERS)
-    tool = DiffSemantics(rules)
 
-    async def both() -> list[ToolReport]:
-        return await asyncio.gather(*(tool.run(each, snapshot) for each in slices))
+    report = run(DiffSemantics(rules), file_of(old, new), snapshot)
 
-    reports = asyncio.run(both())
-
-    assert [[each.rule for each in report.candidates] for report in reports] == [
-        ["removed-symbol"],
-        ["signature-changed"],
-    ]
+    assert [each.rule for each in report.candidates] == ["removed-symbol", "signature-changed"]
     assert len(snapshot.searches) == len(set(snapshot.searches))
 
 
-def test_code_that_takes_too_long_is_a_gap_and_keeps_what_was_found(
-    payload_of: Any, repository: Any, rules: Any
-) -> None:
+def test_code_that_takes_too_long_is_a_gap_and_keeps_what_was_found(file_of: Any, repository: Any, rules: Any) -> None:
     snapshot = repository("src/app.py", (OLD, NEW), OTHERS)
 
-    report = run(DiffSemantics(rules, steps=9_000), payload_of(OLD, NEW), snapshot)
+    report = run(DiffSemantics(rules, steps=9_000), file_of(OLD, NEW), snapshot)
 
     assert [each.rule for each in report.candidates] == ["removed-symbol"]
     assert report.gap is not None
@@ -103,26 +89,26 @@ def test_what_does_not_parse_is_for_others_to_tell(report_of: Any, base: str, he
     assert (report.candidates, report.gap) == ((), None)
 
 
-def test_deep_code_ends_in_a_gap_and_never_in_an_error(payload_of: Any, repository: Any, rules: Any) -> None:
+def test_deep_code_ends_in_a_gap_and_never_in_an_error(file_of: Any, repository: Any, rules: Any) -> None:
     deep = "x = " + "-" * 900 + "1\n"
     old, new = f"def f():\n    {deep}", f"def f():\n    {deep}    y = 1\n"
 
-    report = run(DiffSemantics(rules), payload_of(old, new), repository("src/app.py", (old, new), {}))
+    report = run(DiffSemantics(rules), file_of(old, new), repository("src/app.py", (old, new), {}))
 
     assert report.candidates == ()
     assert report.gap is None or report.gap.reason == "timeout"
 
 
-def test_a_new_file_takes_nothing_away(payload_of: Any, repository: Any, rules: Any) -> None:
-    report = run(DiffSemantics(rules), payload_of("", NEW), repository("src/app.py", (None, NEW), OTHERS))
+def test_a_new_file_takes_nothing_away(file_of: Any, repository: Any, rules: Any) -> None:
+    report = run(DiffSemantics(rules), file_of("", NEW), repository("src/app.py", (None, NEW), OTHERS))
 
     assert report.candidates == ()
 
 
-def test_a_file_of_another_commit_is_not_compared(payload_of: Any, repository: Any, rules: Any) -> None:
+def test_a_file_of_another_commit_is_not_compared(file_of: Any, repository: Any, rules: Any) -> None:
     snapshot = repository("src/app.py", (OLD, "# shifted\n" + NEW), OTHERS)
 
-    assert run(DiffSemantics(rules), payload_of(OLD, NEW), snapshot).candidates == ()
+    assert run(DiffSemantics(rules), file_of(OLD, NEW), snapshot).candidates == ()
 
 
 def test_what_is_only_removed_has_no_line_to_be_told_on(said: Any) -> None:
@@ -136,10 +122,12 @@ def test_what_is_only_removed_has_no_line_to_be_told_on(said: Any) -> None:
 HUNK = " a\n-b\n-c\n d\n+e\n f\n+g\n+  "
 
 
-def a_slice(*hunks: str) -> Payload:
-    code = "\n".join(f"@@\n{hunk}" for hunk in hunks)
-    starts = tuple((1 + 100 * n, 1 + 100 * n) for n in range(len(hunks)))
-    return Payload(code=code, file_path="a.py", language="python", starts=starts)
+def a_change(*texts: str) -> FileChange:
+    hunks = tuple(
+        Hunk(old_start=1 + 100 * n, old_count=0, new_start=1 + 100 * n, new_count=0, body=text)
+        for n, text in enumerate(texts)
+    )
+    return FileChange(path="a.py", status="modified", language="python", kind="code", hunks=hunks)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +144,7 @@ def a_slice(*hunks: str) -> Payload:
     ],
 )
 def test_a_place_is_an_added_line_near_what_is_gone(told: Told, line: int | None) -> None:
-    row = Places(a_slice(HUNK, " x\n-y\n z")).of(told)
+    row = Places(a_change(HUNK, " x\n-y\n z").hunks).of(told)
 
     assert (row.new if row else None) == line
 
@@ -165,7 +153,7 @@ def test_a_place_is_an_added_line_near_what_is_gone(told: Told, line: int | None
 
 
 def bare(rules: Any, repository: Any, *hunks: str) -> dict[str, int | None]:
-    report = run(DiffSemantics(rules), a_slice(*hunks), repository("a.py", (None, None), {}))
+    report = run(DiffSemantics(rules), a_change(*hunks), repository("a.py", (None, None), {}))
     return {each.rule: each.line for each in report.candidates}
 
 

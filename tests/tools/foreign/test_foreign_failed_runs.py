@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Payload
+from reviewbot.contracts import FileChange
 from reviewbot.ports import Snapshot
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.foreign import foreign_tools
 
 Log = dict[str, Any]
@@ -20,23 +21,23 @@ UNSUCCESSFUL = {"invocations": [{"executionSuccessful": True}, {"executionSucces
 def test_a_failed_run_is_a_gap_of_security_and_a_note(
     run_of: Callable[..., Log],
     log_of: Callable[..., bytes],
-    a_payload: Callable[..., Payload],
+    file_of: Callable[..., FileChange],
     no_snapshot: Snapshot,
     fields: Log,
 ) -> None:
-    payload = a_payload("+a")
-    tools, notes = foreign_tools([("x", log_of(run_of(**fields)))], [payload.file_path, "b.md"])
+    change = file_of("+a")
+    tools, notes = foreign_tools([("x", log_of(run_of(**fields)))], [change.path, "b.md"])
 
-    gaps = [asyncio.run(tool.run(payload, no_snapshot)).gap for tool in tools]
+    gaps = [asyncio.run(tool.run(changed_file([change], no_snapshot), no_snapshot)).gap for tool in tools]
 
     assert [gap and (gap.reason, gap.tool, gap.path, gap.message) for gap in gaps] == [
-        ("crashed", "sarif-security", payload.file_path, "the run failed of checker (x)"),
+        ("crashed", "sarif-security", change.path, "the run failed of checker (x)"),
         None,
         None,
         None,
     ]
     assert [tool.languages for tool in tools] == [None] + [frozenset()] * 3
-    assert tools[0].paths == {payload.file_path, "b.md"}
+    assert tools[0].paths == {change.path, "b.md"}
     assert "its run failed" in notes[0]
 
 
@@ -59,10 +60,11 @@ def test_a_run_that_found_nothing_is_no_gap(
 
 
 def test_many_failed_runs_are_named_in_one_gap(
-    run_of: Callable[..., Log], log_of: Callable[..., bytes], a_payload: Callable[..., Payload], no_snapshot: Snapshot
+    run_of: Callable[..., Log], log_of: Callable[..., bytes], file_of: Callable[..., FileChange], no_snapshot: Snapshot
 ) -> None:
     tools, _ = foreign_tools([("x", log_of(*[run_of(**UNSUCCESSFUL)] * 7))], ["a.py"])
-    gap = asyncio.run(tools[0].run(a_payload("+a"), no_snapshot)).gap
+    file = changed_file([file_of("+a")], no_snapshot)
+    gap = asyncio.run(tools[0].run(file, no_snapshot)).gap
 
     assert gap is not None
     assert gap.message.endswith(" and 2 more")

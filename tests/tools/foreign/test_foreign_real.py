@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no types
 
-from reviewbot.contracts import Candidate, Payload, Review
+from reviewbot.contracts import Candidate, FileChange, Review
 from reviewbot.output.sarif import render_sarif
 from reviewbot.ports import Snapshot
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.foreign import foreign_tools
 from reviewbot.tools.foreign.log import read_log
 from reviewbot.tools.foreign.places import placed
 from reviewbot.tools.ruff_run import find_ruff
 
 DATA = Path(__file__).parent / "data"
-SliceOf = Callable[..., Payload]
+FileOf = Callable[..., FileChange]
 Seen = set[tuple[str, str, int, str]]
 
 SHOP = '''"""Users of a small shop."""
@@ -96,9 +97,11 @@ def by_us(data: bytes, paths: list[str]) -> Seen:
     return {(result.rule, where[result.uri], result.line, result.level) for result in run.results}
 
 
-def candidates(data: bytes, payload: Payload, snapshot: Snapshot) -> dict[str, list[Candidate]]:
-    tools, _ = foreign_tools([("x.sarif", data)], [payload.file_path])
-    return {tool.name: list(asyncio.run(tool.run(payload, snapshot)).candidates) for tool in tools}
+def candidates(data: bytes, change: FileChange, snapshot: Snapshot) -> dict[str, list[Candidate]]:
+    tools, _ = foreign_tools([("x.sarif", data)], [change.path])
+    return {
+        tool.name: list(asyncio.run(tool.run(changed_file([change], snapshot), snapshot)).candidates) for tool in tools
+    }
 
 
 def test_we_read_what_the_oracle_reads(log: tuple[bytes, list[str]]) -> None:
@@ -106,8 +109,8 @@ def test_we_read_what_the_oracle_reads(log: tuple[bytes, list[str]]) -> None:
     assert by_us(*log)
 
 
-def test_ruffs_results_go_to_their_workers(ruff_log: bytes, slice_of: SliceOf, bare: Snapshot) -> None:
-    told = candidates(ruff_log, slice_of(SHOP.removesuffix("\n"), path="src/shop.py"), bare)
+def test_ruffs_results_go_to_their_workers(ruff_log: bytes, file_of: FileOf, bare: Snapshot) -> None:
+    told = candidates(ruff_log, file_of(SHOP.removesuffix("\n"), path="src/shop.py"), bare)
 
     assert {(found.rule, found.line, found.category) for found in told["sarif-security"]} == {
         ("S608", 9, "sql-injection"),
@@ -120,10 +123,10 @@ def test_ruffs_results_go_to_their_workers(ruff_log: bytes, slice_of: SliceOf, b
     assert {found.source for group in told.values() for found in group} == {"sarif:ruff"}
 
 
-def test_zizmors_results_are_securitys(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_zizmors_results_are_securitys(file_of: FileOf, bare: Snapshot) -> None:
     name, text = ".github/workflows/greet.yml", (DATA / "greet.yml").read_text("utf-8")
 
-    told = candidates((DATA / "zizmor.sarif").read_bytes(), slice_of(text.rstrip("\n"), path=name), bare)
+    told = candidates((DATA / "zizmor.sarif").read_bytes(), file_of(text.rstrip("\n"), path=name), bare)
 
     assert [(found.rule, found.line, found.severity) for found in told["sarif-security"]] == [
         ("zizmor/dangerous-triggers", 2, "warning"),
@@ -135,9 +138,9 @@ def test_zizmors_results_are_securitys(slice_of: SliceOf, bare: Snapshot) -> Non
     assert not any(told[name] for name in told if name != "sarif-security")
 
 
-def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(slice_of: SliceOf, bare: Snapshot) -> None:
+def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(file_of: FileOf, bare: Snapshot) -> None:
     told = candidates(
-        (DATA / "gitleaks.sarif").read_bytes(), slice_of("REGION = 'eu'\nSLACK = '?'", path="src/settings.py"), bare
+        (DATA / "gitleaks.sarif").read_bytes(), file_of("REGION = 'eu'\nSLACK = '?'", path="src/settings.py"), bare
     )
 
     ((found,), *others) = told.values()

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Candidate, Payload
+from reviewbot.contracts import Candidate, FileChange
 from reviewbot.errors import InputError
 from reviewbot.ports import Snapshot, Tool, ToolReport
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.foreign import foreign_tools
 
 Log = dict[str, Any]
 Make = Callable[..., Log]
 MakeLog = Callable[..., bytes]
-SliceOf = Callable[..., Payload]
+FileOf = Callable[..., FileChange]
 
 NAMES = ["sarif-security", "sarif-performance", "sarif-style", "sarif-logic"]
 
@@ -31,14 +32,14 @@ class Told:
         self.tools: list[Tool] = []
         self.notes: list[str] = []
 
-    def __call__(self, payload: Payload, *results: Log, **fields: Any) -> list[Candidate]:
+    def __call__(self, change: FileChange, *results: Log, **fields: Any) -> list[Candidate]:
         logs = [("x.sarif", self._log_of(self._run_of(*results, **fields)))]
-        tools, self.notes = foreign_tools(logs, [payload.file_path])
+        tools, self.notes = foreign_tools(logs, [change.path])
         self.tools = [*tools]
-        return [found for report in self.reports(payload) for found in report.candidates]
+        return [found for report in self.reports(change) for found in report.candidates]
 
-    def reports(self, payload: Payload) -> Sequence[ToolReport]:
-        return [asyncio.run(tool.run(payload, self._bare)) for tool in self.tools]
+    def reports(self, change: FileChange) -> Sequence[ToolReport]:
+        return [asyncio.run(tool.run(changed_file([change], self._bare), self._bare)) for tool in self.tools]
 
 
 @pytest.fixture
@@ -52,8 +53,8 @@ def test_there_is_one_tool_for_each_worker(log_of: MakeLog, run_of: Make, result
     assert [tool.name for tool in tools] == NAMES
 
 
-def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    told(slice_of("a\nb\nc"), result_of())
+def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, file_of: FileOf, result_of: Make) -> None:
+    told(file_of("a\nb\nc"), result_of())
 
     languages = {tool.name: tool.languages for tool in told.tools}
     assert languages["sarif-logic"] is None
@@ -67,10 +68,10 @@ def test_without_logs_no_tool_is_ever_run() -> None:
     assert notes == []
 
 
-def test_a_result_becomes_a_candidate_of_its_worker(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    payload = slice_of(" a = 1\n+db.execute('...' + name)\n b = 2", start=2)
+def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: FileOf, result_of: Make) -> None:
+    change = file_of(" a = 1\n+db.execute('...' + name)\n b = 2", start=2)
 
-    (found,) = told(payload, result_of("S608", level="error"), tool="ruff")
+    (found,) = told(change, result_of("S608", level="error"), tool="ruff")
 
     assert found == Candidate(
         severity="warning",
@@ -91,9 +92,9 @@ def test_a_result_becomes_a_candidate_of_its_worker(told: Told, slice_of: SliceO
     ("rule", "confidence"), [("S608", 65), ("PERF401", 65), ("E501", 60), ("B006", 65), ("F999", 65)]
 )
 def test_every_worker_starts_below_what_is_posted(
-    told: Told, slice_of: SliceOf, result_of: Make, rule: str, confidence: int
+    told: Told, file_of: FileOf, result_of: Make, rule: str, confidence: int
 ) -> None:
-    (found,) = told(slice_of("a\nb\nc"), result_of(rule), tool="ruff")
+    (found,) = told(file_of("a\nb\nc"), result_of(rule), tool="ruff")
 
     assert found.confidence == confidence
 
@@ -110,65 +111,63 @@ def test_every_worker_starts_below_what_is_posted(
     ],
 )
 def test_severity_follows_level_and_score(
-    told: Told, slice_of: SliceOf, result_of: Make, level: str, score: str, severity: str
+    told: Told, file_of: FileOf, result_of: Make, level: str, score: str, severity: str
 ) -> None:
     rules = [{"id": "R1", "properties": {"tags": ["security"], "security-severity": score}}]
 
-    (found,) = told(slice_of("a\nb\nc"), result_of(level=level), rules=rules)
+    (found,) = told(file_of("a\nb\nc"), result_of(level=level), rules=rules)
 
     assert found.severity == severity
 
 
-def test_only_added_lines_are_told(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    payload = slice_of(" kept\n+added\n-gone\n kept")
+def test_only_added_lines_are_told(told: Told, file_of: FileOf, result_of: Make) -> None:
+    change = file_of(" kept\n+added\n-gone\n kept")
     results = [result_of(f"R{line}", line=line) for line in range(1, 8)]
 
-    assert [found.rule for found in told(payload, *results)] == ["R2"]
+    assert [found.rule for found in told(change, *results)] == ["R2"]
 
 
-def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, slice_of: SliceOf, result_of: Make) -> None:
+def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, file_of: FileOf, result_of: Make) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
-    (found,) = told(slice_of(" run(\n     cmd,\n+    shell=True,\n )\n other()"), result)
+    (found,) = told(file_of(" run(\n     cmd,\n+    shell=True,\n )\n other()"), result)
 
     assert (found.line, found.end_line, found.quote) == (3, 5, "shell=True,")
 
 
-def test_a_result_about_a_whole_class_is_not_about_its_last_line(
-    told: Told, slice_of: SliceOf, result_of: Make
-) -> None:
+def test_a_result_about_a_whole_class_is_not_about_its_last_line(told: Told, file_of: FileOf, result_of: Make) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
-    assert told(slice_of("late", start=100), result) == []
+    assert told(file_of("late", start=100), result) == []
 
 
-def test_other_files_are_not_told(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    assert told(slice_of("a\nb\nc"), result_of(uri="src/other.py")) == []
-    told(slice_of("a\nb\nc"), result_of())
-    assert [report.candidates for report in told.reports(slice_of("a\nb\nc", path="src/more.py"))] == [()] * 4
+def test_other_files_are_not_told(told: Told, file_of: FileOf, result_of: Make) -> None:
+    assert told(file_of("a\nb\nc"), result_of(uri="src/other.py")) == []
+    told(file_of("a\nb\nc"), result_of())
+    assert [report.candidates for report in told.reports(file_of("a\nb\nc", path="src/more.py"))] == [()] * 4
 
 
-def test_a_result_that_stands_twice_is_told_once(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    assert len(told(slice_of("a\nb\nc"), result_of(), result_of(), result_of("R2"))) == 2
+def test_a_result_that_stands_twice_is_told_once(told: Told, file_of: FileOf, result_of: Make) -> None:
+    assert len(told(file_of("a\nb\nc"), result_of(), result_of(), result_of("R2"))) == 2
 
 
-def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    payload = slice_of(f"a\nb\ntoken = '{TOKEN}'")
+def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, file_of: FileOf, result_of: Make) -> None:
+    change = file_of(f"a\nb\ntoken = '{TOKEN}'")
 
-    (found,) = told(payload, result_of(message={"text": f"found {TOKEN}\nin it"}), tool="gitleaks")
+    (found,) = told(change, result_of(message={"text": f"found {TOKEN}\nin it"}), tool="gitleaks")
 
     assert TOKEN[4:] not in found.model_dump_json()
     assert found.message == "found ghp_**** in it"
     assert (found.category, found.cwe) == ("secret", 798)
 
 
-def test_a_flood_is_cut_and_named(told: Told, slice_of: SliceOf, result_of: Make) -> None:
-    payload = slice_of("\n".join("x" for _ in range(300)))
-    told(payload, *(result_of(line=line) for line in range(1, 301)))
+def test_a_flood_is_cut_and_named(told: Told, file_of: FileOf, result_of: Make) -> None:
+    change = file_of("\n".join("x" for _ in range(300)))
+    told(change, *(result_of(line=line) for line in range(1, 301)))
 
-    report = told.reports(payload)[NAMES.index("sarif-logic")]
+    report = told.reports(change)[NAMES.index("sarif-logic")]
 
     assert len(report.candidates) == 100
     assert report.gap is not None
@@ -176,9 +175,9 @@ def test_a_flood_is_cut_and_named(told: Told, slice_of: SliceOf, result_of: Make
     assert (report.run.tool, report.run.exit_code) == ("sarif-logic", None)
 
 
-def test_a_note_says_what_became_of_each_run(told: Told, slice_of: SliceOf, result_of: Make) -> None:
+def test_a_note_says_what_became_of_each_run(told: Told, file_of: FileOf, result_of: Make) -> None:
     told(
-        slice_of("a\nb\nc"),
+        file_of("a\nb\nc"),
         result_of(),
         result_of(uri="other.py"),
         result_of(line=None),
@@ -205,14 +204,14 @@ def test_several_logs_are_read_together(log_of: MakeLog, run_of: Make, result_of
     assert [note.split(":")[0] for note in notes] == ["ruff (one)", "eslint (one)", "ruff (two)"]
 
 
-def test_a_file_that_is_no_log_is_named(log_of: MakeLog, run_of: Make) -> None:
+def test_file_of_that_is_no_log_is_named(log_of: MakeLog, run_of: Make) -> None:
     with pytest.raises(InputError, match="'two' is no JSON"):
         foreign_tools([("one", log_of(run_of())), ("two", b"?")], [])
 
 
 @given(text=st.text(max_size=50), rule=st.text(max_size=120), tool=st.text(max_size=120))
 def test_any_text_makes_a_candidate_that_contracts_take(
-    a_payload: Callable[..., Payload],
+    file_of: Callable[..., FileChange],
     no_snapshot: Snapshot,
     log_of: MakeLog,
     run_of: Make,
@@ -222,7 +221,7 @@ def test_any_text_makes_a_candidate_that_contracts_take(
     text, rule, tool = texts["text"], texts["rule"], texts["tool"]
     told = Told(no_snapshot, log_of, run_of)
 
-    (found,) = told(a_payload("+a\n+b\n+c"), result_of(rule, message={"text": text}), tool=tool)
+    (found,) = told(file_of("+a\n+b\n+c"), result_of(rule, message={"text": text}), tool=tool)
 
     assert found.source.startswith("sarif:")
     assert "\n" not in found.message + told.notes[0]

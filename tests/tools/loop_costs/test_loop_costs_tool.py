@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from reviewbot.calibration import Calibration
 from reviewbot.context.python_text import dotted
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.loop_costs import TOOL, loop_costs
 from reviewbot.tools.loop_costs.names import chain_of, modules, words
 from reviewbot.tools.python_reader import PythonReader
@@ -24,7 +25,7 @@ from reviewbot.tools.views import Budget, OutOfSteps, View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Payload
+    from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
 RULES = packaged_rules("loop_costs", Calibration()).of_tool(TOOL)
@@ -48,10 +49,10 @@ def tool() -> PythonTool:
     return PythonTool(TOOL, loop_costs, RULES, PythonReader())
 
 
-def test_a_hunk_alone_is_enough_where_it_shows_the_loop(slice_of: Callable[..., Payload], bare: Snapshot) -> None:
+def test_a_hunk_alone_is_enough_where_it_shows_the_loop(file_of: Callable[..., FileChange], bare: Snapshot) -> None:
     hunk = " for order in orders:\n-    pass\n+    user = User.objects.get(pk=order.user_id)\n     use(user)"
 
-    report = asyncio.run(tool().run(slice_of(hunk, start=40), bare))
+    report = asyncio.run(tool().run(changed_file([file_of(hunk, start=40)], bare), bare))
 
     (one,) = report.candidates
     assert (one.rule, one.line, one.category, one.cwe, one.source) == (
@@ -65,10 +66,10 @@ def test_a_hunk_alone_is_enough_where_it_shows_the_loop(slice_of: Callable[..., 
     assert "Flow: line 40: for each `order` -> line 41: once each time." in one.trigger
 
 
-def test_tests_are_left_alone(slice_of: Callable[..., Payload], bare: Snapshot) -> None:
+def test_tests_are_left_alone(file_of: Callable[..., FileChange], bare: Snapshot) -> None:
     text = "for name in names:\n    User.objects.get(name=name)"
 
-    assert asyncio.run(tool().run(slice_of(text, path="tests/test_app.py"), bare)).candidates == ()
+    assert asyncio.run(tool().run(changed_file([file_of(text, path="tests/test_app.py")], bare), bare)).candidates == ()
 
 
 def test_blocking_calls_share_category_and_cwe_with_the_same_defect_of_ruff() -> None:

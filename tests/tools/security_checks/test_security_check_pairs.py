@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reviewbot.calibration import Calibration
-from reviewbot.contracts import Payload
+from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.rules import packaged_rules
@@ -19,7 +19,7 @@ from reviewbot.tools.security_checks import NAME, RULES, check
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reviewbot.contracts import Candidate
+    from reviewbot.contracts import Candidate, FileChange
     from reviewbot.ports import Snapshot
 
 MARK = "  # <<<"
@@ -27,23 +27,24 @@ PAIRS = tomllib.loads((Path(__file__).parents[2] / "pairs" / "security_checks.to
 TABLE = packaged_rules(RULES, Calibration())
 
 
-def findings(code: str, path: str, snapshot_of: Callable[..., Snapshot]) -> list[Candidate]:
+def findings(change: FileChange, snapshot: Snapshot) -> list[Candidate]:
     """What the tool says of a new file."""
-    marked = "\n".join(["@@", *(f"+{line}" for line in code.split("\n"))])
-    payload = Payload(code=marked, file_path=path, language="python", starts=((0, 1),))
     tool = PythonTool(NAME, check, TABLE.of_tool(NAME), PythonReader())
-    report = asyncio.run(tool.run(payload, snapshot_of(code)))
+    report = asyncio.run(tool.run(changed_file([change], snapshot), snapshot))
     assert report.gap is None
     return list(report.candidates)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["name"])
-def test_a_rule_speaks_of_the_wrong_code_alone(pair: dict[str, Any], snapshot_of: Callable[..., Snapshot]) -> None:
+def test_a_rule_speaks_of_the_wrong_code_alone(
+    pair: dict[str, Any], file_of: Callable[..., FileChange], snapshot_of: Callable[..., Snapshot]
+) -> None:
     path = pair.get("path", "src/app.py")
     expected = [n for n, line in enumerate(pair["wrong"].split("\n"), 1) if line.endswith(MARK)]
 
-    wrong = findings(pair["wrong"].replace(MARK, ""), path, snapshot_of)
-    right = findings(pair["right"], path, snapshot_of)
+    marked = pair["wrong"].replace(MARK, "")
+    wrong = findings(file_of(marked, path=path), snapshot_of(marked))
+    right = findings(file_of(pair["right"], path=path), snapshot_of(pair["right"]))
 
     assert [found.line for found in wrong if found.rule == pair["rule"]] == expected
     assert [found.rule for found in right if found.rule == pair["rule"] or found.confidence >= 80] == []

@@ -1,0 +1,123 @@
+"""The tools of a review on the files of its change: each tool runs once for each file, whatever asks for its report."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from reviewbot.contracts import SEVERITY_ORDER, ToolRun
+from reviewbot.ports import ChangedFile, ToolReport
+from reviewbot.tools.memo import SharedRuns
+from reviewbot.tools.open_files import OpenFiles
+from reviewbot.tools.reports import MAX_CANDIDATES, gap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reviewbot.contracts import Candidate, ChangeSet, FileChange, GapReason
+    from reviewbot.ports import Snapshot, Tool
+
+TOOL_SECONDS = 60.0
+"""Of one tool on one file. Programs are stopped after 30 s and our own scans count their steps, so this is for a tool
+that keeps to neither; its thread, which nobody can stop, is left behind."""
+
+MAX_OPEN_FILES = 4
+"""Files of which the text, the tree and what was computed of them are in memory at a time."""
+
+
+def changed_file(sections: Sequence[FileChange], snapshot: Snapshot) -> ChangedFile:
+    """The file that one or more sections of a diff are about, with both of its sides. May block.
+
+    A change of type (a file that was a symbolic link) stands in two sections: one removes, one adds.
+    """
+    last = sections[-1]
+    before = next((section.old_path for section in sections if section.old_path is not None), last.path)
+    return ChangedFile(
+        path=last.path,
+        before=before,
+        language=last.language,
+        hunks=tuple(hunk for section in sections for hunk in section.hunks),
+        head=snapshot.head(last.path),
+        base=snapshot.base(before),
+    )
+
+
+class ChangeAnalysis:
+    """Runs tools on the changed files, a few files at a time, and keeps the reports as long as the review lasts."""
+
+    def __init__(
+        self,
+        change: ChangeSet,
+        snapshot: Snapshot,
+        tools: Mapping[str, Tool],
+        *,
+        seconds: float = TOOL_SECONDS,
+        open_files: int = MAX_OPEN_FILES,
+    ) -> None:
+        """`seconds` is what one tool may take for one file, `open_files` how many are in memory at a time."""
+        sections: dict[str, list[FileChange]] = defaultdict(list)
+        for file in change.files:
+            sections[file.path].append(file)
+        self._sections = dict(sections)
+        self._snapshot = snapshot
+        self._tools = tools
+        self._seconds = seconds
+        self._files = OpenFiles(open_files, lambda path: changed_file(self._sections[path], snapshot))
+        self._reports: SharedRuns[ToolReport] = SharedRuns(len(sections) * len(tools))
+
+    async def report(self, tool: str, path: str) -> ToolReport:
+        """What a tool says of a changed file. A tool that fails in spite of its contract is a gap; no error."""
+        return await self._reports.get(f"{tool}\0{path}", lambda: self._run(self._tools[tool], path))
+
+    async def run(self) -> dict[str, tuple[ToolReport, ...]]:
+        """What every tool says of every file whose language it understands, by path."""
+        return dict(zip(self._sections, await asyncio.gather(*map(self._all_of, self._sections)), strict=True))
+
+    async def _all_of(self, path: str) -> tuple[ToolReport, ...]:
+        language = self._sections[path][-1].language
+        names = [name for name, tool in self._tools.items() if understands(tool, language)]
+        return tuple(await asyncio.gather(*(self.report(name, path) for name in names)))
+
+    async def _run(self, tool: Tool, path: str) -> ToolReport:
+        began = time.monotonic()
+        limit = asyncio.timeout(None)
+        try:
+            async with self._files.opened(path) as file:
+                # The time that a file waits for its turn is not the tool's.
+                began = time.monotonic()
+                async with limit:
+                    limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                    return _unflooded(tool, path, await tool.run(file, self._snapshot))
+        except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not those of the others
+            spent = round((time.monotonic() - began) * 1000)
+            if limit.expired():
+                return _missed(
+                    tool, path, "timeout", f"{tool.name} did not come back within {self._seconds:g} s", spent
+                )
+            # The type alone: the text of a foreign error may quote the change, or name files of this machine.
+            return _missed(tool, path, "crashed", f"{tool.name} could not be run ({type(error).__name__})", spent)
+
+
+def understands(tool: Tool, language: str) -> bool:
+    """Whether a tool can read a language."""
+    return tool.languages is None or language in tool.languages
+
+
+def _missed(tool: Tool, path: str, reason: GapReason, message: str, spent: int) -> ToolReport:
+    run = ToolRun(tool=tool.name, version="unknown", duration_ms=spent)
+    return ToolReport(candidates=(), run=run, gap=gap(path, tool.name, reason, message))
+
+
+def _unflooded(tool: Tool, path: str, report: ToolReport) -> ToolReport:
+    """The report with the worst of its candidates, where there are more than anybody reads."""
+    if len(report.candidates) <= MAX_CANDIDATES:
+        return report
+    message = f"{tool.name} has {len(report.candidates)} findings here; the {MAX_CANDIDATES} worst are kept"
+    worst = sorted(report.candidates, key=_badness)[:MAX_CANDIDATES]
+    return ToolReport(tuple(worst), report.run, report.gap or gap(path, tool.name, "flooded", message))
+
+
+def _badness(candidate: Candidate) -> tuple[int, int, int]:
+    return SEVERITY_ORDER[candidate.severity], -candidate.confidence, candidate.line or 0

@@ -1,0 +1,233 @@
+"""The tools on the files of a change: once each, few files at a time, and every failure a gap."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import pytest
+
+from reviewbot.contracts import Candidate, Gap, ToolRun
+from reviewbot.errors import ToolError
+from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+from reviewbot.tools.analysis import ChangeAnalysis, changed_file
+from reviewbot.tools.reports import MAX_CANDIDATES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.contracts import ChangeSet, FileChange
+    from reviewbot.ports import Tool
+
+    AChange = Callable[..., ChangeSet]
+    AFile = Callable[..., FileChange]
+    SnapshotOf = Callable[..., Snapshot]
+
+PYTHON = frozenset({"python"})
+
+
+@dataclass
+class FakeTool:
+    """Reports one candidate; raises where it has an error."""
+
+    name: str
+    languages: frozenset[str] | None = None
+    error: Exception | None = None
+    seen: list[str] = field(default_factory=list)
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        self.seen.append(file.path)
+        if self.error is not None:
+            raise self.error
+        return ToolReport((candidate(self.name),), ToolRun(tool=self.name, version="1", duration_ms=3))
+
+
+@dataclass
+class Hangs(FakeTool):
+    """Never comes back."""
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        await asyncio.Event().wait()
+        raise AssertionError("nothing sets the event")
+
+
+@dataclass
+class Floods(FakeTool):
+    """Reports far more than is of use, the worst last."""
+
+    gap: Gap | None = None
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        many = [candidate(self.name) for _ in range(9_999)]
+        worst = candidate(self.name).model_copy(update={"severity": "critical", "confidence": 1})
+        return ToolReport((*many, worst), ToolRun(tool=self.name, version="1", duration_ms=3), self.gap)
+
+
+@dataclass
+class Mumbles(FakeTool):
+    """Answers with something that is no report."""
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        nothing: Any = None
+        return nothing  # type: ignore[no-any-return]  # that is the fault
+
+
+def candidate(source: str) -> Candidate:
+    return Candidate(
+        severity="info", path="a.py", quote="x", message="m", confidence=50, source=source, category="c", line=1
+    )
+
+
+@pytest.fixture
+def analysis(a_change: AChange, a_file: AFile, bare: Snapshot) -> Callable[..., ChangeAnalysis]:
+    """The given tools on a change of files of Python."""
+
+    def make(*tools: Tool, paths: tuple[str, ...] = ("a.py",), **options: Any) -> ChangeAnalysis:
+        every = {tool.name: tool for tool in tools}
+        return ChangeAnalysis(a_change(*(a_file(path) for path in paths)), bare, every, **options)
+
+    return make
+
+
+def test_each_tool_runs_once_for_each_file_whatever_asks(analysis: Callable[..., ChangeAnalysis]) -> None:
+    tools = (FakeTool("one"), FakeTool("two"))
+    made = analysis(*tools, paths=("a.py", "b.py"))
+
+    async def ask() -> list[ToolReport]:
+        reports = await asyncio.gather(*(made.report(tool, "a.py") for tool in ("one", "one", "two")))
+        return [*reports, await made.report("one", "a.py"), *(await made.run())["b.py"]]
+
+    reports = asyncio.run(ask())
+
+    assert [tool.seen for tool in tools] == [["a.py", "b.py"]] * 2
+    assert [report.run.tool for report in reports] == ["one", "one", "two", "one", "one", "two"]
+
+
+def test_of_all_tools_those_run_that_understand_the_language(a_change: AChange, a_file: AFile, bare: Snapshot) -> None:
+    tools: dict[str, Tool] = {"ruff": FakeTool("ruff", PYTHON), "lines": FakeTool("lines")}
+    change = a_change(a_file("a.py"), a_file("b.go", language="go"))
+
+    reports = asyncio.run(ChangeAnalysis(change, bare, tools).run())
+
+    told = {path: [report.run.tool for report in found] for path, found in reports.items()}
+    assert told == {"a.py": ["ruff", "lines"], "b.go": ["lines"]}
+
+
+def test_a_file_of_two_sections_is_one_file(a_file: AFile, a_hunk: Callable[..., Any], snapshot_of: SnapshotOf) -> None:
+    gone = a_file("new", a_hunk("-target"), old_path="old", status="deleted", mode="120000")
+    come = a_file("new", a_hunk("+x = 1"), status="added")
+
+    file = changed_file([gone, come], snapshot_of("x = 1\n", "target"))
+
+    assert (file.path, file.before, file.head, file.base) == ("new", "old", "x = 1\n", "target")
+    assert [hunk.body for hunk in file.hunks] == ["-target", "+x = 1"]
+
+
+def test_few_files_are_in_memory_at_a_time(a_change: AChange, a_file: AFile, bare: Snapshot) -> None:
+    there: WeakSet[ChangedFile] = WeakSet()
+    most = 0
+
+    class Counts(FakeTool):
+        async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+            nonlocal most
+            there.add(file)
+            await asyncio.sleep(0)
+            gc.collect()
+            most = max(most, len(there))
+            return await super().run(file, snapshot)
+
+    tools: dict[str, Tool] = {name: Counts(name) for name in "abc"}
+    change = a_change(*(a_file(f"{number}.py") for number in range(20)))
+
+    reports = asyncio.run(ChangeAnalysis(change, bare, tools, open_files=2).run())
+
+    assert len(reports) == 20
+    assert most <= 2
+
+
+def test_a_file_that_waits_for_its_turn_does_not_use_up_a_tools_time(analysis: Callable[..., ChangeAnalysis]) -> None:
+    async def scenario() -> dict[str, tuple[ToolReport, ...]]:
+        class Slow(FakeTool):
+            async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+                await asyncio.sleep(0.02)
+                return await super().run(file, snapshot)
+
+        return await analysis(Slow("a"), paths=tuple("abcdefgh"), open_files=1, seconds=0.1).run()
+
+    assert [report.gap for reports in asyncio.run(scenario()).values() for report in reports] == [None] * 8
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ToolError("no"),
+        OSError("disk full at /home/me"),
+        RecursionError(),
+        ValueError("password = 'hunter2'"),
+        MemoryError(),
+        TimeoutError(),
+        AssertionError("a bug"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_tool_that_raises_is_a_gap_beside_the_reports_of_the_others(
+    analysis: Callable[..., ChangeAnalysis], error: Exception
+) -> None:
+    bad, good = asyncio.run(analysis(FakeTool("bad", error=error), FakeTool("good")).run())["a.py"]
+
+    assert bad.gap is not None
+    assert (bad.gap.reason, bad.gap.tool, bad.gap.path) == ("crashed", "bad", "a.py")
+    assert bad.gap.message == f"bad could not be run ({type(error).__name__})"
+    assert (len(good.candidates), good.gap) == (1, None)
+
+
+def test_a_tool_that_answers_with_something_else_is_a_gap_as_well(analysis: Callable[..., ChangeAnalysis]) -> None:
+    bad, good = asyncio.run(analysis(Mumbles("bad"), FakeTool("good")).run())["a.py"]
+
+    assert bad.gap is not None
+    assert (bad.gap.reason, good.gap) == ("crashed", None)
+
+
+def test_a_snapshot_that_fails_is_a_gap_of_every_tool(a_change: AChange, a_file: AFile) -> None:
+    class Fails:
+        def head(self, path: str) -> str | None:
+            raise OSError(path)
+
+    broken: Any = Fails()
+    tools: dict[str, Tool] = {name: FakeTool(name) for name in "ab"}
+
+    reports = asyncio.run(ChangeAnalysis(a_change(a_file("a.py")), broken, tools).run())["a.py"]
+
+    assert [report.gap and report.gap.message for report in reports] == [
+        "a could not be run (OSError)",
+        "b could not be run (OSError)",
+    ]
+
+
+def test_a_tool_that_does_not_come_back_is_given_up(analysis: Callable[..., ChangeAnalysis]) -> None:
+    slow, good = asyncio.run(analysis(Hangs("slow"), FakeTool("good"), seconds=0.05).run())["a.py"]
+
+    assert slow.gap is not None
+    assert (slow.gap.reason, slow.gap.message) == ("timeout", "slow did not come back within 0.05 s")
+    assert good.gap is None
+
+
+def test_of_a_flood_the_worst_are_kept_and_a_gap_counts_them(analysis: Callable[..., ChangeAnalysis]) -> None:
+    (report,) = asyncio.run(analysis(Floods("loud")).run())["a.py"]
+
+    assert report.gap is not None
+    assert (report.gap.reason, report.gap.tool) == ("flooded", "loud")
+    assert report.gap.message == "loud has 10000 findings here; the 100 worst are kept"
+    assert len(report.candidates) == MAX_CANDIDATES
+    assert report.candidates[0].severity == "critical"
+
+
+def test_a_flood_that_names_its_own_gap_keeps_it(analysis: Callable[..., ChangeAnalysis]) -> None:
+    gap = Gap(path="a.py", worker="", reason="unreadable", message="half of it", tool="loud")
+
+    (report,) = asyncio.run(analysis(Floods("loud", gap=gap)).run())["a.py"]
+
+    assert report.gap == gap
