@@ -251,6 +251,12 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
         metavar="SEVERITY",
         help="critical, warning or info: exit 1 for such a finding (not for what needs a person)",
     )
+    add(
+        "--rule",
+        metavar="RULE=LEVEL",
+        action="append",
+        help="off, on, critical, warning or info for a rule or category; RULE=LEVEL:GLOB for some files; repeatable",
+    )
     add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
     add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")

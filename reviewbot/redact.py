@@ -80,6 +80,9 @@ _PROVIDERS = (
         97,
     ),
 )
+KINDS = (*(provider.kind for provider in _PROVIDERS), NAMED)
+"""Every kind of secret."""
+
 _PROVIDER = re.compile("|".join(f"(?P<p{i}>{p.prefix})(?:{p.body})" for i, p in enumerate(_PROVIDERS)))
 _ASSIGNED = re.compile(
     r"(?:passw(?:or)?d|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[A-Za-z0-9_-]{0,30}"

@@ -7,7 +7,7 @@ diff and rendering the answer happen at the doors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic.main import IncEx
 
@@ -29,6 +29,7 @@ from reviewbot.ports import (
 from reviewbot.supervisor.dispatcher import Dispatcher
 from reviewbot.supervisor.levels import in_parts, run_in_levels
 from reviewbot.supervisor.selection import beaten, joined, selected
+from reviewbot.supervisor.suppression import Suppressor, listed
 from reviewbot.worker import run_task
 
 _SLICE: IncEx = {"code"}
@@ -55,6 +56,8 @@ class Setup:
     deadline_s: float
     recorded: Callable[[Plan], dict[str, Settled]] | None = None
     """How the tasks of a plan ended once, for a replay: then nobody is asked."""
+    suppressor: Suppressor = field(default_factory=Suppressor)
+    """What silences findings or changes their severity."""
     fan_out: int | None = None
     """Tasks above which each component of the change gets a sub-supervisor; None: one level, whatever the size."""
 
@@ -71,7 +74,9 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
         settled = selected(plan, settled)
     answer = await setup.synthesizer.synthesize(change, plan, settled)
     wall_ms = round((setup.clock.monotonic() - started) * 1000)
-    answer = answer.model_copy(update={"timings": answer.timings.model_copy(update={"wall_ms": wall_ms})})
+    timings = answer.timings.model_copy(update={"wall_ms": wall_ms})
+    suppressed = listed((*answer.suppressed, *setup.suppressor.refused))
+    answer = answer.model_copy(update={"timings": timings, "suppressed": suppressed})
     setup.trace.record("review", **answer.model_dump(mode="json"))
     return answer
 
@@ -115,9 +120,9 @@ async def _attempt(
     )
     outcome = await run_task(setup.engine, order)
     if isinstance(outcome, WorkerResult):
-        outcome = await setup.verifier.verify(order, outcome)
+        outcome = setup.suppressor.apply(await setup.verifier.verify(order, outcome))
     elif isinstance(outcome, Escalation) and outcome.partial_result is not None:
-        partial = await setup.verifier.verify(order, outcome.partial_result)
+        partial = setup.suppressor.apply(await setup.verifier.verify(order, outcome.partial_result))
         outcome = outcome.model_copy(update={"partial_result": partial})
     said = outcome.model_dump(mode="json")
     setup.trace.record("result", task_id=task.task_id, attempt=task.failures + 1, outcome=said)

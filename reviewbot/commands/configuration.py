@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.config.source import settings_of
-from reviewbot.config.values import KINDS, as_written
+from reviewbot.config.values import KINDS, Written, as_written
 from reviewbot.contracts import ChangeSet
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import write
@@ -38,9 +38,7 @@ def settings_json(settings: Settings) -> str:
 
 def settings_text(settings: Settings, *, show_origin: bool) -> str:
     """TOML that a settings file may hold; the origins are its comments."""
-    # JSON's texts, numbers, bools and lists of texts are TOML's as well, unless a character is written as two escapes.
-    texts = {key: for_logs(json.dumps(value, ensure_ascii=False)) for key, value in _values(settings).items()}
-    lines = {key: f"{key} = {text}" for key, text in texts.items()}
+    lines = {key: f"{key} = {for_logs(_toml(value))}" for key, value in _values(settings).items()}
     if not show_origin:
         return "".join(f"{line}\n" for line in lines.values())
     width = max(len(line) for line in lines.values() if len(line) <= _WIDEST)
@@ -51,5 +49,15 @@ _WIDEST = 48
 """Columns. A longer line, of a list, does not move the comments of the others."""
 
 
-def _values(settings: Settings) -> Mapping[str, str | int | float | bool | list[str]]:
-    return {key: as_written(getattr(settings, key)) for key in KINDS}
+def _values(settings: Settings) -> Mapping[str, Written]:
+    return {key: as_written(key, getattr(settings, key)) for key in KINDS}
+
+
+def _toml(value: object) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    # JSON's texts, numbers and bools are TOML's as well, unless a character is written as two escapes.
+    return json.dumps(value, ensure_ascii=False)

@@ -20,10 +20,11 @@ def given_of(arguments: argparse.Namespace, sdk: Sdk | None = None) -> wiring.Gi
 
 def flags_of(arguments: argparse.Namespace) -> dict[str, object]:
     """By the keys of `Settings`; None where nothing was said."""
-    workers = getattr(arguments, "worker", None)
+    workers, rules = (getattr(arguments, name, None) for name in ("worker", "rule"))
     return {
         "engine": arguments.engine,
         "workers": None if workers is None else tuple(workers),
+        "rules": None if rules is None else ",".join(rules),
         "fail_on": getattr(arguments, "fail_on", None),
         "min_confidence": getattr(arguments, "min_confidence", None),
         "deadline_s": getattr(arguments, "deadline", None),

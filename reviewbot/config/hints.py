@@ -39,9 +39,13 @@ def quoted(value: object) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """How an error about an unknown name goes on: the nearest known one, or all of them."""
     names = sorted(known)
-    if close := get_close_matches(name[:_SHOWN], names, n=1):
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(names)}" if names else "none is known"
+    return did_you_mean(name, names) or (f"known: {', '.join(names)}" if names else "none is known")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The question whether the nearest known name is meant; empty where none is near."""
+    close = get_close_matches(name[:_SHOWN], sorted(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def read_toml(where: str, text: str) -> dict[str, object]:

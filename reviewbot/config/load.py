@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from reviewbot.config.hints import nearest, quoted, read_toml
+from reviewbot.config.rules import RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
-from reviewbot.config.values import KINDS, Value
+from reviewbot.config.values import KINDS, RULES, Value
 from reviewbot.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 PREFIX = "REVIEWBOT_"
 
 REPOSITORY_KEYS = frozenset(
-    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "workers"}
+    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "workers", "rules"}
     | {"only_labels", "skip_labels", "skip_titles", "skip_authors", "only_branches", "skip_branches"}
     | {"person_label", "person_reviewers"}
     | {"inline"}
@@ -36,6 +37,7 @@ FLAGS = {
     "min_confidence": "--min-confidence",
     "deadline_s": "--deadline",
     "workers": "--worker",
+    "rules": "--rule",
     "allow_partial": "--allow-partial",
     "max_cost": "--max-cost",
     "concurrency": "--concurrency",
@@ -80,9 +82,16 @@ def load_settings(
         *_from_flags(flags),
     )
     for entry in sources:
-        values[entry.key] = entry.value
-        origin[entry.key] = entry.origin
+        values[entry.key], origin[entry.key] = _joined(entry, values.get(entry.key), origin[entry.key])
     return replace(Settings(), origin=origin, **values)
+
+
+def _joined(entry: _Entry, before: Any, origin: str) -> tuple[Any, str]:  # noqa: ANN401 - see `values` above
+    """The value and the origin of a setting after one more source: the last one wins, of rules for each rule."""
+    if entry.key != RULES:
+        return entry.value, entry.origin
+    named = [each._replace(origin=entry.origin) for each in cast("tuple[RuleSetting, ...]", entry.value)]
+    return merge_rules(before or (), named), entry.origin if before is None else f"{origin}, {entry.origin}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ _MEANING = {
     "ignore": "Globs of files that are not reviewed. The report counts them.",
     "paths": "Globs of the files that are reviewed; empty: all. The report counts the others.",
     "workers": "Names of the workers to run; empty: all.",
+    "rules": "By rule or category: off, or the severity that its findings have; on undoes what another source says.",
     "allow_partial": "End with exit code 0 also where something could not be looked at.",
     "chunk_lines": "Changed lines per slice of a file that a model reads; analyzers read whole files.",
     "bundle_lines": "Lines up to which a model is given slices of one folder in one task; 0: one slice a task.",
@@ -81,5 +82,5 @@ def _property(key: str) -> Schema:
         words.append(_FOR_A_REPOSITORY[key])
     made: Schema = {"description": " ".join(words), **KINDS[key].schema}
     if key not in _OF_THE_MACHINE:
-        made["default"] = as_written(getattr(Settings(), key))
+        made["default"] = as_written(key, getattr(Settings(), key))
     return made

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from reviewbot.config.rules import RuleSetting
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -57,6 +59,8 @@ class Settings:
     """Globs of the files to review; empty: all. The report counts the others."""
     workers: tuple[str, ...] = ()
     """Names of the workers to run; empty: all."""
+    rules: tuple[RuleSetting, ...] = ()
+    """Rules that are off or have another severity; the first entry that is about a finding counts."""
     allow_partial: bool = False
     """Whether a review that could not look at everything still ends with exit code 0."""
     chunk_lines: int = DEFAULT_CHUNK_LINES

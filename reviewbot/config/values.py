@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
+from reviewbot.config.rules import RuleLevels, RuleSetting, rules_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = str | int | float | bool | tuple[str, ...] | None
+Value = str | int | float | bool | tuple[str, ...] | tuple[RuleSetting, ...] | None
+Written = str | int | float | bool | list[str] | dict[str, object]
+"""A setting as a file writes it."""
 Schema = dict[str, object]
 
 NOTHING = "none"
@@ -19,6 +22,9 @@ NOTHING = "none"
 
 OFF = "off"
 """The word for a number of nothing."""
+
+RULES = "rules"
+"""The setting whose sources are merged, rule by rule."""
 
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -275,6 +281,7 @@ KINDS: Mapping[str, Kind] = {
     "ignore": Globs(),
     "paths": Globs(),
     "workers": Names(),
+    RULES: RuleLevels(),
     "allow_partial": Switch(),
     "chunk_lines": Number(10, 10_000),
     "bundle_lines": Number(0, 10_000),
@@ -313,11 +320,13 @@ KINDS: Mapping[str, Kind] = {
 """Every key, in the order of the documentation."""
 
 
-def as_written(value: Value) -> str | int | float | bool | list[str]:
-    """A setting as a file writes it: TOML has no null, and its lists are JSON's."""
+def as_written(key: str, value: Value) -> Written:
+    """The value of a setting as a file writes it: TOML has no null, and its lists are JSON's."""
     if value is None:
         return NOTHING
-    return list(value) if isinstance(value, tuple) else value
+    if key == RULES:
+        return rules_as_written(cast("tuple[RuleSetting, ...]", value))
+    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ from reviewbot.contracts.review import (
     Withheld,
     WorkerUsage,
 )
+from reviewbot.contracts.suppression import SECRET, Suppression
 from reviewbot.contracts.work import (
     Candidate,
     CardBudget,
@@ -95,6 +96,7 @@ __all__ = [
     "FLOOR_WORKER",
     "OVERVIEW",
     "SCHEMA_VERSION",
+    "SECRET",
     "SEVERITY_ORDER",
     "Candidate",
     "CardBudget",
@@ -152,6 +154,7 @@ __all__ = [
     "Side",
     "Slug",
     "Status",
+    "Suppression",
     "TaskEnd",
     "Theme",
     "Tier",

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from reviewbot.contracts.base import SCHEMA_VERSION, Contract, Count, LineNumber, Verdict
 from reviewbot.contracts.change import FileCoverage
+from reviewbot.contracts.suppression import Suppression
 from reviewbot.contracts.work import Finding, Gap, Unlooked, Usage
 
 
@@ -66,6 +67,8 @@ class Review(Contract):
     summary: str
     findings: tuple[Finding, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    suppressed: tuple[Suppression, ...] = ()
+    """What settings and comments of the base side did to findings, and comments that do not count; by place."""
     conflicts: tuple[Conflict, ...] = ()
     gaps: tuple[Gap, ...] = ()
     human: tuple[HumanItem, ...] = ()

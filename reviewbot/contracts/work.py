@@ -23,6 +23,7 @@ from reviewbot.contracts.base import (
     Worth,
 )
 from reviewbot.contracts.change import FileCoverage
+from reviewbot.contracts.suppression import Suppression
 
 
 class CardBudget(Contract):
@@ -323,6 +324,8 @@ class WorkerResult(Contract):
     findings: tuple[Finding, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    suppressed: tuple[Suppression, ...] = ()
+    """Findings that settings or comments of the base side silenced, or whose severity they changed."""
     metadata: Metadata = Metadata()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.diff.names import to_bytes
-from reviewbot.output.facts import by_severity, counted
+from reviewbot.output.facts import by_severity, counted, suppression_groups
 from reviewbot.output.text import clip, label, short_line, visible
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ def _annotations(review: Review) -> Iterator[_Annotation]:
         for finding in conflict.findings:
             yield _of(finding, "notice", f"contradicted: {conflict.reason}")
     yield from (_of(finding, "notice") for finding in certain if finding.severity == "info")
+    for group in suppression_groups(review):
+        path, line = group.places[0]
+        more = f" ({counted(len(group.places), 'place')})" if len(group.places) > 1 else ""
+        text = short_line(f"{group.text}{more}", _MESSAGE_CHARS)
+        yield _Annotation("notice", f"{_OURS}: suppressed", text, path, line, line)
 
 
 def _of(finding: Finding, level: str, doubt: str = "") -> _Annotation:

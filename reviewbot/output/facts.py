@@ -13,7 +13,7 @@ from reviewbot.contracts import SEVERITY_ORDER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Review, Severity, Unlooked
+    from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Review, Severity, Suppression, Unlooked
 
 SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
 STATE_WORDS: dict[CoverageState, str] = {
@@ -135,6 +135,39 @@ def withheld_counts(review: Review) -> str:
     """How many findings are not shown, by reason; empty where there are none."""
     counts = Counter(item.reason for item in review.withheld)
     return ", ".join(f"{number} {WITHHELD_WORDS[reason]}" for reason, number in counts.items())
+
+
+class SuppressionGroup(NamedTuple):
+    """What one setting or comment did to findings, in words, and where."""
+
+    text: str
+    places: tuple[tuple[str, int], ...]
+    """Path and line of each finding; of a refused comment, its own."""
+    important: bool
+    """A reader must see it: something grave was silenced, or a comment does not count."""
+
+
+def suppression_groups(review: Review) -> list[SuppressionGroup]:
+    """By setting or comment; a silenced finding that is critical or a secret, and each refused comment, for itself."""
+    groups: dict[tuple[str, bool], dict[tuple[str, int], None]] = {}
+    for entry in review.suppressed:
+        important = entry.is_grave or entry.action == "refused"
+        groups.setdefault((suppression_text(entry), important), {})[entry.path, entry.line] = None
+    made = [SuppressionGroup(text, tuple(places), important) for (text, important), places in groups.items()]
+    return sorted(made, key=lambda group: not group.important)
+
+
+def suppression_text(entry: Suppression) -> str:
+    """What was done to a finding, and by what; with the finding itself where a reader must see it."""
+    name = entry.rule or entry.category
+    why = f" ({entry.reason})" if entry.reason else ""
+    if entry.action == "refused":
+        return f"{entry.by}: ignore[{name}]{why} silences nothing: {entry.message}"
+    if entry.action == "severity":
+        return f"{name} is {entry.shown_as} in place of {entry.severity} by {entry.by}"
+    done = "off" if entry.action == "off" else "ignored"
+    found = f": {entry.severity}: {entry.message}" if entry.is_grave else ""
+    return f"{name} {done} by {entry.by}{why}{found}"
 
 
 def tags(finding: Finding) -> list[str]:

@@ -19,6 +19,7 @@ from reviewbot.output.facts import (
     advice,
     by_severity,
     counted,
+    suppression_groups,
     tags,
     unseen,
     withheld_counts,
@@ -124,6 +125,22 @@ def unseen_blocks(review: Review, detail: Detail) -> Iterator[str]:
         items.append(f"- **{what}**{reason} ({names}{tail})")
     yield from _list(items)
     yield from _more(len(groups) - detail.items, "reason")
+
+
+def suppression_blocks(review: Review, detail: Detail) -> Iterator[str]:
+    """What settings and comments did to findings, one list item for each, with the first of its places."""
+    groups = suppression_groups(review)
+    if groups:
+        yield "### Suppressed"
+    shown = max(_FEWEST_NAMES, detail.items // 5)
+    items = []
+    for group in groups[: detail.items]:
+        names = ", ".join(md_code(f"{_shortened(path)}:{line}") for path, line in group.places[:shown])
+        more = len(group.places) - shown
+        tail = f" and {more:,} more" if more > 0 else ""
+        items.append(f"- {_prose(group.text, detail.prose)} ({names}{tail})")
+    yield from _list(items)
+    yield from _more(len(groups) - detail.items, "suppression")
 
 
 def note_blocks(review: Review, detail: Detail) -> Iterator[str]:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from reviewbot import __version__
 from reviewbot.diff.names import to_bytes
-from reviewbot.output.facts import by_severity, counted, withheld_counts
+from reviewbot.output.facts import SuppressionGroup, by_severity, counted, suppression_groups, withheld_counts
 from reviewbot.output.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.output.sarif_rules import LEVELS, PERSON, Json, Told, rules_of
 from reviewbot.output.text import clip_block, short_line
@@ -33,6 +33,8 @@ _MESSAGE_CHARS = 2_000
 _SNIPPET_LINES, _SNIPPET_CHARS = 20, 400
 _BACKED_BY = ("contract", "symptom", "judgement")
 """Fields of a finding that say what it violates, what is seen, and why it is believed."""
+_MAX_PLACES = 100
+"""Of one suppression."""
 _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 
 
@@ -129,6 +131,7 @@ def _invocation(review: Review, told: int) -> Json:
     notices = [_notification("verdict", "error" if review.incomplete else "note", review.headline)]
     notices += [_gap(gap) for gap in review.gaps]
     notices += [_unlooked(part) for part in review.unlooked]
+    notices += [_suppressed(group) for group in suppression_groups(review)]
     if review.withheld:
         text = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
         notices.append(_notification("withheld", "note", text))
@@ -149,6 +152,13 @@ def _gap(gap: Gap) -> Json:
 
 def _unlooked(part: Unlooked) -> Json:
     return _notification("unlooked", "note", f"Not looked at for {', '.join(part.workers)}: {part.reason}", part.path)
+
+
+def _suppressed(group: SuppressionGroup) -> Json:
+    """No result with a suppression: GitHub would make an alert of it."""
+    notification = _notification("suppression", "warning" if group.important else "note", group.text)
+    places = group.places[:_MAX_PLACES]
+    return {**notification, "locations": [_location(path, {"startLine": line}) for path, line in places]}
 
 
 def _notification(name: str, level: str, text: str, path: str = "") -> Json:

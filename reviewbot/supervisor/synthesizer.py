@@ -10,6 +10,7 @@ from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, FileChange, Finding, 
 from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
 from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
+from reviewbot.supervisor.suppression import listed
 from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
 from reviewbot.supervisor.weighing import PERSON_FROM, Rules, Weighed, weigh
 
@@ -75,14 +76,16 @@ def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weig
     issues = weighed.issues
     verdict = decide(coverage, gaps, issues, len(human))
     rows = usages(plan, ends, told.spent)
+    suppressed = listed(entry for end in ends for result in end.results for entry in result.suppressed)
     return Review(
         engine=told.engine,
         verdict=verdict,
         headline=headline(verdict, coverage, issues, len(human)),
         incomplete=bool(gaps) or none_in_full(coverage),
-        summary=_summary(change, weighed, len(human), len(gaps)),
+        summary=_summary(change, weighed, len(human), len(gaps), sum(entry.is_silenced for entry in suppressed)),
         findings=tuple(weighed.shown),
         withheld=tuple(weighed.withheld),
+        suppressed=suppressed,
         conflicts=tuple(weighed.conflicts),
         gaps=tuple(gaps),
         human=tuple(human),
@@ -139,12 +142,13 @@ def _holds_text(file: FileChange) -> bool:
     return file.kind != "prose" and file.language != UNKNOWN_LANGUAGE and generated_reason(file) is None
 
 
-def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: int) -> str:
+def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: int, silenced: int) -> str:
     severities = Counter(f.severity for f in weighed.shown)
     parts = [f"{severities[name]} {name}" for name in SEVERITY_ORDER if severities[name]]
     parts += [f"{len(weighed.conflicts)} in conflict"] if weighed.conflicts else []
     parts += [f"{people} for a person"] if people else []
     parts += [f"{len(weighed.withheld)} withheld"] if weighed.withheld else []
+    parts += [f"{silenced} silenced"] if silenced else []
     parts += [f"{gaps} not looked at"] if gaps else []
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)
     return f"{counted(len(change.files), 'file')}, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}"

@@ -20,6 +20,8 @@ _STOPS, _MARKED, _PRINTS = 90, 82, 60
 _ACTIVE_DEBUG_CODE = 489
 """Its CWE."""
 
+_CATEGORY = "debug"
+
 _WORDS = r"[^\w\"'`]{0,20}(?:debug\b|xxx|asdf|wtf\b|(?:i'?m |got |am )?here\s?\d{0,3}[!.]{0,5}[\"'`])"
 """Nobody tells a user that. Words on their own ("here") only where they are all of the text."""
 
@@ -77,6 +79,15 @@ _PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
         _pattern("dump", _PRINTS, r"\bIO\.inspect\("),
     ),
 }
+
+
+def _rule(pattern: _Pattern) -> str:
+    return f"leftover-{pattern.rule}"
+
+
+RULES = {_rule(pattern): _CATEGORY for patterns in _PATTERNS.values() for pattern in patterns}
+"""The category of each of its rules."""
+
 _HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
 
 
@@ -135,8 +146,8 @@ def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
         message="A debugger call was left in" if stops else "Output that looks like debugging was left in",
         confidence=pattern.confidence,
         source="debug-leftovers",
-        category="debug",
-        rule=f"leftover-{pattern.rule}",
+        category=_CATEGORY,
+        rule=_rule(pattern),
         line=line.number,
         trigger="The program stops here and waits for somebody." if pattern.rule == "debugger" else "",
         cwe=_ACTIVE_DEBUG_CODE,

@@ -20,6 +20,10 @@ _BEGIN, _BASE, _MIDDLE, _END = "<", "|", "=", ">"
 _MARKER: Final = re.compile(r"(?:([<|>])\1{6}(?: .*)?|(=)={6})\r?")
 """Exactly seven, at the start of the line; git writes a label after all of them but the middle one."""
 
+_RULE = _CATEGORY = "merge-conflict"
+RULES = {_RULE: _CATEGORY}
+"""The category of each of its rules."""
+
 _CONFIDENCE = 99
 _PROSE_CONFIDENCE = 70
 """A text about merging shows such markers on purpose."""
@@ -81,8 +85,8 @@ def _candidate(path: str, first: Line, last: Line, *, prose: bool) -> Candidate:
         message="A merge conflict has been committed with its markers",
         confidence=_PROSE_CONFIDENCE if prose else _CONFIDENCE,
         source="merge-conflicts",
-        category="merge-conflict",
-        rule="merge-conflict",
+        category=_CATEGORY,
+        rule=_RULE,
         line=first.number,
         end_line=last.number,
         trigger="Both sides of the conflict stand in the file, and few languages can read the markers between them.",

@@ -9,9 +9,9 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import SECRET, Candidate, ToolRun
 from reviewbot.diff.paths import is_test
-from reviewbot.redact import MASK, NAMED, PRIVATE_KEY, find_secrets
+from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, find_secrets
 from reviewbot.tools.changed_lines import Line, new_side
 from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
 
@@ -35,6 +35,14 @@ _HINT_CONFIDENCE = 40
 _HINT = 60
 
 _TRIGGER = "Whoever can read the repository, now or in its history, has it: revoke it, to remove it is not enough."
+
+
+def _rule(kind: str) -> str:
+    return kind.lower().replace(" ", "-")
+
+
+RULES = dict.fromkeys(map(_rule, KINDS), SECRET)
+"""The category of each of its rules."""
 
 
 class SecretScan:
@@ -87,8 +95,8 @@ def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> C
         message=message_of(f"Hard-coded {what}"),
         confidence=confidence,
         source="secrets",
-        category="secret",
-        rule=secret.kind.lower().replace(" ", "-"),
+        category=SECRET,
+        rule=_rule(secret.kind),
         line=first.number,
         end_line=last.number,
         trigger=_TRIGGER,

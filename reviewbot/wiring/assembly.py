@@ -32,6 +32,7 @@ from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_part
 from reviewbot.wiring.identity import digests, read_script, run_id
 from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, prompt
 from reviewbot.wiring.subjects import Subject, notes_on
+from reviewbot.wiring.suppressors import suppression_of
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""
@@ -104,6 +105,7 @@ def setup(
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     own = {name: tool for name, tool in tools.items() if tool not in foreign}
+    suppression = suppression_of(subject, settings, foreign)
     kept = journal or MemoryJournal()
     ground = Ground(
         subject=subject,
@@ -112,13 +114,14 @@ def setup(
         rules=Rules.of(
             crew.cards, settings.min_confidence, settings.max_findings, table.together, room_for(subject.change)
         ),
-        notes=(*notes_on(subject), *told, *_journal_notes(journal)),
+        notes=(*notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
     )
     parts = _parts(settings, given, ground)
-    record_given(trace, subject.change, parts.given(joint_rows(table)))
+    given_parts = parts.given(joint_rows(table))._replace(refused=suppression.suppressor.refused)
+    record_given(trace, subject.change, given_parts)
     built = Setup(
         crew=crew,
         engine=parts.engine,
@@ -130,10 +133,11 @@ def setup(
         journal=kept,
         clock=clock,
         trace=trace,
-        run_id=_identity(ground, settings, given, (repr(table), parts.engine.name)),
+        run_id=_identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor))),
         concurrency=settings.concurrency + parts.ahead,
         deadline_s=settings.deadline_s,
         fan_out=parts.fan_out,
+        suppressor=suppression.suppressor,
     )
     return Run(built, trace, ground.rules, parts.close)
 

@@ -22,6 +22,7 @@ from reviewbot.contracts import (
     Plan,
     Review,
     ReviewTask,
+    Suppression,
     Timings,
     Unlooked,
     Usage,
@@ -119,6 +120,7 @@ def a_full_review() -> Review:
             Withheld(finding=slow, reason="below_threshold", message="70 is below 80"),
             Withheld(finding=shell, reason="critic", message="The name never comes from outside."),
         ),
+        suppressed=a_few_suppressions(),
         conflicts=(
             Conflict(findings=sides, reason="One says that the cache needs a bound, the other that it does not."),
         ),
@@ -146,6 +148,23 @@ def a_full_review() -> Review:
         ),
         usage=logic + Usage(calls=2, unpriced_calls=2),
     )
+
+
+def a_few_suppressions() -> tuple[Suppression, ...]:
+    """One of each kind, and a second finding of the rule that is off."""
+    off: dict[str, Any] = {"action": "off", "rule": "F401", "category": "unused", "by": ".reviewbot.toml"}
+    off |= {"type": "style", "severity": "info", "message": "Unused import."}
+    ignored: dict[str, Any] = {"action": "ignored", "rule": "S602", "category": "command-injection", "type": "security"}
+    return (
+        Suppression(**off, path="app/cache.py", line=1),
+        Suppression(**off, path="app/util.py", line=3),
+        Suppression(**off | {"action": "severity", "rule": "B006", "by": "--rule"}, path="app/util.py", line=4,
+                    shown_as="warning"),
+        Suppression(**ignored, path="app/shell.py", line=4, severity="critical", by="comment at line 3",
+                    reason="the command is fixed", message="A shell runs the command."),
+        Suppression(action="refused", path="app/db.py", line=8, rule="S608", by="comment at line 8",
+                    reason="it is fine", message="this change adds it, so it counts from the next change on"),
+    )  # fmt: skip
 
 
 def a_task(**changes: Any) -> ReviewTask:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from reviewbot import __version__
 from reviewbot.adapters.replay.reading import first_of, read
 from reviewbot.calibration import Calibration
-from reviewbot.contracts import ChangeSet, FileChange, Hunk
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, Suppression
 from reviewbot.errors import InputError
 from reviewbot.ports import Recorder
 from reviewbot.supervisor.synthesizer import Rules
@@ -36,6 +36,8 @@ class Given(NamedTuple):
     critic: bool = False
     """Whether a model looked over it once more."""
     version: str = __version__
+    refused: tuple[Suppression, ...] = ()
+    """Comments that silence nothing."""
 
 
 def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
@@ -58,6 +60,7 @@ def record_given(trace: Recorder, change: ChangeSet, given: Given) -> None:
         max_findings=given.rules.max_findings,
         room=given.rules.room,
         together=[list(row) for row in given.joint],
+        refused=[entry.model_dump(mode="json") for entry in given.refused],
     )
 
 
@@ -73,7 +76,8 @@ def read_given(events: Sequence[Event]) -> tuple[ChangeSet, Given]:
         engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("the rules in this trace are not what this version writes") from None
-    return change, Given(rules, joint, engine, notes, synthesizer, told.get("critic") is True, version)
+    refused = tuple(read(Suppression, entry) for entry in told.get("refused") or ())
+    return change, Given(rules, joint, engine, notes, synthesizer, told.get("critic") is True, version, refused)
 
 
 def _numbers(fields: dict[str, Any]) -> dict[str, int]:

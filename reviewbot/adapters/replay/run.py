@@ -31,6 +31,7 @@ from reviewbot.errors import InputError
 from reviewbot.ports import Crew, Settled, Synthesizer
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.steps import gaps_of
+from reviewbot.supervisor.suppression import Suppressor
 from reviewbot.supervisor.synthesizer import RuledSynthesizer
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.trace import Event
@@ -77,6 +78,7 @@ async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rul
         concurrency=1,
         deadline_s=1.0,
         recorded=lambda plan: settle(plan, events),
+        suppressor=Suppressor(refused=given.refused),
     )
     return await review(change, setup)
 

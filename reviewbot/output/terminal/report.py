@@ -11,6 +11,7 @@ from reviewbot.output.facts import (
     by_severity,
     counted,
     coverage_line,
+    suppression_groups,
     tags,
     unseen,
     withheld_counts,
@@ -41,8 +42,8 @@ _TOLD = (
 """What a finding says of itself beside its message: how its line begins, and its field."""
 _PROSE_CHARS = 2_000
 """The longest message that the contracts let a candidate carry."""
-_PEOPLE = 50
-"""Items for a person; the author of a change can cause thousands, and nobody scrolls to the first of them."""
+_ITEMS = 50
+"""Items for a person, or suppressions; a change can cause thousands, and no reader scrolls to the first of them."""
 _PATHS = 8
 """Names per reason; the JSON report has them all."""
 
@@ -62,6 +63,7 @@ def render_terminal(review: Review, *, width: int, colour: bool) -> str:
     if missed:
         page.heading("Not looked at")
         write_unseen(page, missed)
+    _suppressed(page, review)
     if review.notes:
         page.heading("About this run")
         for note in review.notes:
@@ -131,7 +133,7 @@ def _conflicts(page: Page, review: Review) -> None:
 def _human(page: Page, review: Review) -> None:
     if review.human:
         page.heading("Needs a person")
-    for number, item in enumerate(review.human[:_PEOPLE]):
+    for number, item in enumerate(review.human[:_ITEMS]):
         if number:
             page.blank()
         if item.finding:
@@ -139,8 +141,22 @@ def _human(page: Page, review: Review) -> None:
         else:
             page.line((_human_place(item), PLACE))
             page.paragraph(_prose(item.reason), indent=2)
-    if (more := len(review.human) - _PEOPLE) > 0:
+    if (more := len(review.human) - _ITEMS) > 0:
         page.paragraph(f"... and {more:,} more; the JSON report lists them.")
+
+
+def _suppressed(page: Page, review: Review) -> None:
+    """What settings and comments did to findings, and where."""
+    groups = suppression_groups(review)
+    if groups:
+        page.heading("Suppressed")
+    for group in groups[:_ITEMS]:
+        page.paragraph(_prose(group.text), indent=2, lead="- ")
+        names = ", ".join(f"{label(path)}:{line}" for path, line in group.places[:_PATHS])
+        more = len(group.places) - _PATHS
+        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+    if (left := len(groups) - _ITEMS) > 0:
+        page.paragraph(f"... and {left:,} more; the JSON report lists them.")
 
 
 def _human_place(item: HumanItem) -> str:

@@ -79,6 +79,11 @@ class ForeignFindings:
         """The files that it has something to say of."""
         return self._unseen.union(self._by_path)
 
+    @property
+    def rules(self) -> dict[str, str]:
+        """The category of each rule of which it has a result."""
+        return {found.rule: found.kind.category for group in self._by_path.values() for found in group}
+
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Tell what lies on added lines of a file."""
         del snapshot

@@ -1,0 +1,136 @@
+"""The setting `rules`: rules that are off or have another severity, everywhere or in some files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
+
+Level = Literal["off", "on", "critical", "warning", "info"]
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+MAX_ENTRIES = 100
+_NAME = re.compile(r"[A-Za-z0-9_.:/@-]{1,80}")
+"""What a finding's rule or category may be called."""
+_MAX_PATHS = 20
+_LEVEL_KEY, _PATHS_KEY = "level", "paths"
+
+
+class RuleSetting(NamedTuple):
+    """What one source says of one rule."""
+
+    rule: str
+    """A rule, as reports name it, or a category of findings."""
+    level: Level
+    """`on`: the severity that the rule has by itself."""
+    paths: tuple[str, ...] = ()
+    """Globs of the files in which it holds; empty: all."""
+    origin: str = ""
+    """The file, variable or flag that says it."""
+
+    def holds_in(self, path: str) -> bool:
+        """Whether it is about this file."""
+        return not self.paths or any(matches_glob(pattern, path) for pattern in self.paths)
+
+
+@dataclass(frozen=True)
+class RuleLevels:
+    """A table of rules; in a text, `RULE=LEVEL` or `RULE=LEVEL:GLOB`, separated by commas."""
+
+    expected: str = f"rules, each with {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, such as S603=off or S101=off:tests/*"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """By rule: a level, a table with a level and globs, or a list of such tables."""
+        level: dict[str, object] = {"enum": list(LEVELS)}
+        glob = {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+        globs: dict[str, object] = {"type": "array", "minItems": 1, "maxItems": _MAX_PATHS, "items": glob}
+        table: dict[str, object] = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": [_LEVEL_KEY],
+            "properties": {_LEVEL_KEY: level, _PATHS_KEY: globs},
+        }
+        entry = {"anyOf": [level, table]}
+        return {
+            "type": "object",
+            "maxProperties": MAX_ENTRIES,
+            "propertyNames": {"pattern": f"^{_NAME.pattern}$"},
+            "additionalProperties": {
+                "anyOf": [level, table, {"type": "array", "minItems": 1, "maxItems": _MAX_PATHS, "items": entry}]
+            },
+        }
+
+    def check(self, value: object) -> tuple[RuleSetting, ...]:
+        """The entries in their order. Raises ValueError."""
+        if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
+            raise ValueError(value)
+        return tuple(entry for rule, said in value.items() for entry in _entries(rule, said))
+
+    def parse(self, text: str) -> tuple[RuleSetting, ...]:
+        """As `check`, of the parts of a text."""
+        table: dict[str, list[object]] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            rule, _, said = part.partition("=")
+            level, colon, pattern = said.partition(":")
+            entry = {_LEVEL_KEY: level.strip(), **({_PATHS_KEY: [pattern.strip()]} if colon else {})}
+            table.setdefault(rule.strip(), []).append(entry)
+        return self.check(table)
+
+
+def merge_rules(before: Iterable[RuleSetting], later: Iterable[RuleSetting]) -> tuple[RuleSetting, ...]:
+    """The entries of two sources; of a rule that both name, the later source alone counts."""
+    later = tuple(later)
+    named = {entry.rule for entry in later}
+    return (*(entry for entry in before if entry.rule not in named), *later)
+
+
+def setting_of(rules: Iterable[RuleSetting], names: Iterable[str], path: str) -> RuleSetting | None:
+    """The entry that decides about a finding in a file; None where none does.
+
+    `names` are what the finding goes by, the most specific first: the first of them with an entry for this file counts,
+    and of its entries the first.
+    """
+    for name in names:
+        for entry in rules:
+            if entry.rule == name and entry.holds_in(path):
+                return entry
+    return None
+
+
+def rules_as_written(rules: Iterable[RuleSetting]) -> dict[str, object]:
+    """The table that a settings file would hold."""
+    table: dict[str, list[object]] = {}
+    for entry in rules:
+        said = {_LEVEL_KEY: entry.level, _PATHS_KEY: list(entry.paths)} if entry.paths else entry.level
+        table.setdefault(entry.rule, []).append(said)
+    return {rule: said[0] if len(said) == 1 else said for rule, said in table.items()}
+
+
+def _entries(rule: object, said: object) -> list[RuleSetting]:
+    if not isinstance(rule, str) or not _NAME.fullmatch(rule):
+        raise ValueError(rule)
+    items = said if isinstance(said, list) else [said]
+    if not 1 <= len(items) <= _MAX_PATHS:
+        raise ValueError(said)
+    return [_entry(rule, item) for item in items]
+
+
+def _entry(rule: str, said: object) -> RuleSetting:
+    table: Mapping[object, object] = said if isinstance(said, Mapping) else {_LEVEL_KEY: said}
+    level, paths = table.get(_LEVEL_KEY), table.get(_PATHS_KEY)
+    if not table.keys() <= {_LEVEL_KEY, _PATHS_KEY} or (_PATHS_KEY in table and not _are_globs(paths)):
+        raise ValueError(said)
+    for known in LEVELS:
+        if level == known:
+            return RuleSetting(rule, known, tuple(str(path) for path in paths) if isinstance(paths, list) else ())
+    raise ValueError(said)
+
+
+def _are_globs(paths: object) -> bool:
+    if not isinstance(paths, list) or not 1 <= len(paths) <= _MAX_PATHS:
+        return False
+    return all(isinstance(path, str) and glob_fault(path) is None for path in paths)

@@ -1,0 +1,52 @@
+"""What silences findings in a run: the settings, and the comments that the base side holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from reviewbot.config import Settings
+from reviewbot.config.hints import did_you_mean, quoted
+from reviewbot.supervisor.ignore_comments import ignore_comments
+from reviewbot.supervisor.suppression import Suppressor
+from reviewbot.tools.foreign import ForeignFindings
+from reviewbot.tools.known_rules import known_rules
+from reviewbot.wiring.subjects import Subject
+
+_OF_RUFF = re.compile(r"[A-Z]{1,7}[0-9]{3,4}")
+"""A rule of ruff, which a repository may select for itself; not all of them are in our tables."""
+
+_MAX_NOTES = 10
+
+
+class Suppression(NamedTuple):
+    """What silences findings, and notes about names in it that no rule has."""
+
+    suppressor: Suppressor
+    notes: tuple[str, ...]
+
+
+def suppression_of(subject: Subject, settings: Settings, foreign: Iterable[ForeignFindings]) -> Suppression:
+    """The suppression of a run. Reads the base side of files with ignore comments."""
+    base_text = None if subject.base is None else subject.snapshot.base
+    comments = ignore_comments(subject.change, base_text)
+    named = [(entry.rule, f"{entry.origin}: rules") for entry in settings.rules]
+    named += [(name, f"{each.path}:{each.line}: ignore comment") for each in comments for name in each.names]
+    if not named:
+        return Suppression(Suppressor.of(settings.rules, comments, {}), ())
+    categories: dict[str, str] = {**known_rules()}
+    for tool in foreign:
+        categories |= tool.rules
+    return Suppression(Suppressor.of(settings.rules, comments, categories), tuple(_unknown(named, categories)))
+
+
+def _unknown(named: Iterable[tuple[str, str]], categories: Mapping[str, str]) -> list[str]:
+    """A note for each name that no analyzer gives to a rule or a category."""
+    known = {*categories, *categories.values()}
+    notes = []
+    for name, where in dict.fromkeys(named):
+        if name not in known and not _OF_RUFF.fullmatch(name):
+            hint = did_you_mean(name, known)
+            notes.append(f"{where}: no analyzer has a rule or category {quoted(name)}{hint and f'; {hint}'}")
+    return notes[:_MAX_NOTES]

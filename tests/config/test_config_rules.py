@@ -1,0 +1,97 @@
+"""The setting `rules`: what it may hold, and which of its entries decides about a finding."""
+
+from __future__ import annotations
+
+import pytest
+
+from reviewbot.config import load_settings
+from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules, rules_as_written, setting_of
+from reviewbot.errors import ConfigError
+
+KIND = RuleLevels()
+TABLE = {
+    "S603": "off",
+    "S105": {"level": "off", "paths": ["tests/*"]},
+    "debug": [{"level": "on", "paths": ["src/*"]}, "info"],
+}
+
+
+def test_a_table_is_read_in_its_order_and_written_back_as_it_was() -> None:
+    entries = KIND.check(TABLE)
+
+    assert entries == (
+        RuleSetting("S603", "off"),
+        RuleSetting("S105", "off", ("tests/*",)),
+        RuleSetting("debug", "on", ("src/*",)),
+        RuleSetting("debug", "info"),
+    )
+    assert rules_as_written(entries) == TABLE
+
+
+def test_a_text_says_the_same_in_one_line() -> None:
+    assert KIND.parse(" S603=off, S105=off:tests/*,debug=on:src/*,debug=info,") == KIND.check(TABLE)
+    assert KIND.parse("") == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "off",
+        [],
+        {"S603": "none"},
+        {"S603": None},
+        {"S603": []},
+        {"a b": "off"},
+        {1: "off"},
+        {"S603": {"level": "off", "paths": []}},
+        {"S603": {"level": "off", "paths": [""]}},
+        {"S603": {"level": "off", "paths": "tests/*"}},
+        {"S603": {"paths": ["a"]}},
+        {"S603": {"level": "off", "path": "a"}},
+        {"S603": ["off"] * 21},
+        {f"R{number}": "off" for number in range(101)},
+    ],
+    ids=str,
+)
+def test_what_is_no_table_of_rules_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        KIND.check(value)
+
+
+@pytest.mark.parametrize("text", ["S603", "S603=of", "=off", "S603=off:", "S603=off;print=off"])
+def test_what_is_no_text_of_rules_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"--rule must be rules, each with off, on, .* such as S603=off") as caught:
+        load_settings(None, {}, {"rules": text})
+    assert str(caught.value).isprintable()
+
+
+def test_the_first_name_with_an_entry_for_the_file_decides() -> None:
+    entries = KIND.check({"debug": "info", "leftover-print": {"level": "off", "paths": ["app/*"]}})
+
+    assert setting_of(entries, ("leftover-print", "debug"), "app/a.py") == entries[1]
+    assert setting_of(entries, ("leftover-print", "debug"), "lib/a.py") == entries[0]
+    assert setting_of(entries, ("S603",), "app/a.py") is None
+
+
+def test_a_later_source_replaces_what_is_said_of_the_rules_that_it_names() -> None:
+    before = KIND.check({"S603": "off", "S105": ["info", "off"]})
+
+    assert merge_rules(before, KIND.check({"S105": "on"})) == (RuleSetting("S603", "off"), RuleSetting("S105", "on"))
+
+
+def test_the_sources_are_merged_and_each_entry_knows_its_own() -> None:
+    settings = load_settings(
+        '[rules]\nS603 = "off"\nS105 = "off"\n',
+        {"REVIEWBOT_RULES": "debug=off"},
+        {"rules": "S105=critical"},
+        user_text='rules = {S105 = "info", S101 = "off"}',
+        user_name="mine.toml",
+    )
+
+    assert {(each.rule, each.level, each.origin) for each in settings.rules} == {
+        ("S603", "off", ".reviewbot.toml"),
+        ("S105", "critical", "--rule"),
+        ("S101", "off", "mine.toml"),
+        ("debug", "off", "REVIEWBOT_RULES"),
+    }
+    assert settings.origin["rules"] == ".reviewbot.toml, mine.toml, REVIEWBOT_RULES, --rule"
