@@ -18,7 +18,9 @@
     └── EngineError           -   one answer of an engine cannot be used; becomes a retry, then a gap
         ├── TransientError    -   the same, where trying again unchanged may help
         ├── RefusedError      -   the model declined to answer; asking again unchanged would not help
-        ├── AccountError      -   nobody who asks this model is answered; becomes a named gap at once
+        ├── CallRejectedError -   the provider, or its library, rejected the call and would do so again
+        ├── ProviderError     -   no call of this run will be answered any more; becomes a named gap at once
+        │   └── AccountError  -   the provider serves no model, or not this one, to these credentials
         ├── TooLongError      -   the request is longer than the model reads; a part of it may not be
         ├── CutOffError       -   the answer was cut off at its limit; about a part there is less to say
         ├── BudgetError       -   a budget is spent; becomes a named gap at once
@@ -41,6 +43,7 @@ class ExitCode(IntEnum):
     FAULT = 3
     INCOMPLETE = 4
     HOST = 5
+    PROVIDER = 6
     INTERRUPTED = 130
 
 
@@ -147,8 +150,16 @@ class RefusedError(EngineError):
     """The model declined to answer."""
 
 
-class AccountError(EngineError):
-    """The provider serves nobody with these credentials, this account, this address or this model.
+class CallRejectedError(EngineError):
+    """The provider, or the library that calls it, rejected the call and would do so again."""
+
+
+class ProviderError(EngineError):
+    """The provider answers no call of this run any more; the message is the cause."""
+
+
+class AccountError(ProviderError):
+    """The provider serves no model to these credentials, this account or this address, or not this model.
 
     `model` is the only one that this is about; None: all of them.
     """

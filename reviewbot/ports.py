@@ -5,7 +5,7 @@ Adapters and tools implement these; `reviewbot.wiring` is the only place that ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -322,7 +322,9 @@ class ModelRequest:
     """Of the answer."""
     tools: tuple[OfferedTool, ...] = ()
     schema: Mapping[str, object] | None = None
-    """JSON Schema that the final text must fit; whoever asks validates it again."""
+    """JSON Schema that the final text must fit; the caller validates it again."""
+    on_usage: Callable[[Usage], None] | None = field(default=None, compare=False, repr=False)
+    """Called with what the provider has reported so far of this call, also of one that fails or is stopped later."""
 
 
 StopReason = Literal["end", "tools", "max_tokens", "refusal", "context", "other"]
@@ -350,7 +352,8 @@ class Model(Protocol):
     async def ask(self, request: ModelRequest) -> ModelReply:
         """Answer once.
 
-        Raises TransientError, DeadlineError, BudgetError, and EngineError for a request that nobody will ever answer.
+        Raises TransientError, DeadlineError, BudgetError, ProviderError where no call will be answered any more, and
+        EngineError for a request that will never be answered.
         """
 
 

@@ -23,10 +23,10 @@ from reviewbot.contracts import (
 )
 from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.errors import (
-    AccountError,
     BudgetError,
     DeadlineError,
     EngineError,
+    ProviderError,
     RefusedError,
     TooLongError,
     TransientError,
@@ -53,10 +53,10 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
         return Escalation(task_id=task.task_id, reason="timeout", message=message)
     except TransientError:
         raise
-    except (AccountError, TooLongError) as error:
+    except (ProviderError, TooLongError) as error:
         return _anchored(task, Answer(gaps=_unread(task, error)))
     except EngineError as error:
-        return Failure(task_id=task.task_id, reason=_reason(error), message=str(error))
+        return Failure(task_id=task.task_id, reason=reason_of(error), message=str(error))
     except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
         return _crashed(engine, task, error)
     if isinstance(answer, Answer):
@@ -70,16 +70,23 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
     )
 
 
-def _reason(error: EngineError) -> GapReason:
-    known: dict[type[EngineError], GapReason] = {
-        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused"
-    }  # fmt: skip
-    return known.get(type(error), "bad_answer")
+def reason_of(error: Exception) -> GapReason:
+    """The reason of a gap that an error leaves behind."""
+    known: tuple[tuple[type[Exception], GapReason], ...] = (
+        (BudgetError, "budget"),
+        (DeadlineError, "deadline"),
+        (RefusedError, "refused"),
+        (ProviderError, "provider"),
+        (TransientError, "no_answer"),
+        (EngineError, "bad_answer"),
+    )
+    return next((reason for kind, reason in known if isinstance(error, kind)), "crashed")
 
 
 def _unread(task: ReviewTask, error: EngineError) -> tuple[Gap, ...]:
     """What the same request would meet again. A result with nothing but this is final; a failure is tried again."""
-    return tuple(Gap(path=path, worker=task.worker, reason="bad_answer", message=str(error)) for path in task.paths)
+    reason = reason_of(error)
+    return tuple(Gap(path=path, worker=task.worker, reason=reason, message=str(error)) for path in task.paths)
 
 
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:

@@ -188,9 +188,8 @@ def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> No
         (said("", stop="refusal"), "refused"),
         (said('{"findings": [', stop="max_tokens"), "bad_answer"),
         (failed(400, "invalid_request_error"), "bad_answer"),
-        (failed(401, "authentication_error"), "bad_answer"),
     ],
-    ids=["refusal", "cut off", "bad request", "wrong key"],
+    ids=["refusal", "cut off", "bad request"],
 )
 def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
     door: Door, answer: Scripted, reason: str
@@ -207,12 +206,53 @@ def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
     assert review["incomplete"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (failed(401, "authentication_error"), "does not accept the credentials (401)"),
+        (failed(402, "billing_error"), "the account has no credit left (402)"),
+        pytest.param(failed(500), "the model API failed (500) (4 tries in a row)", marks=pytest.mark.slow),
+    ],
+    ids=["wrong key", "no credit", "only errors"],
+)
+def test_a_provider_that_answers_nobody_is_named_once_and_costs_nothing(
+    door: Door, answer: Scripted, cause: str
+) -> None:
+    door.api.otherwise = lambda _body: answer
+
+    review = door.review(BILL + CART, "--max-cost", "0.5")
+
+    assert door.code == 6
+    assert cause in review["summary"]
+    assert door.err.count("\n") == 1
+    assert cause in door.err
+    assert {(gap["reason"], cause in gap["message"]) for gap in review["gaps"]} == {("provider", True)}
+    assert (review["usage"]["calls"], review["usage"]["cost_usd"]) == (0, 0.0)
+    assert any(f["category"] == "command-injection" for f in review["findings"]), "what analyzers found is shown"
+    assert door.review(BILL + CART, "--allow-partial")["gaps"] == review["gaps"]
+    assert (door.code, cause in door.err) == (0, True)
+
+
+def test_a_report_for_people_names_a_provider_that_is_down_in_one_entry(
+    door: Door, capsys: pytest.CaptureFixture[str]
+) -> None:
+    door.api.otherwise = lambda _body: failed(401)
+    (door.folder / "change.diff").write_text(BILL + CART)
+    assert main(["review", "change.diff", "--engine", "claude", "--format", "markdown"]) == 6
+    page = capsys.readouterr().out
+    assert page.count("**models**") == 1
+    assert "$0.00" in page
+    for word in ("crashed", "budget was spent", "failed too often"):
+        assert word not in page
+
+
 def test_a_provider_that_asks_for_an_hour_does_not_outlast_the_deadline(door: Door) -> None:
     door.api.otherwise = lambda _body: failed(429, "rate_limit_error", "later", retry_after="3600")
 
     review = door.review(BILL, "--deadline", "5")
 
-    assert {gap["reason"] for gap in review["gaps"]} == {"deadline"}
+    assert {gap["reason"] for gap in review["gaps"]} == {"provider"}
+    assert "it can be asked again in 3600 s" in door.err
     assert review["timings"]["wall_ms"] < 5_000
     assert any(f["category"] == "command-injection" for f in review["findings"])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings
-from reviewbot.contracts import Conflict, Finding, HumanItem, Review, Timings, Withheld
+from reviewbot.contracts import Conflict, Finding, Gap, HumanItem, Review, Timings, Withheld
 from reviewbot.errors import ExitCode
 from reviewbot.outgoing import exit_code
 from reviewbot.supervisor.weighing import Rules
@@ -98,6 +98,19 @@ def test_the_gate_speaks_before_incompleteness_and_only_that_may_be_allowed(
     settings = Settings(fail_on=fail_on, allow_partial=allow_partial)
 
     assert exit_code(reviewed(a_finding(), incomplete=True), settings, RULES) == code
+
+
+@pytest.mark.parametrize(
+    ("allow_partial", "fail_on", "code"),
+    [(False, None, 6), (True, None, 0), (False, "warning", 1), (True, "warning", 1)],
+)
+def test_a_provider_that_could_not_be_used_has_an_exit_code_of_its_own(
+    *, allow_partial: bool, fail_on: Any, code: int, a_finding: MakeFinding
+) -> None:
+    gap = Gap(path="a.py", worker="logic", reason="provider", message="the model API cannot be reached")
+    answer = reviewed(a_finding(), incomplete=True).model_copy(update={"gaps": (gap,)})
+
+    assert exit_code(answer, Settings(fail_on=fail_on, allow_partial=allow_partial), RULES) == code
 
 
 @given(confidence=st.integers(0, 100), place=st.sampled_from(PLACES), more=st.sampled_from(PLACES))

@@ -24,6 +24,7 @@ from reviewbot.errors import (
     BudgetError,
     DeadlineError,
     EngineError,
+    ProviderError,
     RefusedError,
     TooLongError,
     TransientError,
@@ -285,9 +286,17 @@ def test_why_nobody_will_answer_is_kept_in_the_failure(error: EngineError, reaso
     assert (outcome.reason, outcome.message) == (reason, str(error))
 
 
-@pytest.mark.parametrize("error", [AccountError("the credentials (401)"), TooLongError("too long (413)")], ids=repr)
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (AccountError("the credentials (401)"), "provider"),
+        (ProviderError("it cannot be reached"), "provider"),
+        (TooLongError("too long (413)"), "bad_answer"),
+    ],
+    ids=repr,
+)
 def test_what_the_same_request_would_meet_again_is_final_with_a_gap_for_each_file(
-    error: EngineError, an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload
+    error: EngineError, reason: str, an_order: MakeOrder, a_task: MakeTask, a_payload: MakePayload
 ) -> None:
     task = a_task(payload=a_payload(path="a.py"), more=(a_payload(path="b.py"),))
     outcome = outcome_of(FakeEngine(error), an_order(task))
@@ -295,7 +304,7 @@ def test_what_the_same_request_would_meet_again_is_final_with_a_gap_for_each_fil
     assert isinstance(outcome, WorkerResult), "a failure would be tried again"
     assert outcome.metadata.looked == ()
     assert [(gap.path, gap.worker, gap.reason, gap.message, gap.tool) for gap in outcome.gaps] == [
-        (path, "logic", "bad_answer", str(error), None) for path in ("a.py", "b.py")
+        (path, "logic", reason, str(error), None) for path in ("a.py", "b.py")
     ]
 
 

@@ -143,6 +143,8 @@ def _tell(step: Step, ending: Ending) -> None:
     marks = step.inputs.mode != "report" and not ending.posted.marks
     if marks:
         step.voice.commands(render_annotations(told.review))
+    if cause := told.review.provider_failure:
+        step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
     # In most modes the job is the only check: it says in any case what nobody looked at. The marks do for a gap.
     if unread(told.review) and not (marks and told.review.incomplete):
         step.voice.say("warning", told.review.headline)

@@ -19,6 +19,7 @@ ENDS = {
     ExitCode.REVIEWED: "passed: nothing of the severity that closes the gate, and nothing unread that should be read",
     ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
     ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
+    ExitCode.PROVIDER: "failed: the model provider could not be used, so that only analyzers reviewed",
     ExitCode.HOST: "failed: GitHub did not take the review, or did not say so",
 }
 """How a run that reviewed something ends, in words."""

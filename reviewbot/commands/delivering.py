@@ -57,9 +57,15 @@ def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
 
 
 def ended(code: ExitCode, answer: Review) -> ExitCode:
-    """The code, and on standard error why it is that of an incomplete review."""
-    if code == ExitCode.INCOMPLETE:
-        say(f"{_what_is_missing(answer)}; --allow-partial ends with 0")
+    """The code, and on standard error what makes the review incomplete: the provider's failure in any case."""
+    missing = ""
+    if answer.provider_failure:
+        missing = f"the model provider could not be used: {one_line(answer.provider_failure)}"
+    elif code == ExitCode.INCOMPLETE:
+        missing = _what_is_missing(answer)
+    if missing:
+        way_out = "; --allow-partial ends with 0" if code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else ""
+        say(f"{missing}{way_out}")
     return code
 
 

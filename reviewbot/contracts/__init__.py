@@ -67,6 +67,7 @@ from reviewbot.contracts.review import (
     Timings,
     Withheld,
     WorkerUsage,
+    provider_failure,
 )
 from reviewbot.contracts.suppression import SECRET, Suppression
 from reviewbot.contracts.work import (
@@ -169,4 +170,5 @@ __all__ = [
     "WorkerResult",
     "WorkerUsage",
     "Worth",
+    "provider_failure",
 ]

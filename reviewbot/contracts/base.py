@@ -15,7 +15,7 @@ Status = Literal["added", "deleted", "modified", "renamed", "copied"]
 CoverageState = Literal["reviewed", "partial", "generated", "binary", "ignored", "refused", "malformed", "over_budget"]
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
 GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",
-                    "breaker", "unreadable", "unsettled", "budget", "refused"]  # fmt: skip
+                    "breaker", "unreadable", "unsettled", "budget", "refused", "provider", "no_answer"]  # fmt: skip
 Verdict = Literal["issues", "needs_person", "clean", "limited", "incomplete", "not_reviewed", "nothing_to_review"]
 
 Cause = Literal["wrong-value", "wrong-condition", "missing-check", "missing-case", "lost-behaviour", "api-misuse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -79,3 +80,13 @@ class Review(Contract):
     workers: tuple[WorkerUsage, ...] = ()
     usage: Usage = Usage()
     timings: Timings
+
+    @property
+    def provider_failure(self) -> str:
+        """Why the model provider answered no more calls of this run; empty where it did."""
+        return provider_failure(self.gaps)
+
+
+def provider_failure(gaps: Iterable[Gap]) -> str:
+    """The cause that a worker's gap names; empty where none is about the provider."""
+    return next((gap.message for gap in gaps if gap.reason == "provider" and gap.tool is None), "")

@@ -289,6 +289,8 @@ class Usage(Contract):
     cost_usd: Annotated[float, Field(ge=0)] = 0.0
     unpriced_calls: Count = 0
     """Calls of models whose price is not known; `cost_usd` leaves them out."""
+    estimated_calls: Count = 0
+    """Calls whose tokens were estimated, since the provider's counts were missing or cannot be right."""
 
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
@@ -300,6 +302,7 @@ class Usage(Contract):
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             cost_usd=self.cost_usd + other.cost_usd,
             unpriced_calls=self.unpriced_calls + other.unpriced_calls,
+            estimated_calls=self.estimated_calls + other.estimated_calls,
         )
 
 

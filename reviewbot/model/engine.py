@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import OVERVIEW, GapReason, ReviewTask, WorkerAnswer, WorkerCard
+from reviewbot.contracts import OVERVIEW, ReviewTask, WorkerAnswer, WorkerCard
 from reviewbot.errors import (
-    AccountError,
     BudgetError,
     CutOffError,
     DeadlineError,
     EngineError,
+    ProviderError,
     RefusedError,
     TooLongError,
     TransientError,
@@ -45,6 +45,7 @@ from reviewbot.ports import (
 )
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
 from reviewbot.threads import in_thread
+from reviewbot.worker import reason_of
 
 if TYPE_CHECKING:
     from reviewbot.model.told import Section
@@ -53,7 +54,7 @@ MARGIN = 0.05
 """Of the time that is left, kept back to hand over what programs found before somebody else ends everything."""
 LEAST_MARGIN_S = 0.5
 """A busy machine may take so long to wake us up; of a very short time half is kept back."""
-FINAL = (AccountError, BudgetError, DeadlineError, LoopError, TooLongError, TransientError)
+FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
 """What the same question would meet again at once. What was passing has been waited for and asked again by the line to
 the model, and a second round may try it later."""
 LATE = "the review's deadline left the model no time to answer"
@@ -105,7 +106,7 @@ class ModelEngine:
                 return Escalated("timeout", str(error), partial=attempt.spared())
             if _may_pass(error, order.task):
                 raise
-            return attempt.without_model(_reason(error), _message(error, order.task.failures))
+            return attempt.without_model(reason_of(error), _message(error, order.task.failures))
         return attempt.answered(said)
 
     def _left(self, task: ReviewTask, began: float) -> tuple[float, float]:
@@ -179,15 +180,9 @@ def _may_pass(error: Exception, task: ReviewTask) -> bool:
     return task.failures < BREAKER_OPENS_AT - 1
 
 
-def _reason(error: Exception) -> GapReason:
-    known: dict[type[Exception], GapReason] = {
-        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused",
-        TransientError: "crashed",
-    }  # fmt: skip
-    return known.get(type(error), "bad_answer" if isinstance(error, EngineError) else "crashed")
-
-
 def _message(error: Exception, failures: int) -> str:
     """One line. Of an error that is not ours the type alone: its text may hold anything."""
     text = str(error) if isinstance(error, EngineError) else f"{type(error).__name__} while a model was asked"
-    return text if failures == 0 else f"given up after {failures + 1} failures: {text}"
+    return (
+        text if failures == 0 or isinstance(error, ProviderError) else f"given up after {failures + 1} failures: {text}"
+    )

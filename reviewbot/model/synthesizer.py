@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from reviewbot.contracts import ChangeSet, Compared, Comparison, Finding, Plan, Review, Settlement, Settlements
 from reviewbot.errors import (
-    AccountError,
     BudgetError,
     DeadlineError,
     EngineError,
+    ProviderError,
     RefusedError,
     TooLongError,
     TransientError,
@@ -54,7 +54,7 @@ WHY: dict[type[EngineError], str] = {
     DeadlineError: "no time was left",
     RefusedError: "the model declined to answer",
     TransientError: "the model could not be reached",
-    AccountError: "the provider serves no model to us",
+    ProviderError: "the model provider could not be used",
     TooLongError: "that was more than the model reads",
 }
 """Why there was no answer, in words of ours: an error's own may repeat what a model wrote."""

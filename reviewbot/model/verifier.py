@@ -14,12 +14,8 @@ from threading import Event
 
 from reviewbot.contracts import Finding, Gap, GapReason, Ruling, Rulings, WorkerResult
 from reviewbot.errors import (
-    BudgetError,
-    DeadlineError,
     EngineError,
-    RefusedError,
     ReviewbotError,
-    TransientError,
 )
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.model.attack import Candidate, batched, handle_of, handles_of, once_more, request_of, tier_for
@@ -31,6 +27,7 @@ from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, WorkOrder
 from reviewbot.supervisor.selection import VERIFIER
 from reviewbot.supervisor.verifier import by_a_model_alone, capped
 from reviewbot.threads import in_thread
+from reviewbot.worker import reason_of
 
 MAX_BATCH = 4
 """Candidates of one request: they share what they are about, and each still gets a run of its own."""
@@ -148,7 +145,7 @@ class ModelVerifier:
             if ruling is None:
                 why = str(error)[:_ERROR_CHARS]
                 judged[each.at] = unverified(each.finding, why)
-                gaps.append(_gap(order, each.finding, _reason(error), why))
+                gaps.append(_gap(order, each.finding, reason_of(error), why))
             else:
                 judged[each.at] = ruled(each.finding, ruling, shown)
             self._record(order, each, judged[each.at], asked=f"{handle_of(group[0])}/{handle}")
@@ -181,14 +178,6 @@ def _matched(reply: ModelReply, handles: Sequence[str], *, all_of_them: bool) ->
     if all_of_them and (missing := [handle for handle in handles if handle not in found]):
         raise EngineError(f"the answer leaves out {', '.join(missing)}")
     return found
-
-
-def _reason(error: EngineError) -> GapReason:
-    known: dict[type[EngineError], GapReason] = {
-        BudgetError: "budget", DeadlineError: "deadline", RefusedError: "refused",
-        TransientError: "crashed",
-    }  # fmt: skip
-    return known.get(type(error), "bad_answer")
 
 
 def _gap(order: WorkOrder, finding: Finding, reason: GapReason, why: str) -> Gap:

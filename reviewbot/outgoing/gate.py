@@ -21,6 +21,6 @@ def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
         # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
         if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.let_through(f)):
             return ExitCode.GATE
-    if answer.incomplete and not settings.allow_partial:
-        return ExitCode.INCOMPLETE
-    return ExitCode.REVIEWED
+    if not answer.incomplete or settings.allow_partial:
+        return ExitCode.REVIEWED
+    return ExitCode.PROVIDER if answer.provider_failure else ExitCode.INCOMPLETE

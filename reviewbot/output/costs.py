@@ -64,12 +64,22 @@ def cost_line(review: Review) -> str:
         written = f", written to the cache {usage.cache_write_tokens:,}" if usage.cache_write_tokens else ""
         cost = (
             f"Model use: {dollars(usage)}; tokens in {usage.input_tokens:,}, cached {usage.cached_tokens:,}{written}, "
-            f"out {usage.output_tokens:,}."
+            f"out {usage.output_tokens:,}.{_estimated(usage)}"
         )
         faster = f" ({speed_up(review)})" if speed_up(review) else ""
     return (
         f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}; longest chain of tasks "
         f"{seconds(times.critical_path_ms)}, all tasks one after the other {seconds(times.sequential_ms)}{faster}."
+    )
+
+
+def _estimated(usage: Usage) -> str:
+    """How many calls are in these figures by estimate."""
+    if not usage.estimated_calls:
+        return ""
+    calls = f"{usage.estimated_calls:,} of {usage.calls:,} calls"
+    return (
+        f" Estimated from the lengths of request and answer for {calls}, of which the provider gave no usable counts."
     )
 
 

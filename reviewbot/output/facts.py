@@ -39,6 +39,8 @@ GAP_WORDS = {
     "unsettled": "left it to a person",
     "budget": "the budget was spent",
     "refused": "declined to answer",
+    "provider": "the model provider could not be used",
+    "no_answer": "no answer came",
 }
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""
@@ -177,6 +179,8 @@ def tags(finding: Finding) -> list[str]:
 
 
 def _who(gap: Gap) -> str:
+    if gap.reason == "provider" and gap.tool is None:
+        return "models"  # every worker met it, so that its files are one list
     return f"{gap.worker}, {gap.tool}" if gap.tool else gap.worker
 
 

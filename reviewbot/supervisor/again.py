@@ -9,8 +9,10 @@ from reviewbot.contracts import GapReason, Payload, Plan, ReviewTask
 from reviewbot.ports import Settled
 from reviewbot.supervisor.selection import SECOND_ROUND
 
-WORTH_TRYING: frozenset[GapReason] = frozenset({"crashed", "timeout", "bad_answer", "breaker"})
-"""Gaps that another try may close. A spent budget, a deadline, a refusal or a missing result would be met again."""
+WORTH_TRYING: frozenset[GapReason] = frozenset({"crashed", "timeout", "bad_answer", "breaker", "no_answer"})
+"""Gaps that another try may close.
+
+Not: a spent budget, a deadline, a provider that is down, a refusal, a missing result."""
 
 MOST_AGAIN = 16
 """Tasks of a second round. Where more have failed the far end is down, and a second round meets the same."""

@@ -26,7 +26,7 @@ from reviewbot.diff.rows import halves
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""
 
-FINAL: frozenset[GapReason] = frozenset({"budget", "deadline"})
+FINAL: frozenset[GapReason] = frozenset({"budget", "deadline", "provider"})
 """Failures after which another try would only meet the same wall."""
 
 Action = Literal["done", "retry", "climb", "reassign", "split", "human", "give_up"]

@@ -6,7 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, FileChange, Finding, Gap, HumanItem, Plan, Review, Usage
+from reviewbot.contracts import (
+    SEVERITY_ORDER,
+    ChangeSet,
+    FileChange,
+    Finding,
+    Gap,
+    HumanItem,
+    Plan,
+    Review,
+    Usage,
+    provider_failure,
+)
 from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
 from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
@@ -82,7 +93,7 @@ def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weig
         verdict=verdict,
         headline=headline(verdict, coverage, issues, len(human)),
         incomplete=bool(gaps) or none_in_full(coverage),
-        summary=_summary(change, weighed, len(human), len(gaps), sum(entry.is_silenced for entry in suppressed)),
+        summary=_summary(change, weighed, len(human), gaps, sum(entry.is_silenced for entry in suppressed)),
         findings=tuple(weighed.shown),
         withheld=tuple(weighed.withheld),
         suppressed=suppressed,
@@ -142,13 +153,16 @@ def _holds_text(file: FileChange) -> bool:
     return file.kind != "prose" and file.language != UNKNOWN_LANGUAGE and generated_reason(file) is None
 
 
-def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: int, silenced: int) -> str:
+def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: Sequence[Gap], silenced: int) -> str:
     severities = Counter(f.severity for f in weighed.shown)
     parts = [f"{severities[name]} {name}" for name in SEVERITY_ORDER if severities[name]]
     parts += [f"{len(weighed.conflicts)} in conflict"] if weighed.conflicts else []
     parts += [f"{people} for a person"] if people else []
     parts += [f"{len(weighed.withheld)} withheld"] if weighed.withheld else []
     parts += [f"{silenced} silenced"] if silenced else []
-    parts += [f"{gaps} not looked at"] if gaps else []
+    parts += [f"{len(gaps)} not looked at"] if gaps else []
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)
-    return f"{counted(len(change.files), 'file')}, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}"
+    cause = provider_failure(gaps)
+    model = f". The model provider could not be used: {cause}" if cause else ""
+    files = counted(len(change.files), "file")
+    return f"{files}, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}{model}"

@@ -78,6 +78,7 @@ def test_a_page_has_room_for_more_of_a_review_than_a_comment(a_finding: Make) ->
         (ExitCode.GATE, "issues", "partial", ENDS[ExitCode.GATE]),
         (ExitCode.GATE, "nothing_to_review", "ignored", ENDS[ExitCode.GATE]),
         (ExitCode.INCOMPLETE, "incomplete", "partial", ENDS[ExitCode.INCOMPLETE]),
+        (ExitCode.PROVIDER, "issues", "partial", ENDS[ExitCode.PROVIDER]),
         (ExitCode.HOST, "clean", "reviewed", ENDS[ExitCode.HOST]),
         (ExitCode.HOST, "limited", "partial", ENDS[ExitCode.HOST]),
     ],

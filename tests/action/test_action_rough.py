@@ -85,6 +85,18 @@ def test_a_review_that_is_incomplete_by_leave_is_one_warning_and_never_silent(ru
     assert f"Check {PASSED_UNREAD}." in told.summary
 
 
+@pytest.mark.parametrize("mode", ["review", "annotate", "report"])
+def test_a_provider_that_could_not_be_used_is_named_in_the_log_of_the_run(run: Run, mode: str) -> None:
+    gaps = (Gap(path="a.go", worker="security", reason="provider", message="the model API cannot be reached"),)
+    review = a_review(verdict="issues", headline="1 issue found", incomplete=True, gaps=gaps)
+
+    told = run("pull_request", pull_request(), PlayedPulls(reviewed(review, ExitCode.PROVIDER)), mode=mode)
+
+    assert told.code == ExitCode.PROVIDER
+    assert told.log.count("::the model provider could not be used: the model API cannot be reached\n") == 1
+    assert "Check failed: the model provider could not be used" in told.summary
+
+
 @pytest.mark.parametrize(("verdict", "sarif"), [("not_reviewed", False), ("nothing_to_review", True)])
 def test_a_review_that_read_nothing_gives_no_zero_and_no_log_that_would_close_alerts(
     run: Run, *, verdict: Verdict, sarif: bool

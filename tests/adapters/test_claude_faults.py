@@ -17,7 +17,8 @@ import pytest
 from reviewbot.adapters.claude import Access, ClaudeModel
 from reviewbot.adapters.claude.faults import PAUSE_S, retry_after_s
 from reviewbot.adapters.claude.sdk import Sdk
-from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
+from reviewbot.contracts import Usage
+from reviewbot.errors import AccountError, CallRejectedError, EngineError, TooLongError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest
 from reviewbot.prices import default_models
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
@@ -63,8 +64,11 @@ def test_a_passing_failure_may_be_tried_again_and_we_alone_try(
     assert len(messages_api.asked) == 1
 
 
-def test_a_rate_limit_without_a_time_is_waited_for_all_the_same(messages_api: MessagesApi, a_request: Request) -> None:
-    error = fault(messages_api, a_request(), failed(429, "rate_limit_error"))
+@pytest.mark.parametrize("status", [429, 529])
+def test_a_provider_that_is_full_and_names_no_time_is_waited_for_all_the_same(
+    messages_api: MessagesApi, a_request: Request, status: int
+) -> None:
+    error = fault(messages_api, a_request(), failed(status))
     assert isinstance(error, TransientError)
     assert error.retry_after_s == PAUSE_S
 
@@ -72,13 +76,13 @@ def test_a_rate_limit_without_a_time_is_waited_for_all_the_same(messages_api: Me
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (400, EngineError, "refused the request"),
+        (400, CallRejectedError, "refused the request"),
         (401, AccountError, "ANTHROPIC_API_KEY"),
         (402, AccountError, "no credit"),
         (403, AccountError, "ANTHROPIC_API_KEY"),
         (404, AccountError, "claude-sonnet-5-5 of tier sonnet"),
         (413, TooLongError, "larger than the model reads"),
-        (422, EngineError, "refused the request"),
+        (422, CallRejectedError, "refused the request"),
         (307, AccountError, "points elsewhere"),
     ],
 )
@@ -126,20 +130,21 @@ def asked_in_turn(model: Any, *requests: ModelRequest) -> list[EngineError]:
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize(("status", "sent"), [(401, 1), (402, 1), (403, 2), (404, 2), (413, 4)])
-def test_where_nobody_is_answered_nothing_more_is_sent(
-    messages_api: MessagesApi, a_request: Request, status: int, sent: int
+@pytest.mark.parametrize("ending", ["truncated", "broken"])
+def test_what_was_reported_before_an_answer_broke_off_is_passed_on(
+    messages_api: MessagesApi, a_request: Request, ending: Any
 ) -> None:
-    """A 403 or a 404 may be about one model alone."""
-    messages_api.otherwise = lambda _body: failed(status)
-    model = ClaudeModel(Access(key=KEY, base_url=messages_api.url), default_models())
-    sonnet, opus = a_request(), a_request(tier="opus")
+    reports: list[Usage] = []
+    answer = replace(said("half of"), ending=ending, usage={"input_tokens": 12, "cache_read_input_tokens": 700})
+    fault(messages_api, replace(a_request(), on_usage=reports.append), answer)
+    assert [(used.calls, used.input_tokens, used.cached_tokens) for used in reports] == [(1, 12, 700)]
 
-    errors = asked_in_turn(model, sonnet, sonnet, opus, opus)
 
-    assert len(messages_api.asked) == sent
-    assert len(errors) == 4
-    assert str(errors[0]) == str(errors[1])
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_of_a_call_that_failed_nothing_is_reported(messages_api: MessagesApi, a_request: Request, status: int) -> None:
+    reports: list[Usage] = []
+    fault(messages_api, replace(a_request(), on_usage=reports.append), failed(status))
+    assert reports == []
 
 
 class ForeignError(Exception):
@@ -177,7 +182,7 @@ class Breaking:
         """Nothing is open."""
 
 
-@pytest.mark.parametrize(("at_once", "kind"), [(True, AccountError), (False, EngineError)])
+@pytest.mark.parametrize(("at_once", "kind"), [(True, AccountError), (False, CallRejectedError)])
 def test_a_foreign_error_is_told_by_its_type_alone(
     a_request: Request, kind: type[EngineError], *, at_once: bool
 ) -> None:

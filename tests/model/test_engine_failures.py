@@ -17,6 +17,7 @@ from reviewbot.errors import (
     CutOffError,
     DeadlineError,
     EngineError,
+    ProviderError,
     RefusedError,
     TooLongError,
     TransientError,
@@ -54,8 +55,9 @@ def work(engine: Any, order: Any) -> Any:
         (BudgetError("no dollars left"), "budget"),
         (DeadlineError("no time left"), "deadline"),
         (LoopError("on and on"), "bad_answer"),
-        (AccountError("the credentials (401)"), "bad_answer"),
-        (TransientError("busy for the fourth time"), "crashed"),
+        (AccountError("the credentials (401)"), "provider"),
+        (ProviderError("it cannot be reached"), "provider"),
+        (TransientError("busy for the fourth time"), "no_answer"),
     ],
 )
 def test_what_no_retry_can_help_ends_at_once_with_what_programs_found(
@@ -81,7 +83,8 @@ def test_what_a_retry_may_help_is_raised_while_there_is_one(
     ("error", "reason", "message"),
     [
         (EngineError("odd"), "bad_answer", "given up after 3 failures: odd"),
-        (TransientError("busy"), "crashed", "given up after 3 failures: busy"),
+        (TransientError("busy"), "no_answer", "given up after 3 failures: busy"),
+        (ProviderError("it is down"), "provider", "it is down"),
         (TooLongError("long"), "bad_answer", "given up after 3 failures: long"),
         (CutOffError("cut"), "bad_answer", "given up after 3 failures: cut"),
         (RuntimeError("/root/x"), "crashed", "given up after 3 failures: RuntimeError while a model was asked"),

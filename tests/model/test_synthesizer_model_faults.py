@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import ChangeSet, FileChange, Finding, Metadata, Plan, Review, ReviewTask, WorkerResult
-from reviewbot.errors import AccountError, TooLongError
+from reviewbot.errors import ProviderError, TooLongError
 from reviewbot.model.critic import FAILED, Critic
 from reviewbot.model.synthesizer import UNSETTLED, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled
@@ -75,7 +75,7 @@ def test_a_fault_before_the_model_is_asked_is_no_other(told: Told) -> None:
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (AccountError("credentials (401)"), "the provider serves no model to us"),
+        (ProviderError("credentials (401)"), "the model provider could not be used"),
         (TooLongError("long"), "that was more than the model reads"),
     ],
 )

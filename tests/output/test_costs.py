@@ -70,6 +70,12 @@ def test_the_cost_line_counts_tokens_and_dollars_and_the_time_that_was_saved(mak
     )
 
 
+def test_the_cost_line_names_the_calls_whose_tokens_are_estimates(make_review: Make) -> None:
+    usage = Usage(calls=7, input_tokens=12_000, output_tokens=800, cost_usd=0.025, estimated_calls=2)
+
+    assert "Estimated from the lengths of request and answer for 2 of 7 calls" in cost_line(make_review(usage=usage))
+
+
 def test_what_was_written_to_the_cache_is_told_where_there_was_any(make_review: Make) -> None:
     assert "cached 3,000, written to the cache 400, out 20." in cost_line(make_review(usage=LOGIC))
 

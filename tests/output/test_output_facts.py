@@ -84,6 +84,16 @@ def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[...,
     ]
 
 
+def test_a_provider_that_failed_is_one_entry_whatever_workers_met_it(make_review: Callable[..., Review]) -> None:
+    met = [("a.py", "logic"), ("a.py", "security"), ("b.py", "logic"), ("c.md", "style")]
+    review = make_review(
+        gaps=tuple(Gap(path=path, worker=worker, reason="provider", message="it is down") for path, worker in met)
+    )
+    assert unseen(review)[-1] == Unseen(
+        "models", "the model provider could not be used: it is down", ("a.py", "b.py", "c.md")
+    )
+
+
 def test_what_gaps_and_unlooked_parts_say_is_not_repeated_by_the_coverage(make_review: Callable[..., Review]) -> None:
     review = make_review(
         coverage=(

@@ -11,16 +11,19 @@ from typing import Any
 
 from reviewbot.adapters.claude.access import Access
 from reviewbot.contracts import Tier
-from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
+from reviewbot.errors import AccountError, CallRejectedError, EngineError, TooLongError, TransientError
 
 PAUSE_S = 1.0
-"""Seconds to wait after a rate limit that does not say for how long."""
+"""Seconds to wait after a rate limit or an overload that does not say for how long."""
 
 OVERLOADED = 529
 """Anthropic's own status: https://platform.claude.com/docs/en/api/errors."""
 
 PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS})
 """Statuses below 500 that another try may not meet."""
+
+THROTTLING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, OVERLOADED})
+"""Statuses of a provider that is there and wants fewer requests."""
 
 STATUS_OF = {
     "invalid_request_error": 400,
@@ -49,7 +52,7 @@ def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineErr
         return AccountError(f"the account's limit of spending is reached ({status})")
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         wait = retry_after_s(error.response.headers)
-        if wait is None and status == HTTPStatus.TOO_MANY_REQUESTS:
+        if wait is None and status in THROTTLING:
             wait = PAUSE_S
         return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
     return _final(status, str(error.api_message or "").casefold(), access, (tier, model))
@@ -67,7 +70,7 @@ def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineErr
         return None
     status = STATUS_OF.get(str(found.get("type")), 500)
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = PAUSE_S if status == HTTPStatus.TOO_MANY_REQUESTS else None
+        wait = PAUSE_S if status in THROTTLING else None
         return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
     return _final(status, str(found.get("message", "")).casefold(), access, (tier, model))
 
@@ -89,7 +92,7 @@ def _final(status: int, said: str, access: Access, asked: tuple[Tier, str]) -> E
     if status == HTTPStatus.NOT_FOUND:
         known = f"the model {model} of tier {tier} ({status}): check model_{tier}"
         return AccountError(f"the model API does not know {known}", model)
-    return EngineError(f"the model API refused the request ({status})")
+    return CallRejectedError(f"the model API refused the request ({status})")
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

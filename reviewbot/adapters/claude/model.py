@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 from reviewbot.adapters.claude.access import Access
 from reviewbot.adapters.claude.faults import from_body, from_status
 from reviewbot.adapters.claude.sdk import Sdk, client_of, unusable
-from reviewbot.adapters.claude.wire import Assembly, params_of, reply_of
+from reviewbot.adapters.claude.wire import REPORTING, Assembly, params_of, reply_of, usage_of
 from reviewbot.contracts import Tier
-from reviewbot.errors import AccountError, ConfigError, EngineError, TransientError
+from reviewbot.errors import AccountError, CallRejectedError, ConfigError, EngineError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest
 from reviewbot.prices import PriceTable
 
@@ -37,7 +37,6 @@ class ClaudeModel:
         self._prices = prices or PriceTable()
         self._sdk = sdk or Sdk()  # one that is loading already, where somebody was early
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
-        self._shut: dict[str | None, str] = {}
 
     def __repr__(self) -> str:
         return f"ClaudeModel({self._access!r}, {self._models!r})"
@@ -57,27 +56,15 @@ class ClaudeModel:
             await client.close()
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        """As `Model.ask`, once: TransientError where another try may help, EngineError where none will.
-
-        After an AccountError nothing more is sent to the model that it is about.
-        """
+        """As `Model.ask`, once: TransientError where another try may help, EngineError where none will."""
         asked = self._models[request.tier]
-        if (why := self._shut.get(None, self._shut.get(asked))) is not None:
-            raise AccountError(why)
-        try:
-            return await self._asked(request, asked)
-        except AccountError as error:
-            self._shut[error.model] = str(error)
-            raise
-
-    async def _asked(self, request: ModelRequest, asked: str) -> ModelReply:
         try:
             sdk = await self._sdk.module()
             client = self._client(sdk)
         except ConfigError as error:
             raise AccountError(str(error)) from None
         try:
-            message = await self._streamed(sdk, client, request.tier, params_of(request, asked))
+            message = await self._stream(sdk, client, request)
             return reply_of(message, asked, self._prices)
         except EngineError:
             raise
@@ -88,29 +75,33 @@ class ClaudeModel:
         except sdk.APIConnectionError:
             raise TransientError("the model API cannot be reached") from None
         except Exception as error:  # noqa: BLE001 - foreign code: the providers' libraries share no base of errors
-            raise EngineError(unusable(self._access, error)) from None
+            raise CallRejectedError(unusable(self._access, error)) from None
 
-    async def _streamed(
+    async def _stream(
         self,
         sdk: ModuleType,
         client: Any,  # noqa: ANN401 - as `_client`
-        tier: Tier,
-        params: dict[str, Any],
+        request: ModelRequest,
     ) -> dict[str, Any]:
         """The answer as the API writes one that is not streamed."""
         # The errors of its connections come through the SDK as they are, once an answer has begun.
         import httpx2  # noqa: PLC0415 - it comes with the SDK and must not be loaded before
 
-        stream = await client.messages.create(**params, stream=True)
+        asked = self._models[request.tier]
+        stream = await client.messages.create(**params_of(request, asked), stream=True)
         try:
             async with stream:
                 if stream.response.headers.get("content-type", "").startswith("application/json"):
-                    return self._whole(await stream.response.aread(), tier, params["model"])
+                    message = self._whole(await stream.response.aread(), request.tier, asked)
+                    self._report(request, message)
+                    return message
                 assembly = Assembly()
                 async for event in _events(sdk, stream):
                     if event.get("type") == "error":
-                        raise self._broken(event, tier, params["model"])
+                        raise self._broken(event, request.tier, asked)
                     assembly.feed(event)
+                    if event.get("type") in REPORTING:
+                        self._report(request, assembly.reported())
                 return assembly.message()
         except httpx2.TimeoutException:
             raise TransientError("the model API stopped amid its answer") from None
@@ -118,6 +109,10 @@ class ClaudeModel:
             raise TransientError("the connection broke amid an answer") from None
         except (ValueError, RecursionError, httpx2.DecodingError):
             raise TransientError(UNREADABLE) from None
+
+    def _report(self, request: ModelRequest, message: Mapping[str, Any]) -> None:
+        if request.on_usage is not None and message:
+            request.on_usage(usage_of(message, self._models[request.tier], self._prices))
 
     def _broken(self, event: Mapping[str, Any], tier: Tier, model: str) -> EngineError:
         """The error that an answer ended in after it had begun."""

@@ -27,6 +27,9 @@ STOPS: dict[str, StopReason] = {
 }
 """Ours by the API's. Any other is "other": also `pause_turn`, for we offer no tool that runs over there."""
 
+REPORTING = frozenset({"message_start", "message_delta"})
+"""Types of events that report usage."""
+
 _MODEL_ID = re.compile(r"[A-Za-z0-9._:@/-]{1,100}")
 _CACHE = {"type": "ephemeral"}
 _GROWING = {"text": "text", "partial_json": "json", "thinking": "thinking", "signature": "signature"}
@@ -140,6 +143,10 @@ class Assembly:
                 self._message.update(_object(event.get("delta")))
                 self._count(event.get("usage"))
 
+    def reported(self) -> Json:
+        """The part of the answer from which `usage_of` reads; empty as long as no usage was reported."""
+        return {**self._message, "usage": self._usage} if self._usage else {}
+
     def message(self) -> Json:
         """The answer so far, as one that was not streamed, but with the input of tools as `json`, unread."""
         blocks = [self._blocks[place] for place in sorted(self._blocks)]
@@ -174,9 +181,28 @@ def reply_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Mode
     calls = tuple(_calls(blocks)) if stop == "tools" else ()
     if stop == "tools" and not calls:
         raise EngineError("the model wanted a tool called, and named none")
+    return ModelReply(text, calls, stop, usage_of(message, asked, prices), _model(message, asked))
+
+
+def usage_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Usage:
+    """What an answer, or the beginning of one, reports of the call. Counts that are none are 0."""
+    found = _object(message.get("usage"))
+    used = Usage(
+        calls=1,
+        input_tokens=_count(found, "input_tokens"),
+        output_tokens=_count(found, "output_tokens"),
+        cached_tokens=_count(found, "cache_read_input_tokens"),
+        cache_write_tokens=_count(found, "cache_creation_input_tokens"),
+    )
+    # The answer may name a dated id of the model, which the table need not have.
+    models = (_model(message, asked), asked)
+    cost = next((cost for model in models if (cost := prices.cost(model, used)) is not None), None)
+    return used.model_copy(update={"unpriced_calls": 1} if cost is None else {"cost_usd": cost})
+
+
+def _model(message: Mapping[str, Any], asked: str) -> str:
     said = message.get("model")
-    model = said if isinstance(said, str) and _MODEL_ID.fullmatch(said) else asked
-    return ModelReply(text, calls, stop, _usage(_object(message.get("usage")), (model, asked), prices), model)
+    return said if isinstance(said, str) and _MODEL_ID.fullmatch(said) else asked
 
 
 def _calls(blocks: list[Json]) -> Iterator[ToolCall]:
@@ -207,19 +233,6 @@ def _read(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _usage(found: Json, models: tuple[str, ...], prices: PriceTable) -> Usage:
-    used = Usage(
-        calls=1,
-        input_tokens=_count(found, "input_tokens"),
-        output_tokens=_count(found, "output_tokens"),
-        cached_tokens=_count(found, "cache_read_input_tokens"),
-        cache_write_tokens=_count(found, "cache_creation_input_tokens"),
-    )
-    # The answer may name a dated id of the model, which the table need not have.
-    cost = next((cost for model in models if (cost := prices.cost(model, used)) is not None), None)
-    return used.model_copy(update={"unpriced_calls": 1} if cost is None else {"cost_usd": cost})
 
 
 def _count(found: Json, key: str) -> int:

@@ -8,13 +8,22 @@ from typing import Any, get_args
 
 from reviewbot.adapters.replay.reading import read
 from reviewbot.contracts import Usage
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, InputError, RefusedError, TransientError
+from reviewbot.errors import (
+    BudgetError,
+    DeadlineError,
+    EngineError,
+    InputError,
+    ProviderError,
+    RefusedError,
+    TransientError,
+)
 from reviewbot.ports import Books, Model, ModelReply, ModelRequest, Recorder, StopReason
 from reviewbot.redact import redact
 from reviewbot.trace import Event
 
 _ERRORS: dict[str, type[EngineError]] = {
-    error.__name__: error for error in (EngineError, TransientError, RefusedError, BudgetError, DeadlineError)
+    error.__name__: error
+    for error in (EngineError, TransientError, RefusedError, BudgetError, DeadlineError, ProviderError)
 }
 
 

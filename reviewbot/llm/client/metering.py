@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reviewbot.contracts import Tier, Usage
-from reviewbot.errors import AccountError, EngineError, TooLongError, TransientError
 from reviewbot.llm.client.budget import Ledger
-from reviewbot.llm.client.requests import estimated_tokens
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.ports import Model, ModelReply, ModelRequest
 from reviewbot.prices import PriceTable
+
+MAX_CHARS_PER_TOKEN = 20
+"""Fewer tokens than this for the characters that were sent or received were not counted, or not all of them."""
+
+MIN_CHARS_PER_TOKEN = 0.5
+"""More tokens than this, beside `UNSEEN_TOKENS`, were not in what was sent."""
+
+UNSEEN_TOKENS = 5_000
+"""What a provider may add to a request: its own instructions for tools and structured answers."""
 
 
 @dataclass(frozen=True)
@@ -21,24 +30,36 @@ class Meter:
     prices: PriceTable
     models: Mapping[Tier, str]
 
-    def most(self, request: ModelRequest) -> tuple[int, float | None]:
-        """Tokens and dollars that a try can cost at most, by a guess at what will be read."""
-        read = estimated_tokens(request)
+    def most(self, request: ModelRequest, read: int) -> tuple[int, float | None]:
+        """Tokens and dollars that a try can cost at most where about `read` tokens are sent."""
         dollars = self.prices.at_most(self.models[request.tier], read, request.max_tokens)
         return read + request.max_tokens, dollars
 
-    def sent(self, request: ModelRequest) -> Usage:
-        """What a try has used of which no answer came: it was read, as far as we know, and nothing was written."""
-        read = Usage(calls=1, input_tokens=estimated_tokens(request))
-        dollars = self.prices.cost(self.models[request.tier], read)
-        return read.model_copy(update={"cost_usd": dollars or 0.0, "unpriced_calls": int(dollars is None)})
+    def checked(self, request: ModelRequest, read: int, used: Usage, answer: str = "") -> Usage:
+        """The usage that a provider reported, or an estimate where it cannot be right.
+
+        Input and output are judged apart: by the `read` tokens that were sent by estimate, and by the size of `answer`.
+        An estimate counts all input as read without a cache.
+        """
+        wrote = len(answer) / CHARS_PER_TOKEN
+        reported = used.input_tokens + used.cached_tokens + used.cache_write_tokens
+        estimate: dict[str, int] = {}
+        if not _fits(reported, read, read * CHARS_PER_TOKEN / MIN_CHARS_PER_TOKEN + UNSEEN_TOKENS):
+            estimate |= {"input_tokens": read, "cached_tokens": 0, "cache_write_tokens": 0}
+        if not _fits(used.output_tokens, wrote, 2 * request.max_tokens):
+            estimate["output_tokens"] = round(wrote)
+        if not estimate:
+            return used
+        counted = used.model_copy(update={**estimate, "estimated_calls": 1})
+        dollars = self.prices.cost(self.models[request.tier], counted)
+        return counted.model_copy(update={"cost_usd": dollars or 0.0, "unpriced_calls": int(dollars is None)})
 
 
 class MeteredModel:
     """Makes a try only where the ledger has room for the most that it can cost; raises BudgetError otherwise.
 
-    A try that failed or was stopped is in the books with what was sent: it is a call, and the provider may charge it.
-    One that was turned away at the door is a call without tokens: nobody charges that, and a report must not say so.
+    Recorded is what the provider reports, with an answer or before a call fails: a call of which it reports nothing
+    costs nothing. An answer whose usage is missing or cannot be right is recorded, and returned, with an estimate.
     """
 
     def __init__(self, inner: Model, meter: Meter) -> None:
@@ -47,20 +68,18 @@ class MeteredModel:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """As `Model.ask`."""
-        async with self._meter.ledger.reserved(request.purpose, *self._meter.most(request)) as reservation:
-            reservation.settle(self._meter.sent(request))  # what stands where no answer comes
-            try:
-                reply = await self._inner.ask(request)
-            except EngineError as error:
-                if _turned_away(error):
-                    reservation.settle(Usage(calls=1))
-                raise
-            reservation.settle(reply.usage)
-            return reply
+        meter, read = self._meter, estimated_tokens(request)
+        async with meter.ledger.reserved(request.purpose, *meter.most(request, read)) as reservation:
+            metered = replace(request, on_usage=lambda used: reservation.settle(meter.checked(request, read, used)))
+            reply = await self._inner.ask(metered)
+            answer = reply.text + "".join(json.dumps(dict(call.arguments)) for call in reply.calls)
+            used = meter.checked(request, read, reply.usage, answer)
+            reservation.settle(used)
+            return replace(reply, usage=used)
 
 
 class BudgetCheck:
-    """Raises BudgetError at once where the ledger has no room: nobody waits for a turn in order to be refused."""
+    """Raises BudgetError at once where the ledger has no room, before the request waits for its turn."""
 
     def __init__(self, inner: Model, meter: Meter) -> None:
         self._inner = inner
@@ -68,12 +87,10 @@ class BudgetCheck:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """As `Model.ask`."""
-        self._meter.ledger.check(request.purpose, *self._meter.most(request))
+        self._meter.ledger.check(request.purpose, *self._meter.most(request, estimated_tokens(request)))
         return await self._inner.ask(request)
 
 
-def _turned_away(error: EngineError) -> bool:
-    """Whether the provider has surely read nothing: it refused the account or the length, or said when to come back."""
-    if isinstance(error, TransientError):
-        return error.retry_after_s is not None
-    return isinstance(error, (AccountError, TooLongError))
+def _fits(tokens: int, estimated: float, most: float) -> bool:
+    """Whether a count can be true of something whose tokens were estimated from its length."""
+    return estimated * CHARS_PER_TOKEN / MAX_CHARS_PER_TOKEN <= tokens <= most

@@ -1,4 +1,4 @@
-"""Limit the rate of requests: requests and input tokens per minute, and a pause that the provider asked for.
+"""Limit calls: how many are in flight, requests and input tokens per minute, and pauses that the provider asked for.
 
 Output tokens have a limit of their own at a provider, which counts what was written; that is not known before, so it is
 left to the provider's 429.
@@ -6,6 +6,7 @@ left to the provider's 429.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from reviewbot.ports import Clock
@@ -69,3 +70,47 @@ class TokenBucket:
     def closed_s(self) -> float:
         """Seconds that are left of such a pause."""
         return max(0.0, self._closed_until - self._clock.monotonic())
+
+
+class ConcurrencyLimiter:
+    """How many calls of a run may be in flight: additive increase, multiplicative decrease (AIMD) within 1 and `most`.
+
+    A provider that refuses calls for their rate halves the limit, once for all calls that were in flight together; as
+    many answers as the limit is high raise it by one. For one event loop.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = float(most)
+        self._in_flight = 0
+        self._cuts = 0
+        self._changed = asyncio.Event()
+
+    def has_room(self) -> bool:
+        """Whether another call may be sent now."""
+        return self._in_flight < int(self._limit)
+
+    async def changed(self) -> None:
+        """Wait until a call has left."""
+        await self._changed.wait()
+
+    def enter(self) -> int:
+        """A call begins; the number says to `shrink` when that was. Each one ends in `leave`."""
+        self._in_flight += 1
+        return self._cuts
+
+    def leave(self) -> None:
+        """A call has ended."""
+        self._in_flight -= 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def grow(self) -> None:
+        """A call was answered."""
+        self._limit = min(self._most, self._limit + 1 / self._limit)
+
+    def shrink(self, entered: int) -> None:
+        """A call was refused for its rate."""
+        if entered == self._cuts:
+            self._limit = max(1.0, self._limit / 2)
+            self._cuts += 1

@@ -1,22 +1,16 @@
-"""Retry transient errors with backoff until the deadline, with a limit of calls at once."""
+"""Retry transient errors with backoff until the deadline, with a limit of calls in flight."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random,
-)
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential, wait_random
 
-from reviewbot.errors import DeadlineError, TransientError
+from reviewbot.errors import AccountError, CallRejectedError, DeadlineError, EngineError, TransientError
 from reviewbot.llm.client.budget import Deadline
-from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
+from reviewbot.llm.client.circuit_breaker import Attempt, CircuitBreaker
+from reviewbot.llm.client.rate_limiter import ConcurrencyLimiter, RateLimiter, TokenBucket
 from reviewbot.llm.client.requests import estimated_tokens
 from reviewbot.ports import Clock, Model, ModelReply, ModelRequest
 
@@ -25,19 +19,32 @@ NO_TIME = "the review's deadline leaves no time to ask a model"
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Number of tries and waits between them, which double, with jitter; and how many calls run at once."""
+    """Number of tries and the waits between them, which double, with jitter."""
 
     tries: int = 4
+    """Of one request; and failures in a row of all requests after which the provider counts as down."""
+    throttled_tries: int = 8
+    """The same for a provider that answers with a rate limit or an overload: a minute of waiting in all."""
     first_wait_s: float = 0.5
     max_wait_s: float = 30.0
     concurrency: int = 16
     """Calls in flight at once."""
 
+    def allowed(self, error: BaseException | None) -> int:
+        """The number of tries after which such an error is final."""
+        return self.throttled_tries if _throttled(error) else self.tries
+
+    def wait_s(self, failures: int) -> float:
+        """Seconds, without jitter, that all calls wait after so many failures in a row."""
+        return 0.0 if failures == 0 else min(self.max_wait_s, self.first_wait_s * 2.0 ** (failures - 1))
+
 
 class RetryingModel:
     """Retries after a TransientError, not before the provider's `retry-after`; raises DeadlineError when time is up.
 
-    A wait that would outlast the deadline is not begun: the error is raised at once. For one event loop.
+    A wait that would outlast the deadline is not begun: the error is raised at once. Raises ProviderError where the
+    circuit breaker is open: after failures in a row of all requests together, or for a refused account. For one event
+    loop.
     """
 
     def __init__(
@@ -53,7 +60,8 @@ class RetryingModel:
         self._deadline = deadline
         self._policy = policy or RetryPolicy()
         self._rate_limiter: RateLimiter = rate_limiter or TokenBucket(clock)
-        self._slots = asyncio.Semaphore(self._policy.concurrency)
+        self._slots = ConcurrencyLimiter(self._policy.concurrency)
+        self._breaker = CircuitBreaker()
         first, longest = self._policy.first_wait_s, self._policy.max_wait_s
         self._backoff = wait_exponential(multiplier=first, max=longest) + wait_random(0, first / 2)
 
@@ -61,49 +69,99 @@ class RetryingModel:
         """As `Model.ask`."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(TransientError),
-            stop=stop_after_attempt(self._policy.tries),
+            stop=lambda state: state.attempt_number >= self._policy.allowed(_error_of(state)),
             wait=self._wait_s,
-            before_sleep=self._before_sleep,
+            before_sleep=lambda state: self._check_time(state.upcoming_sleep),
             sleep=self._clock.sleep,
             reraise=True,
         )
-        return await retrying(self._once, request)
+        return await retrying(self._try, request)
 
-    async def _once(self, request: ModelRequest) -> ModelReply:
+    async def _try(self, request: ModelRequest) -> ModelReply:
         """One try. All of its waits count against the deadline."""
         left = self._deadline.left_s()
         if left <= 0:
             raise DeadlineError(NO_TIME)
         limit = asyncio.timeout(left)
         try:
-            async with limit, self._slots:
-                await self._wait_for_room(estimated_tokens(request))
-                return await self._inner.ask(request)
+            async with limit:
+                await self._wait_for_turn(request)
+                slot, attempt = self._slots.enter(), self._breaker.begin()
+                try:
+                    await self._wait_for_rate(request)
+                    return await self._send(request, slot, attempt)
+                finally:
+                    self._breaker.end(attempt)
+                    self._slots.leave()
         except TimeoutError:
             if limit.expired():
                 raise DeadlineError("the review's deadline came before a model's answer") from None
             raise
 
-    async def _wait_for_room(self, tokens: int) -> None:
-        wait = self._rate_limiter.take(tokens)
+    async def _wait_for_turn(self, request: ModelRequest) -> None:
+        """Wait until this request may be the next one in flight."""
+        while True:
+            self._breaker.check(request.tier)
+            if not (self._slots.has_room() and self._breaker.has_room()):
+                await self._slots.changed()
+            elif (pause := self._rate_limiter.closed_s()) > 0:
+                await self._sleep(pause)
+            else:
+                return
+
+    async def _wait_for_rate(self, request: ModelRequest) -> None:
+        wait = self._rate_limiter.take(estimated_tokens(request))
         while wait > 0:
-            self._check(wait)
-            await self._clock.sleep(wait)
+            await self._sleep(wait)
+            self._breaker.check(request.tier)
             wait = self._rate_limiter.closed_s()  # another call may have been turned away meanwhile
+
+    async def _send(self, request: ModelRequest, slot: int, attempt: Attempt) -> ModelReply:
+        try:
+            reply = await self._inner.ask(request)
+        except EngineError as error:
+            if isinstance(error, AccountError):
+                self._breaker.open(str(error), None if error.model is None else request.tier)
+            elif isinstance(error, (TransientError, CallRejectedError)):
+                self._slow_down(error, slot, attempt)
+            self._breaker.check(request.tier)
+            raise
+        self._breaker.succeed()
+        self._slots.grow()
+        return reply
+
+    def _slow_down(self, error: TransientError | CallRejectedError, slot: int, attempt: Attempt) -> None:
+        """Let all calls of the run take notice of a failure that the next one would meet as well."""
+        asked = error.retry_after_s if isinstance(error, TransientError) else None
+        if asked is not None:
+            self._slots.shrink(slot)
+        failures = self._breaker.fail(attempt, str(error), self._policy.allowed(error))
+        pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.left_s()
+        if asked is not None and asked >= left:
+            self._breaker.open(f"{error}; it can be asked again in {asked:.0f} s, and the review has {left:.0f} s left")
+        elif pause > 0:
+            self._rate_limiter.close(pause)
 
     def _wait_s(self, state: RetryCallState) -> float:
         """Seconds before the next try: the backoff, or `retry-after` where that is longer."""
-        error = state.outcome.exception() if state.outcome is not None else None
+        error = _error_of(state)
         asked = error.retry_after_s if isinstance(error, TransientError) else None
         return max(self._backoff(state), asked or 0.0)
 
-    def _before_sleep(self, state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome is not None else None
-        if isinstance(error, TransientError) and error.retry_after_s is not None:
-            self._rate_limiter.close(error.retry_after_s)
-        self._check(state.upcoming_sleep)
+    async def _sleep(self, wait_s: float) -> None:
+        self._check_time(wait_s)
+        await self._clock.sleep(wait_s)
 
-    def _check(self, wait_s: float) -> None:
+    def _check_time(self, wait_s: float) -> None:
         left = self._deadline.left_s()
         if wait_s >= left:
             raise DeadlineError(f"a model can be asked again in {wait_s:.0f} s, and the review has {left:.0f} s left")
+
+
+def _error_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome is not None else None
+
+
+def _throttled(error: BaseException | None) -> bool:
+    """Whether the provider is there and wants fewer requests: a rate limit, an overload, or any `retry-after`."""
+    return isinstance(error, TransientError) and error.retry_after_s is not None

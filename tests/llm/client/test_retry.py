@@ -11,11 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Usage
-from reviewbot.errors import DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.errors import (
+    AccountError,
+    BudgetError,
+    CallRejectedError,
+    DeadlineError,
+    EngineError,
+    ProviderError,
+    RefusedError,
+    TransientError,
+)
 from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
 from reviewbot.ports import ModelReply, ModelRequest
+from tests.still_clock import StillClock
 
 REPLY = ModelReply("yes", (), "end", Usage(calls=1), "m")
 
@@ -70,9 +80,26 @@ def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: Requ
 
 def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: Request) -> None:
     flaky = Flaky(*[TransientError("busy")] * 9)
-    with pytest.raises(TransientError, match="busy"):
+    with pytest.raises(ProviderError, match=r"busy \(3 tries in a row\)"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 1_000), RetryPolicy(tries=3)), a_request())
     assert flaky.tries == 3
+
+
+def test_one_request_that_fails_while_others_are_answered_ends_with_its_own_failure(
+    clock: Any, a_request: Request
+) -> None:
+    class Poisoned:
+        async def ask(self, request: ModelRequest) -> ModelReply:
+            if request.purpose == "poisoned":
+                await others.ask(a_request())
+                raise TransientError("it broke")
+            return REPLY
+
+    model = RetryingModel(Poisoned(), clock, Deadline(clock, 1_000))
+    others = model
+    with pytest.raises(TransientError, match="it broke"):
+        ask(model, a_request(purpose="poisoned"))
+    assert ask(model, a_request()) == [REPLY]
 
 
 @pytest.mark.parametrize("error", [EngineError("no"), RefusedError("no"), DeadlineError("no"), TimeoutError("no")])
@@ -92,7 +119,7 @@ def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_re
 
 def test_a_wish_to_wait_for_an_hour_does_not_outlive_the_deadline(clock: Any, a_request: Request) -> None:
     flaky = Flaky(TransientError("busy", 3_600.0))
-    with pytest.raises(DeadlineError, match="again in 3600 s, and the review has 600 s left"):
+    with pytest.raises(ProviderError, match="busy; it can be asked again in 3600 s, and the review has 600 s left"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 600)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
 
@@ -114,62 +141,15 @@ def test_an_answer_that_does_not_come_is_not_waited_for_past_the_deadline(clock:
 @given(st.integers(1, 5), st.integers(1, 12))
 @settings(max_examples=25)
 def test_no_more_calls_are_under_way_than_allowed(a_request: Request, allowed: int, wanted: int) -> None:
-    clock = Still()
+    clock = StillClock()
     flaky = Flaky()
     model = RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(concurrency=allowed))
     assert ask(model, *[a_request()] * wanted) == [REPLY] * wanted
     assert flaky.most_open == min(allowed, wanted)
 
 
-class Still:
-    """A clock that only sleeping moves; hypothesis wants a new one for each example."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        end = self.now + seconds
-        await asyncio.sleep(0)
-        self.now = max(self.now, end)
-
-
-def test_without_limits_a_bucket_never_makes_anybody_wait(clock: Any) -> None:
-    bucket = TokenBucket(clock)
-    assert [bucket.take(10**9) for _ in range(5)] == [0.0] * 5
-
-
-def test_requests_flow_at_their_rate(clock: Any) -> None:
-    bucket = TokenBucket(clock, requests_per_minute=30)
-    assert [bucket.take(1) for _ in range(4)] == [0.0, 1.0, 3.0, 5.0]
-    clock.now = 100.0
-    assert bucket.take(1) == 0.0
-
-
-def test_tokens_flow_at_their_rate_and_a_large_request_makes_the_next_one_wait(clock: Any) -> None:
-    bucket = TokenBucket(clock, tokens_per_minute=6_000)
-    assert bucket.take(1_000) == 0.0
-    assert bucket.take(1) == pytest.approx(9.0)
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 400)), min_size=1, max_size=30), st.integers(1, 600))
-def test_in_no_minute_much_more_goes_out_than_the_rate(wishes: list[tuple[int, int]], rate: int) -> None:
-    """Sent at the moment that the bucket names, the tokens of any minute are the rate and at most one request more."""
-    clock = Still()
-    bucket = TokenBucket(clock, tokens_per_minute=rate)
-    sent = []
-    for pause, tokens in wishes:
-        clock.now += pause
-        sent.append((clock.now + bucket.take(tokens), tokens))
-    for begin, _ in sent:
-        within = [tokens for at, tokens in sent if begin <= at < begin + 60]
-        assert sum(within) - max(within) <= rate * 61 / 60 + 1
-
-
 def test_one_who_is_turned_away_stops_everybody(a_request: Request) -> None:
-    class Watched(Still):
+    class Watched(StillClock):
         closed: float = 0.0
 
         async def sleep(self, seconds: float) -> None:
@@ -200,3 +180,98 @@ def test_a_wait_for_room_that_would_outlast_the_deadline_is_not_begun(clock: Any
     with pytest.raises(DeadlineError, match="has 50 s left"):
         ask(model, a_request())
     assert clock.slept == []
+
+
+class Dead:
+    """Fails every call in one way, at once or after all that were sent together; counts them."""
+
+    def __init__(self, error: EngineError) -> None:
+        self.error = error
+        self.calls = 0
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        self.calls += 1
+        await asyncio.sleep(0)
+        raise self.error
+
+
+def errors_of(model: RetryingModel, *requests: ModelRequest) -> list[BaseException | ModelReply]:
+    async def run() -> list[BaseException | ModelReply]:
+        return await asyncio.gather(*(model.ask(request) for request in requests), return_exceptions=True)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [
+        (TransientError("it cannot be reached"), 16 + 3),
+        (TransientError("it is full", 1.0), 16 + 7),
+        (CallRejectedError("refused (400)"), 16 + 3),
+        (AccountError("the credentials (401)"), 16),
+    ],
+    ids=repr,
+)
+def test_a_provider_that_is_down_is_left_after_one_volley_and_a_few_single_calls(
+    clock: Any, a_request: Request, error: EngineError, calls: int
+) -> None:
+    dead = Dead(error)
+    model = RetryingModel(dead, clock, Deadline(clock, 1_000), RetryPolicy(concurrency=16))
+    ended = errors_of(model, *(a_request(f"question {n}") for n in range(60)))
+    assert dead.calls == calls
+    assert {type(each) for each in ended[20:]} == {ProviderError}
+    with pytest.raises(ProviderError, match=str(error).partition(" (")[0]):
+        ask(model, a_request("one more"))
+    assert dead.calls == calls
+
+
+def test_an_account_that_may_not_use_one_model_uses_the_others(clock: Any, a_request: Request) -> None:
+    class Partial:
+        async def ask(self, request: ModelRequest) -> ModelReply:
+            if request.tier == "opus":
+                raise AccountError("no such model", "big")
+            return REPLY
+
+    model = RetryingModel(Partial(), clock, Deadline(clock, 100))
+    first, second = errors_of(model, a_request(tier="opus")), errors_of(model, a_request(tier="opus"))
+    assert [str(*first), str(*second)] == ["no such model"] * 2
+    assert ask(model, a_request(tier="haiku")) == [REPLY]
+
+
+def test_after_an_outage_of_some_seconds_every_request_is_answered(clock: Any, a_request: Request) -> None:
+    flaky = Flaky(*[TransientError("it cannot be reached")] * 17)
+    model = RetryingModel(flaky, clock, Deadline(clock, 1_000), RetryPolicy(concurrency=16))
+    assert ask(model, *(a_request(f"question {n}") for n in range(40))) == [REPLY] * 40
+    assert flaky.tries == 40 + 17
+
+
+def test_a_budget_that_refuses_says_nothing_of_the_provider(clock: Any, a_request: Request) -> None:
+    flaky = Flaky(*[BudgetError("spent")] * 6)
+    model = RetryingModel(flaky, clock, Deadline(clock, 100))
+    ended = errors_of(model, *(a_request(f"question {n}") for n in range(7)))
+    assert [type(each) for each in ended] == [BudgetError] * 6 + [ModelReply]
+
+
+def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(clock: Any, a_request: Request) -> None:
+    """A provider that takes five calls at once: more are refused with a 429."""
+
+    class Narrow:
+        def __init__(self) -> None:
+            self.open = self.most_open = self.refused = 0
+
+        async def ask(self, request: ModelRequest) -> ModelReply:
+            if self.open == 5:
+                self.refused += 1
+                raise TransientError("too many (429)", 1.0)
+            self.open += 1
+            self.most_open = max(self.open, self.most_open)
+            for _ in range(3):
+                await asyncio.sleep(0)
+            self.open -= 1
+            return REPLY
+
+    narrow = Narrow()
+    model = RetryingModel(narrow, clock, Deadline(clock, 10_000), RetryPolicy(concurrency=16))
+    assert ask(model, *(a_request(f"question {n}") for n in range(200))) == [REPLY] * 200
+    assert narrow.most_open == 5
+    assert narrow.refused < 60, "the limit is found, and tried again now and then"

@@ -55,12 +55,12 @@ def confidences(result: WorkerResult) -> list[int]:
 @pytest.mark.parametrize(
     ("failure", "reason"),
     [
-        (TransientError("the provider is overloaded"), "crashed"),
+        (TransientError("the provider is overloaded"), "no_answer"),
         (BudgetError("the review's budget is spent"), "budget"),
         (DeadlineError("no time is left"), "deadline"),
         (RefusedError("it would not"), "refused"),
         (EngineError("the key is not valid"), "bad_answer"),
-        (AccountError("the key is not valid"), "bad_answer"),
+        (AccountError("the key is not valid"), "provider"),
         (TooLongError("the request is too long"), "bad_answer"),
         (("", "refusal"), "refused"),
         (('{"rulings": [', "max_tokens"), "bad_answer"),

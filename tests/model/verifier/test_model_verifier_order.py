@@ -160,9 +160,9 @@ def test_each_file_and_each_cause_has_a_gap_of_its_own(a_judge: Any, ruled: Rule
     gaps = ruled(judge, claim(1), claim(2), other, claim(3), batch=1).gaps
 
     assert [(gap.path, gap.reason, gap.message.partition(" could")[0]) for gap in gaps] == [
-        ("src/app.py", "crashed", "2 findings"),
+        ("src/app.py", "no_answer", "2 findings"),
         ("src/app.py", "bad_answer", "1 finding"),
-        ("src/other.py", "crashed", "1 finding"),
+        ("src/other.py", "no_answer", "1 finding"),
     ]
 
 
