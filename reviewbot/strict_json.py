@@ -27,6 +27,19 @@ def strictly(text: str | bytes) -> Any:  # noqa: ANN401 - a value of JSON may be
         raise StrictJsonError("it is nested too deeply") from None
 
 
+def mend_surrogates(value: Any) -> Any:  # noqa: ANN401 - as above
+    """The same value of JSON with whole characters alone: halves of a pair that meet are joined, others are U+FFFD.
+
+    JSON can write half a surrogate pair, and neither UTF-8 nor a contract takes one.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return value
+
+
 def write_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
     """The JSON text of a value, as `for_logs`, without a last LF. Raises ValueError for NaN and infinity."""
     return for_logs(json.dumps(value, indent=indent, sort_keys=sort_keys, allow_nan=False))

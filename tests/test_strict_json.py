@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.strict_json import StrictJsonError, strictly, write_json
+from reviewbot.strict_json import StrictJsonError, mend_surrogates, strictly, write_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -56,3 +56,25 @@ def test_what_is_written_holds_nothing_that_a_terminal_or_a_runner_obeys(text: s
     assert strictly(written) == {text: [text]}
     assert "\x7f" not in written
     assert not re.search(r"##[a-z]*\[", written)
+
+
+@given(st.recursive(st.text(st.characters()), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_what_is_mended_has_an_encoding_and_whole_characters_stay(value: object) -> None:
+    mended = mend_surrogates(value)
+    text = json.dumps(value, ensure_ascii=False)
+
+    json.dumps(mended, ensure_ascii=False).encode("utf-8")
+    assert mended == value or re.search("[\ud800-\udfff]", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("a\ud800b", "a\ufffdb"),
+        ("\udfff", "\ufffd"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ("\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+    ],
+)
+def test_halves_of_a_pair_are_joined_or_marked(text: str, mended: str) -> None:
+    assert mend_surrogates({"a": [text], text: 1}) == {"a": [mended], mended: 1}

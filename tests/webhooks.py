@@ -53,8 +53,12 @@ def pull(**fields: Any) -> dict[str, Any]:
 
 
 def event(action: str = "opened", **fields: Any) -> dict[str, Any]:
-    """What every event has."""
-    return {"action": action, "repository": REPOSITORY, "installation": {"id": 42}, "sender": PERSON, **fields}
+    """What every event has. A pull request in it goes into the repository of the event."""
+    told = {"action": action, "repository": REPOSITORY, "installation": {"id": 42}, "sender": PERSON, **fields}
+    found = told.get("pull_request")
+    if isinstance(found, dict) and "base" in found:
+        told["pull_request"] = {**found, "base": {**found["base"], "repo": told["repository"]}}
+    return told
 
 
 def pull_event(action: str = "opened", *, head: str = "a", **fields: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.errors import InputError
-from reviewbot.strict_json import strictly
+from reviewbot.strict_json import mend_surrogates, strictly
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """GitHub caps a payload at 25 MB: https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap"""
@@ -132,6 +132,16 @@ def read_event(name: str, data: bytes, repository: str) -> Event:
     raise InputError(f"there is no review for the event {ascii(name)[:60]}; it takes {', '.join(EVENTS)}")
 
 
+def event_value(data: bytes) -> object:
+    """The value of JSON that an event file holds, with whole characters alone. Raises InputError."""
+    if len(data) > MAX_EVENT_BYTES:
+        raise InputError(f"the event file is larger than {MAX_EVENT_BYTES >> 20} MiB")
+    try:
+        return mend_surrogates(strictly(data))
+    except ValueError:
+        raise InputError("the event file is no JSON that can be read") from None
+
+
 def _pull(payload: _PullPayload) -> Event:
     if payload.action not in PULL_ACTIONS:
         raise InputError(
@@ -172,8 +182,6 @@ def _dispatch(payload: _DispatchPayload) -> Event:
 
 
 def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Shape:
-    if len(data) > MAX_EVENT_BYTES:
-        raise InputError(f"the event file is larger than {MAX_EVENT_BYTES >> 20} MiB")
     try:
         payload = shape.model_validate_json(_without_blanks(data))
     except ValidationError as error:
@@ -184,13 +192,9 @@ def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Sh
     return payload
 
 
-def _without_blanks(data: bytes) -> bytes:
+def _without_blanks(data: bytes) -> str:
     """The payload without empty inputs of a manual run: GitHub sends "" for what nobody filled in."""
-    try:
-        value = strictly(data)
-    except ValueError:
-        raise InputError("the event file is no JSON that can be read") from None
+    value = event_value(data)
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
-    # Half a character, which no text of ours needs, would spoil the rest.
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(value)

@@ -5,12 +5,13 @@ The runner writes the event to a file. GitHub made it, but what is in it (branch
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.action.artifact import Id, Sha
-from reviewbot.action.event import MAX_EVENT_BYTES
+from reviewbot.action.event import event_value
 from reviewbot.action.runner import Runner
 from reviewbot.errors import InputError
 
@@ -136,11 +137,8 @@ def finished_run(runner: Runner) -> FinishedRun:
 def _event(runner: Runner, name: str, shape: type[_Shape]) -> _Shape:
     if runner.event_name != name:
         raise InputError(f"this stage of a fork's review is for the event {name} alone; see docs/forks.md")
-    data = runner.event()
-    if len(data) > MAX_EVENT_BYTES:
-        raise InputError(f"the event file is larger than {MAX_EVENT_BYTES >> 20} MiB")
     try:
-        return shape.model_validate_json(data)
+        return shape.model_validate_json(json.dumps(event_value(runner.event())))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "its top"

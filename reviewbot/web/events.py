@@ -16,13 +16,16 @@ from reviewbot.triggers import Comment, CommentKind, Event, PullFacts, Refusal, 
 from reviewbot.web.payloads import (
     Account,
     Acted,
+    BaseSide,
     CheckPart,
     CheckRunPayload,
     CheckSuitePayload,
     CommentPart,
     InstallationPayload,
     IssueCommentPayload,
+    ListedBase,
     PullPayload,
+    Repository,
     ReviewCommentPayload,
 )
 
@@ -138,6 +141,8 @@ def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
     pull = found.pull_request
     if found.number is not None and found.number != pull.number:
         raise PayloadError("number is not as it must be")
+    if not _goes_into(found.repository, pull.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
     author = pull.user
     facts = PullFacts(
         title=pull.title,
@@ -168,6 +173,8 @@ def _issue_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -
 
 def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
     found = ReviewCommentPayload.model_validate(payload)
+    if not _goes_into(found.repository, found.pull_request.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
     comment = _comment("review", found.comment)
     common = _common(name, delivery_id, found)
     event = Event(**common, number=found.pull_request.number, head_sha=None, comment=comment)
@@ -185,18 +192,32 @@ def _through(part: CommentPart) -> int | None:
 
 def _check_run(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
     found = CheckRunPayload.model_validate(payload)
-    return _check(_common(name, delivery_id, found), found.sender, found.check_run)
+    return _check(name, delivery_id, found, found.check_run)
 
 
 def _check_suite(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
     found = CheckSuitePayload.model_validate(payload)
-    return _check(_common(name, delivery_id, found), found.sender, found.check_suite)
+    return _check(name, delivery_id, found, found.check_suite)
 
 
-def _check(common: _Common, sender: Account, part: CheckPart) -> _Read:
-    number = part.pull_requests[0].number if len(part.pull_requests) == 1 else None
-    event = Event(**common, number=number, head_sha=part.head_sha, target_id=part.id)
-    return _Read(event, sender, None if part.app is None else part.app.id)
+def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
+    """In a fork, the pull requests that are listed may be those of the repository that it was forked from."""
+    numbers = [each.number for each in part.pull_requests if _goes_into(found.repository, each.base)]
+    number = numbers[0] if len(numbers) == 1 else None
+    event = Event(**_common(name, delivery_id, found), number=number, head_sha=part.head_sha, target_id=part.id)
+    return _Read(event, found.sender, None if part.app is None else part.app.id)
+
+
+def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bool:
+    """Whether the base of a pull request, as far as it is told, is the repository that the event is of.
+
+    The installation was asked about that repository alone, and the pull request's number counts there.
+    """
+    told = None if base is None else base.repo
+    if told is None:
+        return True
+    same_name = told.full_name is None or told.full_name.lower() == repository.full_name.lower()
+    return same_name and (told.id is None or told.id == repository.id)
 
 
 class _Common(TypedDict):

@@ -63,11 +63,24 @@ class Label(_Part):
     name: Text
 
 
+class BaseRepository(_Part):
+    """The repository that a pull request goes into, as far as an event names it."""
+
+    id: Id | None = None
+    full_name: FullName | None = None
+
+
 class Side(_Part):
-    """The head or the base of a pull request; the repository of a head may be gone."""
+    """The head of a pull request."""
 
     sha: Sha
     ref: Text
+
+
+class BaseSide(Side):
+    """The base of a pull request."""
+
+    repo: BaseRepository | None = None
 
 
 class Pull(_Part):
@@ -80,13 +93,20 @@ class Pull(_Part):
     user: Account | None = None
     labels: list[Label] = []
     head: Side
-    base: Side
+    base: BaseSide
+
+
+class ListedBase(_Part):
+    """The base of a pull request, where only its repository is used."""
+
+    repo: BaseRepository | None = None
 
 
 class ListedPull(_Part):
-    """A pull request as checks list it."""
+    """A pull request as checks and comments at lines have it."""
 
     number: Id
+    base: ListedBase | None = None
 
 
 class Issue(_Part):

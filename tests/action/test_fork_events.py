@@ -113,8 +113,15 @@ def test_stage_two_runs_on_workflow_run_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{" * 100_000, b"\xff", b'{"repository": 1}'])
 def test_an_event_that_cannot_be_read_is_refused(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(InputError, match="not as GitHub writes it"):
+    with pytest.raises(InputError, match=r"not as GitHub writes it|no JSON that can be read"):
         opened(tmp_path, data)
+
+
+def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_stage(tmp_path: Path) -> None:
+    event = pull_event()
+    event["pull_request"]["title"] = "\ud83d"
+
+    assert opened(tmp_path, event).number == NUMBER
 
 
 @pytest.mark.slow

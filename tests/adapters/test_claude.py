@@ -256,6 +256,25 @@ def test_half_a_surrogate_pair_does_not_spoil_a_request(
     assert messages_api.bodies[0]["messages"][0]["content"][0]["text"] == "a name: ?.py"
 
 
+def test_half_a_surrogate_pair_in_an_answer_costs_that_character_alone(
+    messages_api: MessagesApi, a_request: Callable[..., ModelRequest]
+) -> None:
+    thought = {"type": "thinking", "thinking": "\ud83d", "signature": "s"}
+    blocks = [
+        thought,
+        {"type": "text", "text": "\ud83d\ude00 \ud800"},
+        {"type": "tool_use", "id": "t", "name": "n", "input": {"a": "\udfff"}},
+    ]
+    whole = {"type": "message", "stop_reason": "tool_use", "usage": {}, "content": blocks}
+    messages_api.script(replace(said(), body=json.dumps(whole).encode()), said("yes"))
+    (reply,) = asked(messages_api, a_request())
+    assert (reply.text, dict(reply.calls[0].arguments)) == ("\U0001f600 \ufffd", {"a": "\ufffd"})
+
+    turns = (Turn("user", (Text("look"),)), Turn("assistant", reply.calls), Turn("user", (ToolAnswer("t", "x"),)))
+    asked(messages_api, a_request(turns=turns))
+    assert messages_api.bodies[1]["messages"][1]["content"][0]["thinking"] == "\ufffd"
+
+
 def test_an_answer_that_was_not_streamed_after_all_is_read(
     messages_api: MessagesApi, a_request: Callable[..., ModelRequest]
 ) -> None:

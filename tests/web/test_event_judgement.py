@@ -201,6 +201,46 @@ def test_a_repository_has_a_name_that_is_safe_in_an_address(name: str, *, good: 
             judged(payload)
 
 
+OTHER = [{"id": 2, "full_name": "octo/repo"}, {"id": 1, "full_name": "octo/other"}, {"id": 2}, {"full_name": "o/r"}]
+SAME = [{"id": 1, "full_name": "octo/repo"}, {"id": 1, "full_name": "Octo/REPO"}, {"id": 1}, {}, None]
+"""Of the repository octo/repo, whose id is 1."""
+
+
+@pytest.mark.parametrize("told", OTHER)
+def test_a_pull_request_of_another_repository_is_refused(told: dict[str, Any]) -> None:
+    payload = pull_event()
+    payload["pull_request"]["base"]["repo"] = told
+    comment = review_comment()
+    comment["pull_request"]["base"] = {"repo": told}
+
+    for body, name in ((payload, "pull_request"), (comment, "pull_request_review_comment")):
+        with pytest.raises(PayloadError, match=r"^pull_request\.base\.repo is not as it must be$"):
+            judged(body, name)
+
+
+@pytest.mark.parametrize("told", SAME)
+def test_a_pull_request_names_its_repository_by_id_and_in_any_case(
+    told: dict[str, Any] | None,
+) -> None:
+    payload = pull_event()
+    payload["pull_request"]["base"]["repo"] = told
+    comment = review_comment()
+    comment["pull_request"]["base"] = {"repo": told}
+
+    assert (taken(payload).number, taken(comment, "pull_request_review_comment").number) == (7, 7)
+
+
+@pytest.mark.parametrize("kind", ["check_run", "check_suite"])
+def test_a_check_in_a_fork_does_not_ask_for_the_pull_request_of_that_number_in_the_fork(kind: str) -> None:
+    """The checks of a fork's branch list what it was opened as where the fork comes from."""
+    payload = check_event(kind)
+    payload[kind]["pull_requests"] = [{"number": 7, "base": {"repo": {"id": 99, "name": "repo"}}}]
+    assert taken(payload, kind).number is None
+
+    payload[kind]["pull_requests"].append({"number": 8, "base": {"repo": {"id": 1, "name": "repo"}}})
+    assert taken(payload, kind).number == 8
+
+
 @pytest.mark.parametrize(
     ("head", "good"),
     [("0" * 40, True), ("f" * 64, True), ("f" * 39, False), ("f" * 63, False), ("F" * 40, False), ("g" * 40, False)],

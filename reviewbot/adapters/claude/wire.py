@@ -11,6 +11,7 @@ from reviewbot.contracts import Usage
 from reviewbot.errors import EngineError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.prices import PriceTable
+from reviewbot.strict_json import mend_surrogates
 
 Json = dict[str, Any]
 
@@ -172,7 +173,8 @@ def reply_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Mode
     if reason is None:
         raise TransientError("the answer broke off before its end")
     stop = STOPS.get(str(reason), "other")
-    found = message.get("content")
+    # The conversation goes back to the API, which takes whole characters alone.
+    found = mend_surrogates(message.get("content"))
     blocks = [block for block in found if isinstance(block, dict)] if isinstance(found, list) else []
     text = "".join(
         part for block in blocks if block.get("type") == "text" and isinstance(part := block.get("text"), str)
@@ -230,7 +232,7 @@ def _echo(block: Json) -> list[Json]:
 
 def _read(text: str) -> object:
     try:
-        return json.loads(text)
+        return mend_surrogates(json.loads(text))
     except (ValueError, RecursionError):
         return None
 

@@ -1,7 +1,8 @@
 """What a model answered, as a value that fits its contract, or an error that says why not.
 
 The provider is asked to keep to a schema, and is not believed to have done so: bounds, enumerations, additional
-fields, duplicate keys and numbers that are none are checked here, after the reason why the answer ended.
+fields, duplicate keys and numbers that are none are checked here, after the reason why the answer ended. Half a
+surrogate pair, as an answer may hold where a model writes an emoji in two parts, costs that character alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 from reviewbot.contracts import Contract
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.ports import ModelReply
-from reviewbot.strict_json import strictly
+from reviewbot.strict_json import mend_surrogates, strictly
 
 T = TypeVar("T", bound=Contract)
 
@@ -65,7 +66,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
     if reply.stop in ENDINGS:
         raise _ENDED.get(reply.stop, EngineError)(ENDINGS[reply.stop])
     try:
-        value = strictly(_unwrapped(reply.text))
+        value = mend_surrogates(strictly(_unwrapped(reply.text)))
     except ValueError as error:
         raise EngineError(f"the answer is no JSON that can be read ({str(error)[:80]})") from None
     try:

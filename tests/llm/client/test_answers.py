@@ -50,6 +50,12 @@ def test_an_answer_that_fits_becomes_a_value() -> None:
     assert (read.findings[0].file, read.findings[0].cwe, read.escalation) == ("a.py", 89, None)
 
 
+def test_half_a_surrogate_pair_costs_that_character_and_not_the_answer() -> None:
+    read = read_answer(reply(answer(message="\ud83d is \ud83d\ude00", suggestion="\udc00")), WorkerAnswer)
+
+    assert (read.findings[0].message, read.findings[0].suggestion) == ("\ufffd is \U0001f600", "\ufffd")
+
+
 @pytest.mark.parametrize("opening", ["```json", "```", "Sure!\n```json"])
 def test_the_only_code_block_of_a_text_is_the_answer(opening: str) -> None:
     read = read_answer(reply(f"{opening}\n{answer()}\n```\nDone"), WorkerAnswer)
