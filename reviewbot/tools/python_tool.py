@@ -119,7 +119,7 @@ class PythonTool:
         while end < max(last, default=0) and end + 1 in shown:
             end += 1
         return Candidate(
-            severity=rule.severity,
+            severity=rule.severity_in(view.path),
             path=view.path,
             quote=quote_of(line.text),
             message=message_of(found.message or rule.message),

@@ -12,7 +12,7 @@ from reviewbot.tools.fragments import parses
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, message_of, quote_of, report
-from reviewbot.tools.ruff_doubts import doubt_of
+from reviewbot.tools.ruff_doubts import NEED_TREES, Around, doubt_of
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import SYNTAX
 
@@ -63,7 +63,9 @@ class RuffTool:
             run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
             return report(file.path, run, (), gap(file.path, self.name, error.reason, str(error)))
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
-        candidates = await in_thread(lambda: self._candidates(file.path, answer, shown))
+        ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
+        around = Around(shown, (await self._runner.parsed(file)).pieces if ask else ())
+        candidates = await in_thread(lambda: self._candidates(file.path, answer, around))
         if answer.syntax is not None and self._broken_files:
             candidates += self._broken(file, answer.syntax, shown)
         run = ToolRun(
@@ -84,30 +86,32 @@ class RuffTool:
             return None
         return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
-    def _candidates(self, path: str, answer: RuffAnswer, shown: Mapping[int, Line]) -> list[Candidate]:
+    def _candidates(self, path: str, answer: RuffAnswer, around: Around) -> list[Candidate]:
         told: dict[str, Candidate] = {}
         for number, found in enumerate(answer.reports):
-            candidate = self._candidate(path, found, shown)
+            candidate = self._candidate(path, found, around)
             if candidate is not None:
                 key = found.code if self._rules[found.code].once else f"{found.code}:{number}"
                 told.setdefault(key, candidate)
         return list(told.values())
 
-    def _candidate(self, path: str, found: Report, shown: Mapping[int, Line]) -> Candidate | None:
+    def _candidate(self, path: str, found: Report, around: Around) -> Candidate | None:
         """A report as a candidate on the first added line of it; None where it is not this tool's to tell."""
-        rule = self._rules.get(found.code)
+        rule, shown = self._rules.get(found.code), around.shown
         if rule is None or not (found.whole or rule.fragments):
             return None
         line = _anchor(found, rule, shown)
         if line is None or not rule.speaks_on(line.text, in_tests=is_test(path)):
             return None
         literal = _SEEMS_SAFE in found.message
-        doubt = doubt_of(found, line, shown)
+        doubt = doubt_of(found, line, around)
+        if not doubt.most:
+            return None
         end = _end(line, found, shown)
         rows = [shown[number].text for number in range(line.number, end + 1)]
         trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
         return Candidate(
-            severity="info" if literal else doubt.severity or rule.severity,
+            severity="info" if literal else doubt.severity or rule.severity_in(path),
             path=path,
             quote=quote_of(line.text),
             message=message_of(found.message),

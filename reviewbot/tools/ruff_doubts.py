@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import Definition
+from reviewbot.tools.sql_texts import Made, SqlTexts
+from reviewbot.tools.trees import below
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from reviewbot.contracts import Severity
     from reviewbot.tools.changed_lines import Line
+    from reviewbot.tools.python_reader import Piece
     from reviewbot.tools.ruff_run import Report
 
 
 class Doubt(NamedTuple):
-    """How far a report can be trusted at most, 0-100, and how much it matters where that changes too."""
+    """How far a report can be trusted at most, 0-100 (0: it is wrong), and how much it matters if that changes."""
 
     most: int
     severity: Severity | None = None
@@ -25,6 +31,8 @@ _UNNAMED = Doubt(60)
 _QUOTED = Doubt(60, "warning")
 _NO_SECRET = Doubt(30)
 _ASKED_FOR = Doubt(50)
+_WRONG = Doubt(0)
+_ONLY_NAMES = Doubt(40, "warning")
 
 _FURTHEST_HEAD = 200
 """Lines from a report up to the head of its function; further up nothing is looked for."""
@@ -42,6 +50,7 @@ _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
 _SWITCH = re.compile(r"[ \t]*(?:el)?if\b.*(?:debug|pdb|attach|getenv|environ|breakpoint)", re.IGNORECASE)
 """The head of a block that somebody has to ask for."""
 
+_FROM_LINE = re.compile(r" from line (\d{1,7})")
 _NAME = re.compile(r"`(\w{1,200})`")
 _LITERAL = re.compile(r"""(?<!\w)[rRbBuU]{0,2}(?:"[^"\\]{0,500}"|'[^'\\]{0,500}')""")
 """A string that is no f-string: in those, names are looked up."""
@@ -50,31 +59,75 @@ _GIVEN = re.compile(r"""(\w{1,200})[^=\w]{0,9}=[ \t]{0,9}["']([^"']{0,500})["']"
 _ADDRESS = ("http://", "https://", "/")
 
 
-def doubt_of(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
+NEED_TREES = frozenset({"F811", "S608"})
+"""Rules of which only the tree of the code tells how far they are to be believed."""
+
+
+class Around:
+    """The code around the reports of one file: the lines that the diff shows, and trees where they were parsed."""
+
+    def __init__(self, shown: Mapping[int, Line], pieces: Sequence[Piece] = ()) -> None:
+        self.shown = shown
+        self._pieces = pieces
+
+    def made_of(self, found: Report) -> Made:
+        """What the statement for a database is put together from that a report is about."""
+        for rows, texts in self._statements:
+            if found.first in rows and found.last in rows:
+                return texts.made_of(rows[found.first], rows[found.last])
+        return Made.OPEN
+
+    @cached_property
+    def _statements(self) -> list[tuple[dict[int, int], SqlTexts]]:
+        """Of each piece: the row on which each line stands, and its texts."""
+        numbered = ({n: row for row, n in enumerate(piece.source.numbers, 1) if n} for piece in self._pieces)
+        return [(rows, SqlTexts(piece.tree)) for rows, piece in zip(numbered, self._pieces, strict=True)]
+
+    @cached_property
+    def decorated(self) -> frozenset[int]:
+        """The rows of the definitions of a whole file that a decorator was given."""
+        trees = (piece.tree for piece in self._pieces if piece.source.whole)
+        nodes = (node for tree in trees for node in below(tree) if isinstance(node, Definition))
+        return frozenset(node.lineno for node in nodes if node.decorator_list)
+
+
+def doubt_of(found: Report, line: Line, around: Around) -> Doubt:
     """What there is to doubt about a report on this line of a file."""
     ask = _BY_RULE.get(found.code)
-    return _NONE if ask is None else ask(found, line, shown)
+    return _NONE if ask is None else ask(found, line, around)
 
 
-def _of_weak_hash(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
+def _of_weak_hash(found: Report, line: Line, around: Around) -> Doubt:
     del found
-    around = f"{_function(line, shown)} {line.text[:_LONGEST_LINE]}".lower()
-    return _NONE if _SECURITY.search(around) else _UNNAMED
+    words = f"{_function(line, around.shown)} {line.text[:_LONGEST_LINE]}".lower()
+    return _NONE if _SECURITY.search(words) else _UNNAMED
 
 
-def _of_undefined_name(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
-    del shown
+def _of_undefined_name(found: Report, line: Line, around: Around) -> Doubt:
+    del around
     return _QUOTED if _is_quoted(found.message, line.text[:_LONGEST_LINE]) else _NONE
 
 
-def _of_password(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
-    del found, shown
+def _of_password(found: Report, line: Line, around: Around) -> Doubt:
+    del found, around
     return _NO_SECRET if _is_no_secret(line.text[:_LONGEST_LINE]) else _NONE
 
 
-def _of_debugger(found: Report, line: Line, shown: Mapping[int, Line]) -> Doubt:
+def _of_second_definition(found: Report, line: Line, around: Around) -> Doubt:
+    """A function that a decorator was given is known elsewhere: its name is free again."""
+    del line
+    first = _FROM_LINE.search(found.message)
+    return _WRONG if first is not None and int(first[1]) in around.decorated else _NONE
+
+
+def _of_statement(found: Report, line: Line, around: Around) -> Doubt:
+    del line
+    return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.made_of(found)]
+
+
+def _of_debugger(found: Report, line: Line, around: Around) -> Doubt:
     del found
-    return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, shown))) else _NONE
+    return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
 
 
 def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
@@ -113,9 +166,11 @@ def _is_no_secret(text: str) -> bool:
     return said or value.startswith(_ADDRESS) or " " in value.strip()
 
 
-_BY_RULE: dict[str, Callable[[Report, Line, Mapping[int, Line]], Doubt]] = {
+_BY_RULE: dict[str, Callable[[Report, Line, Around], Doubt]] = {
+    "F811": _of_second_definition,
     "F821": _of_undefined_name,
     "S105": _of_password,
     "S324": _of_weak_hash,
+    "S608": _of_statement,
     "T100": _of_debugger,
 }

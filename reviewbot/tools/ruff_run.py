@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reviewbot.threads import in_thread
 from reviewbot.tools.memo import FileRuns, SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
-from reviewbot.tools.python_reader import PythonReader
+from reviewbot.tools.python_reader import ParsedFile, PythonReader
 from reviewbot.tools.ruff_fixes import edits_of
 from reviewbot.tools.sources import LARGEST_FILE, whole_source, whole_text
 
@@ -126,6 +126,10 @@ class RuffRunner:
     async def read(self, file: ChangedFile) -> RuffAnswer:
         """What ruff says of a file. Raises ProgramError."""
         return await self._answers.get(file, lambda: self._read(file))
+
+    async def parsed(self, file: ChangedFile) -> ParsedFile:
+        """The trees of the same file."""
+        return await self._reader.read(file)
 
     async def counts_before(self, file: ChangedFile) -> Counter[str]:
         """How often each rule speaks in the old side; nothing of one that is too large. Raises ProgramError."""

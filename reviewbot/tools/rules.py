@@ -63,6 +63,11 @@ class Rule:
         plain = self.confidence if whole or self.hunk_confidence is None else self.hunk_confidence
         return min(cap, (self.words_confidence or 0) if named else plain)
 
+    def severity_in(self, path: str) -> Severity:
+        """How much a report in this file matters: nothing is critical where the rule is trusted less for it."""
+        cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
+        return "warning" if self.severity == "critical" and cap < _PERCENT else self.severity
+
     def name_on(self, line: str) -> str:
         """What the rule is called in a report on this line."""
         return self.code + WORDS if self.named_on(line) else self.code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.tools.changed_lines import Line
-from reviewbot.tools.ruff_doubts import doubt_of
+from reviewbot.tools.ruff_doubts import Around, doubt_of
 from reviewbot.tools.ruff_run import Report
 
 
@@ -13,7 +13,7 @@ def doubted(code: str, text: str) -> int:
     """How far a report on the last line of a text is trusted at most."""
     shown = {number: Line(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)}
     last = max(shown)
-    return doubt_of(Report(code, "a message", last, last, last, whole=True), shown[last], shown).most
+    return doubt_of(Report(code, "a message", last, last, last, whole=True), shown[last], Around(shown)).most
 
 
 SWITCHED = (

@@ -128,6 +128,39 @@ def test_an_added_line_far_down_in_a_call_is_not_blamed(file_of: FileOf, bare: S
     )
 
 
+def test_a_statement_of_the_programs_own_words_is_not_told(file_of: FileOf, bare: Snapshot) -> None:
+    marks = "marks = ','.join('?' * len(ids))"
+    fixed = f'{marks}\nq = f"DELETE FROM orders WHERE id IN ({{marks}})"'
+    named = 'q = f"DELETE FROM {quote_name(table)} WHERE id = ?"'
+    both = f'{marks}\nq = f"DELETE FROM {{table}} WHERE id IN ({{marks}})"'
+
+    told = [run("ruff-security", file_of(text), bare).candidates for text in (fixed, named, both)]
+
+    assert [[(found.severity, found.confidence) for found in each] for each in told] == [
+        [],
+        [("warning", 40)],
+        [("critical", 65)],
+    ]
+
+
+def test_a_statement_far_from_what_parses_is_told(file_of: FileOf, bare: Snapshot) -> None:
+    broken = file_of('q = f"DELETE FROM t WHERE id = {key}"', "x = (((\n}}}")
+
+    assert rules(run("ruff-security", broken, bare)) == ["S608"]
+
+
+def test_a_name_whose_first_function_a_decorator_took_is_free_again(
+    file_of: FileOf, snapshot_of: Callable[..., Snapshot]
+) -> None:
+    one = "@register\ndef one():\n    return 1\n"
+    taken = f"from shop import register\n\n\n{one}\n\n{one}"
+    lost = taken.replace("@register\n", "")
+
+    told = [rules(run("ruff-logic", file_of(text), snapshot_of(text))) for text in (taken, lost)]
+
+    assert told == [[], ["F811"]]
+
+
 def test_a_command_that_is_one_literal_is_only_mentioned(file_of: FileOf, bare: Snapshot) -> None:
     candidate = only(run("ruff-security", file_of("os.system('ls -l')"), bare))
 

@@ -87,6 +87,17 @@ def test_rules_that_need_scope_speak_on_whole_files_only(code: str) -> None:
     assert not TABLE.rules[code].fragments
 
 
+def test_nothing_is_critical_in_tests_and_examples() -> None:
+    rule = TABLE.rules["S608"]
+
+    assert [rule.severity_in(path) for path in ("src/app.py", "tests/test_app.py", "examples/app.py")] == [
+        "critical",
+        "warning",
+        "warning",
+    ]
+    assert TABLE.rules["F821"].severity_in("tests/test_app.py") == TABLE.rules["F821"].severity
+
+
 def test_a_word_on_the_line_changes_the_confidence_and_the_name() -> None:
     rule = TABLE.rules["S324"]
 
