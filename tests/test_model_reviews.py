@@ -35,6 +35,7 @@ BILL = new_file(
 CART = new_file(
     "cart/cart.py", "def first(items):", "    return items[0]", "", "def last(items):", "    return items[-1]"
 )
+LARGE = "".join(new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(120))) for n in range(5))
 FOUND = {
     "file": "shop/bill.py", "quote": "    return total / len(name)", "message": "An empty name divides by zero.",
     "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
@@ -312,11 +313,16 @@ def test_a_timeline_of_the_trace_can_be_shown(door: Door) -> None:
     assert "verifier" in door.capsys.readouterr().out
 
 
-def test_an_estimate_asks_nobody(door: Door) -> None:
-    (door.folder / "change.diff").write_text(BILL)
+@pytest.mark.parametrize(("change", "planned"), [(BILL, False), (LARGE, True)], ids=["small", "above plan_above"])
+def test_an_estimate_asks_nobody_and_counts_the_planner_where_it_would_be_asked(
+    door: Door, change: str, *, planned: bool
+) -> None:
+    (door.folder / "change.diff").write_text(change)
 
     assert main(["review", "change.diff", "--engine", "claude", "--estimate"]) == 0
-    assert "Likely $" in door.capsys.readouterr().out
+    told = door.capsys.readouterr().out
+    assert "Likely $" in told
+    assert ("planner: 2 calls (1 to 2)" in told) is planned
     assert door.api.asked == []
 
 
@@ -339,9 +345,7 @@ def test_without_a_key_the_engine_says_which_variable_to_set(door: Door, monkeyp
 
 
 def test_a_large_change_is_planned_by_a_model_first(door: Door) -> None:
-    files = [new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(120))) for n in range(5)]
-
-    door.review("".join(files))
+    door.review(LARGE)
 
     assert "claude-haiku-5-5" in {body["model"] for body in door.api.bodies}
 

@@ -15,7 +15,6 @@ from reviewbot.config import Settings
 from reviewbot.contracts import Review
 from reviewbot.errors import ExitCode
 from reviewbot.model.estimate import estimate
-from reviewbot.model.planner import ModelPlanner
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
@@ -26,17 +25,16 @@ ASKING = frozenset({"claude"})
 
 
 def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
-    """Print what the review would take. The plan is the routed one: to plan with a model would cost already."""
-    planner = run.setup.planner
-    routed = planner.routed if isinstance(planner, ModelPlanner) else planner
-    plan = run_to_end(partial(routed.plan, subject.change))
+    """Print what the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
+    preview = run_to_end(partial(run.preview, subject.change))
     asked = run.setup.engine.name in ASKING
     models = wiring.tiers_of(settings) if asked else {}
     told = estimate(
-        plan if asked else plan.model_copy(update={"tasks": ()}),
+        preview.plan if asked else preview.plan.model_copy(update={"tasks": ()}),
         run.setup.crew,
         wiring.prices_of(settings).cost,
         models,
+        preview.question,
     )
     look = look_of(sys.stdout, os.environ)
     text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from reviewbot.contracts import Plan, ReviewTask, Tier, Usage
-from reviewbot.llm.client.requests import CHARS_PER_TOKEN
-from reviewbot.ports import Crew
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
+from reviewbot.ports import Crew, ModelRequest
 from reviewbot.prices import TIERS
 from reviewbot.supervisor.coverage import counted
 
@@ -32,6 +32,7 @@ LIKELY_CANDIDATES = 1
 MOST_CANDIDATES = 8
 """Of a task, each verified alone. More are rare, and the budget of the run bounds them all the same."""
 
+PLANNER = "planner"
 VERIFIER = "verifier"
 VERIFIER_TIER: Tier = "sonnet"
 """Of most candidates, where no stronger one found them; critical and contested ones go one tier higher."""
@@ -42,8 +43,11 @@ VERIFIER_CHARS = 9_000
 VERIFIER_TOKENS = 300
 """Of one ruling with its proof."""
 
-MOST_OTHER_CALLS = 4
-"""Planner, its repair, synthesizer and critic: none of them is needed by most reviews."""
+MAX_OTHER_CALLS = 4
+"""Two of the synthesizer, the critic, and one more of the planner where findings may ask for tasks."""
+
+PLANNER_CALLS = 2
+"""The request for a plan, and once more with the faults of the answer."""
 
 ASSUMPTIONS = (
     f"{CHARS_PER_TOKEN} characters are one token; newer models count up to a third more",
@@ -51,6 +55,7 @@ ASSUMPTIONS = (
     f"an answer takes about {ANSWER_TOKENS} tokens, a ruling {VERIFIER_TOKENS}",
     "nothing is read from a cache, and no answer is known from an earlier run",
     "no task is tried again or climbs a tier",
+    "the planner is counted with its longest answer, and with a second request",
 )
 """What the figures rest on, in words."""
 
@@ -128,13 +133,20 @@ class _Call:
     usage: Usage
 
 
-def estimate(plan: Plan, crew: Crew, prices: Priced, models: Mapping[Tier, str]) -> Estimate:
-    """What the tasks of a plan are likely to take. `models` has the id of every tier's model."""
+def estimate(
+    plan: Plan, crew: Crew, prices: Priced, models: Mapping[Tier, str], question: ModelRequest | None = None
+) -> Estimate:
+    """What the tasks of a plan are likely to take. `models` has the id of every tier's model.
+
+    `question` is what a planner would be asked first; it counts with the most that planning may take.
+    """
     asking = [task for task in plan.tasks if not task.programs_only]
     by_worker: dict[str, list[ReviewTask]] = {}
     for task in asking:
         by_worker.setdefault(task.worker, []).append(task)
-    shares = [
+    planning = [] if question is None else _of_planner(question, models)
+    shares = [_share(PLANNER, planning, Calls(1, PLANNER_CALLS, PLANNER_CALLS), prices)] if planning else []
+    shares += [
         _share(
             worker,
             [_of_worker(task, len(crew.prompts.get(worker, "")), models) for task in tasks],
@@ -146,7 +158,7 @@ def estimate(plan: Plan, crew: Crew, prices: Priced, models: Mapping[Tier, str])
     if asking:
         rulings = [_of_verifier(task, models) for task in asking for _ in range(LIKELY_CANDIDATES)]
         shares.append(_share(VERIFIER, rulings, Calls(0, len(rulings), MOST_CANDIDATES * len(asking)), prices))
-    others = Calls(0, 0, MOST_OTHER_CALLS if asking else 0)
+    others = Calls(0, 0, MAX_OTHER_CALLS if asking else 0)
     return Estimate(
         shares=tuple(shares),
         calls=sum((share.calls for share in shares), start=others),
@@ -161,13 +173,20 @@ def _share(worker: str, likely: list[_Call], calls: Calls, prices: Priced) -> Sh
     return Share(
         worker=worker,
         models=tuple(dict.fromkeys(call.model for call in likely)),
-        tasks=0 if worker == VERIFIER else len(likely),
+        tasks=0 if worker in (PLANNER, VERIFIER) else len(likely),
         calls=calls,
         input_tokens=sum(call.usage.input_tokens for call in likely),
         output_tokens=sum(call.usage.output_tokens for call in likely),
         # Call by call: long prompts may have a price of their own.
         dollars=_sum(prices(call.model, call.usage) for call in likely),
     )
+
+
+def _of_planner(question: ModelRequest, models: Mapping[Tier, str]) -> list[_Call]:
+    """Both requests at their longest: the second one repeats the first and its answer."""
+    read, write = estimated_tokens(question), question.max_tokens
+    model = models[question.tier]
+    return [_Call(model, Usage(calls=1, input_tokens=tokens, output_tokens=write)) for tokens in (read, read + write)]
 
 
 def _of_worker(task: ReviewTask, prompt_chars: int, models: Mapping[Tier, str]) -> _Call:

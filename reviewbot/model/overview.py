@@ -67,7 +67,10 @@ class OverviewPlanner:
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The other planner's plan, with one task more where it is wanted and fits."""
-        plan = await self.inner.plan(change)
+        return self.added(await self.inner.plan(change), change)
+
+    def added(self, plan: Plan, change: ChangeSet) -> Plan:
+        """A plan with that task."""
         task = overview_of(plan, change, self.lines, self.card)
         return plan if task is None else plan.model_copy(update={"tasks": (task, *plan.tasks)})
 

@@ -91,7 +91,7 @@ class ModelPlanner:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
         self.early(routed)
-        told = await self._asked(request_for(change, ground, self.prompt, self.planning.max_tokens), ground)
+        told = await self._asked(self._request(change, ground), ground)
         self._record(told)
         if told.plan is not None:
             return told.plan
@@ -109,6 +109,14 @@ class ModelPlanner:
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
         """The same slices as a task of another worker; None where no such worker runs."""
         return self.routed.retarget(task, worker)
+
+    def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:
+        """The request that `plan` would send where the routed plan is this one; None where it would send none."""
+        ground = self._ground(change, routed)
+        return self._request(change, ground) if self._needless(change, ground) is None else None
+
+    def _request(self, change: ChangeSet, ground: Ground) -> ModelRequest:
+        return request_for(change, ground, self.prompt, self.planning.max_tokens)
 
     def _ground(self, change: ChangeSet, routed: Plan) -> Ground:
         crew, limits = self.routed.crew, self.routed.limits

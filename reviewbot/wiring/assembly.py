@@ -28,7 +28,7 @@ from reviewbot.tools.analysis import ChangeAnalysis
 from reviewbot.tools.catalog import all_tools, own_tools
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
-from reviewbot.wiring.casting import Ground, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
+from reviewbot.wiring.casting import Ground, MakePreview, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
 from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, prompt
 from reviewbot.wiring.subjects import Subject, notes_on
@@ -76,6 +76,8 @@ class Run:
     trace: Trace
     rules: Rules
     close: Callable[[], Awaitable[None]]
+    preview: MakePreview
+    """What is known of the review before it begins. Asks no model."""
 
     async def review(self, change: ChangeSet) -> Review:
         """Carry it out, and close what was opened for it."""
@@ -139,7 +141,7 @@ def setup(
         fan_out=parts.fan_out,
         suppressor=suppression.suppressor,
     )
-    return Run(built, trace, ground.rules, parts.close)
+    return Run(built, trace, ground.rules, parts.close, parts.preview)
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.replay import Given, Noted, NotedBooks
 from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
 from reviewbot.context.service import Context
-from reviewbot.contracts import OVERVIEW, Plan
+from reviewbot.contracts import OVERVIEW, ChangeSet, Plan
 from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
 from reviewbot.model.critic import Critic
 from reviewbot.model.engine import ModelEngine
@@ -22,7 +23,7 @@ from reviewbot.model.prefetch import ProgramPrefetch
 from reviewbot.model.synthesizer import ModelSynthesizer
 from reviewbot.model.told import told
 from reviewbot.model.verifier import ModelVerifier
-from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
+from reviewbot.ports import Crew, Engine, ModelRequest, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
 from reviewbot.supervisor.boundary import GuardedVerifier
 from reviewbot.supervisor.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
@@ -57,6 +58,17 @@ class Ground:
                 yield WorkOrder(alone, card, "", tools, self.subject.snapshot)
 
 
+MakePreview = Callable[[ChangeSet], Coroutine[None, None, "Preview"]]
+
+
+class Preview(NamedTuple):
+    """What is known of a review before anything is asked."""
+
+    plan: Plan
+    question: ModelRequest | None = None
+    """What a planner's model would be asked for a better plan."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """One cast."""
@@ -66,6 +78,8 @@ class Parts:
     verifier: Verifier
     synthesizer: RuledSynthesizer | ModelSynthesizer
     close: Callable[[], Awaitable[None]]
+    preview: MakePreview
+    """Asks no model."""
     fan_out: int | None = None
     ahead: int = 0
     """Tasks that may be prepared while all calls of models are taken."""
@@ -84,12 +98,14 @@ def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
     if engine is ground.programs:
         # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
         limits = replace(limits, chunk_lines=WHOLE_FILE)
+    planner = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
     return Parts(
         engine=engine,
-        planner=RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits),
+        planner=planner,
         verifier=CappingVerifier(),
         synthesizer=RuledSynthesizer(ground.rules, engine.name, ground.notes),
         close=_nothing,
+        preview=_preview_of(planner),
     )
 
 
@@ -114,6 +130,12 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     planner = ModelPlanner(
         routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
     )
+    overview = _with_overview(planner, settings, ground.crew)
+
+    async def preview(change: ChangeSet) -> Preview:
+        plan = await routed.plan(change)
+        return Preview(overview.added(plan, change), planner.request_of(change, plan))
+
     # What these two are told decides the review, and so a replay of the trace needs their words.
     noted = Noted(line.model, trace)
     critic = Critic(noted, prompt("critic"), trace) if settings.critic else None
@@ -130,10 +152,11 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     )
     return Parts(
         engine=engine,
-        planner=_with_overview(planner, settings, ground.crew),
+        planner=overview,
         verifier=GuardedVerifier(ModelVerifier(line.model, prompt("verifier"), trace, evidence_of), left_s),
         synthesizer=synthesizer,
         close=_both(head.close, line.close),
+        preview=preview,
         fan_out=settings.fan_out,
         # Few, since the time of a task runs while it waits for its call.
         ahead=settings.concurrency // 4,
@@ -144,14 +167,25 @@ def baseline_parts(settings: Settings, ground: Ground) -> Parts:
     """One request with the whole change. Raises ConfigError where no model can be asked."""
     line = line_to(settings, ground.around)
     engine = BaselineEngine(line.model)
+    planner = BaselinePlanner.of(engine)
     rules = Rules.of((CARD,), settings.min_confidence, settings.max_findings)
     return Parts(
         engine=engine,
-        planner=BaselinePlanner.of(engine),
+        planner=planner,
         verifier=BaselineVerifier(),
         synthesizer=RuledSynthesizer(rules, NAME, ground.notes, NotedBooks(line.books, ground.around.trace)),
         close=line.close,
+        preview=_preview_of(planner),
     )
+
+
+def _preview_of(planner: Planner) -> MakePreview:
+    """The plan of a planner that asks no model."""
+
+    async def preview(change: ChangeSet) -> Preview:
+        return Preview(await planner.plan(change))
+
+    return preview
 
 
 def baseline_crew() -> Crew:
@@ -184,7 +218,7 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
     )
 
 
-def _with_overview(planner: Planner, settings: Settings, crew: Crew) -> Planner:
+def _with_overview(planner: Planner, settings: Settings, crew: Crew) -> OverviewPlanner:
     """The planner with the reading of the whole change. Whoever named the workers that are to run has named all."""
     card = next(card for card in crew.cards if card.name == OVERVIEW)
     wanted = not settings.workers or OVERVIEW in settings.workers

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Plan, ReviewTask, Usage
-from reviewbot.llm.client.requests import CHARS_PER_TOKEN
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.model.estimate import (
     ANSWER_TOKENS,
     ASSUMPTIONS,
+    MAX_OTHER_CALLS,
     MOST_CANDIDATES,
-    MOST_OTHER_CALLS,
     VERIFIER_CHARS,
     VERIFIER_TOKENS,
     Calls,
@@ -73,7 +73,7 @@ def test_each_worker_is_counted_and_what_has_to_be_verified(plan: Plan, crew: Cr
         ("logic", 1, ("large-1",), Calls(1, 1, turns[2])),
         ("verifier", 0, ("middle-1", "large-1"), Calls(0, 3, 3 * MOST_CANDIDATES)),
     ]
-    assert found.calls == Calls(3, 6, sum(turns) + 3 * MOST_CANDIDATES + MOST_OTHER_CALLS)
+    assert found.calls == Calls(3, 6, sum(turns) + 3 * MOST_CANDIDATES + MAX_OTHER_CALLS)
     assert found.output_tokens == 3 * ANSWER_TOKENS + 3 * VERIFIER_TOKENS
     assert found.assumptions == ASSUMPTIONS
 
@@ -94,6 +94,17 @@ def test_what_cannot_be_priced_is_unknown_and_named(plan: Plan, crew: Crew) -> N
     assert [share.dollars is None for share in found.shares] == [True, False, False]
     assert found.dollars is None
     assert found.unpriced == ("small-1",)
+
+
+def test_the_planner_is_counted_at_its_most(plan: Plan, crew: Crew, a_request: Make) -> None:
+    question = a_request("x" * 40_000, tier="haiku", max_tokens=8_000)
+    found = estimate(plan, crew, dollars, MODELS, question)
+
+    read = estimated_tokens(question)
+    planner, *others = found.shares
+    assert (planner.worker, planner.tasks, planner.calls) == ("planner", 0, Calls(1, 2, 2))
+    assert (planner.input_tokens, planner.output_tokens) == (2 * read + 8_000, 16_000)
+    assert others == list(estimate(plan, crew, dollars, MODELS).shares)
 
 
 def test_an_empty_plan_asks_nobody(crew: Crew) -> None:
