@@ -27,6 +27,7 @@ Row = dict[str, Any]
 
 PROGRAM = str(Path(sys.executable).with_name("reviewbot"))
 CONCURRENCY = 16
+"""Calls in flight at most, by default."""
 NOTHING = {"findings": [], "hints": [], "escalation": None}
 AS_ROUTED = {"reason": "the routed plan is right", "strategy": "merge", "tasks": [], "workers": []}
 ANSWERS = [
@@ -126,7 +127,7 @@ def measured(
         answers.write_text(json.dumps(ANSWERS))
         command = [sys.executable, str(arguments.measure), "--diff", diff, "--reps", "1"]
         command += ["--base-ms", str(arguments.base_ms), "--server", f"--answers {answers}", "--"]
-        command += [PROGRAM, "review", "{diff}", "--engine", "claude", "--concurrency", str(CONCURRENCY)]
+        command += [PROGRAM, "review", "{diff}", "--engine", "claude"]
         command += ["--format", "json", "--output", str(report), *more]
         rows = []
         for _ in range(reps):

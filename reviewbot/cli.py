@@ -260,7 +260,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
     add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
-    add("--concurrency", metavar="N", help="tasks and calls of a model at once")
+    add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
     add("--critic", action="store_true", default=None, help="a model looks over the finished review once more")
     add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")

@@ -12,7 +12,7 @@ _MEANING = {
     "min_confidence": "A finding below it is counted and not shown; none: each worker's own threshold.",
     "deadline_s": "Seconds for the whole review. What is not finished by then is named as a gap.",
     "max_findings": "How many findings are shown; the others are counted.",
-    "concurrency": "How many tasks run at once; by default the number of processors, at least 4.",
+    "concurrency": "Tasks at once, and calls of a model in flight; none: 16 calls, and a task a processor, at least 4.",
     "ignore": "Globs of files that are not reviewed. The report counts them.",
     "paths": "Globs of the files that are reviewed; empty: all. The report counts the others.",
     "workers": "Names of the workers to run; empty: all.",
@@ -59,9 +59,6 @@ _FOR_A_REPOSITORY = {
 }
 """What a repository may set under a condition only; what it may not set at all follows from its keys."""
 
-_OF_THE_MACHINE = frozenset({"concurrency"})
-"""Settings whose default is not the same everywhere."""
-
 
 def settings_schema() -> Schema:
     """The schema of the user's file and of `.reviewbot.toml`, as JSON values; without `$schema`."""
@@ -80,7 +77,5 @@ def _property(key: str) -> Schema:
         words.append(f"Not in {FILE_NAME}.")
     elif key in _FOR_A_REPOSITORY:
         words.append(_FOR_A_REPOSITORY[key])
-    made: Schema = {"description": " ".join(words), **KINDS[key].schema}
-    if key not in _OF_THE_MACHINE:
-        made["default"] = as_written(key, getattr(Settings(), key))
-    return made
+    default = as_written(key, getattr(Settings(), key))
+    return {"description": " ".join(words), **KINDS[key].schema, "default": default}

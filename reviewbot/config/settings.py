@@ -28,13 +28,10 @@ DEFAULT_PLAN_ABOVE = 400
 DEFAULT_FAN_OUT = 48
 DEFAULT_INLINE = 10
 """Comments at lines. More of them hide each other, and the body of the review has every finding anyway."""
-LEAST_CONCURRENCY = 4
-"""Tasks mostly wait for programs or for a network, so that a small machine gains from a few at once as well."""
-
-
-def default_concurrency() -> int:
-    """How many tasks run at once where nobody says otherwise."""
-    return max(LEAST_CONCURRENCY, os.cpu_count() or 1)
+MIN_TASKS = 4
+"""Tasks of analyzers at once, at least: they mostly wait for programs, so that a small machine gains from a few."""
+MODEL_CALLS = 16
+"""Calls of a model in flight. A review waits for its longest chain of calls then; a rate limit lowers the number."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,8 @@ class Settings:
     """Seconds for the whole review."""
     max_findings: int = DEFAULT_MAX_FINDINGS
     """Findings shown; the others are counted."""
-    concurrency: int = field(default_factory=default_concurrency)
-    """Tasks at once."""
+    concurrency: int | None = None
+    """Tasks at once, and calls of a model in flight; None: as `tasks_at_once` and `calls_in_flight` say."""
     ignore: tuple[str, ...] = ()
     """Globs of files not to review; the report counts them."""
     paths: tuple[str, ...] = ()
@@ -126,3 +123,13 @@ class Settings:
     """Whether a published review has a check run beside it."""
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each setting comes from: "default", ".reviewbot.toml", the user's file, the variable's or flag's name."""
+
+    @property
+    def tasks_at_once(self) -> int:
+        """Tasks of analyzers; by default one for each processor."""
+        return self.concurrency or max(MIN_TASKS, os.cpu_count() or 1)
+
+    @property
+    def calls_in_flight(self) -> int:
+        """Calls of a model, at most."""
+        return self.concurrency or MODEL_CALLS

@@ -277,7 +277,7 @@ KINDS: Mapping[str, Kind] = {
     "min_confidence": Number(0, 100, optional=True),
     "deadline_s": Number(1, 86_400),
     "max_findings": Number(1, 1_000),
-    "concurrency": Number(1, 256),
+    "concurrency": Number(1, 256, optional=True),
     "ignore": Globs(),
     "paths": Globs(),
     "workers": Names(),

@@ -136,7 +136,7 @@ def setup(
         clock=clock,
         trace=trace,
         run_id=_identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor))),
-        concurrency=settings.concurrency + parts.ahead,
+        concurrency=parts.tasks_at_once,
         deadline_s=settings.deadline_s,
         fan_out=parts.fan_out,
         suppressor=suppression.suppressor,

@@ -80,9 +80,8 @@ class Parts:
     close: Callable[[], Awaitable[None]]
     preview: MakePreview
     """Asks no model."""
+    tasks_at_once: int
     fan_out: int | None = None
-    ahead: int = 0
-    """Tasks that may be prepared while all calls of models are taken."""
 
     def given(self, joint: tuple[JointRow, ...]) -> Given:
         """What a replay has to know of it."""
@@ -106,6 +105,7 @@ def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
         synthesizer=RuledSynthesizer(ground.rules, engine.name, ground.notes),
         close=_nothing,
         preview=_preview_of(planner),
+        tasks_at_once=settings.tasks_at_once,
     )
 
 
@@ -157,9 +157,9 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
         synthesizer=synthesizer,
         close=_both(head.close, line.close),
         preview=preview,
+        # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.
+        tasks_at_once=settings.calls_in_flight + settings.calls_in_flight // 4,
         fan_out=settings.fan_out,
-        # Few, since the time of a task runs while it waits for its call.
-        ahead=settings.concurrency // 4,
     )
 
 
@@ -176,6 +176,7 @@ def baseline_parts(settings: Settings, ground: Ground) -> Parts:
         synthesizer=RuledSynthesizer(rules, NAME, ground.notes, NotedBooks(line.books, ground.around.trace)),
         close=line.close,
         preview=_preview_of(planner),
+        tasks_at_once=settings.tasks_at_once,
     )
 
 

@@ -117,7 +117,7 @@ def line_to(settings: Settings, around: Around) -> Line:
         recorder=around.trace,
         models=models,
         prices=prices,
-        retry=RetryPolicy(concurrency=settings.concurrency),
+        retry=RetryPolicy(concurrency=settings.calls_in_flight),
         rate_limiter=_rate_limiter(settings, around, access.base_url or access.provider),
         origin=access.base_url or access.provider,
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Semaphore
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +22,7 @@ from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Clock, ModelReply, ModelRequest, OfferedTool
 from reviewbot.prices import default_models
-from tests.messages_api import MessagesApi, failed, held, said
+from tests.messages_api import MessagesApi, Scripted, failed, held, said
 
 if TYPE_CHECKING:
     from llmock.pytest_plugin import LLMock
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 READ = OfferedTool(
     "read_file", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 )
+
+ANSWER_S = 0.005
+"""Of a provider that takes few requests at a time: long enough that they overlap."""
 
 FIRST_WAIT_S = 0.1
 """Short, and long beside what a busy machine adds: the waits must be seen to grow."""
@@ -132,6 +137,31 @@ def test_many_requests_into_a_tight_limit_all_arrive(far: LLMock, a_request: Req
     replies = ask(far.base_url("anthropic"), trace, *(a_request(f"question {n}") for n in range(6)))
     assert [type(reply) for reply in replies] == [ModelReply] * 6
     far.assert_resilient(strict=True)
+
+
+class Narrow:
+    """Answers so many requests at a time and refuses the others for their rate."""
+
+    def __init__(self, places: int) -> None:
+        self._places = Semaphore(places)
+        self.refused = 0
+
+    def __call__(self, _body: object) -> Scripted:
+        if not self._places.acquire(blocking=False):
+            self.refused += 1
+            return failed(429, "rate_limit_error", retry_after_ms="20")
+        sleep(ANSWER_S)
+        self._places.release()
+        return said("yes")
+
+
+def test_the_calls_in_flight_adapt_to_a_provider_that_takes_few_at_a_time(
+    messages_api: MessagesApi, a_request: Request, trace: Any
+) -> None:
+    messages_api.otherwise = narrow = Narrow(5)
+    replies = ask(messages_api.url, trace, *(a_request(f"question {n}") for n in range(24)))
+    assert [type(reply) for reply in replies] == [ModelReply] * 24
+    assert 0 < narrow.refused < 24
 
 
 def test_a_wish_to_wait_for_an_hour_ends_the_call_at_once(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields
@@ -41,22 +42,26 @@ def test_without_any_source_the_defaults_hold() -> None:
 
 
 def test_the_defaults_are_the_documented_ones() -> None:
-    settings = Settings(concurrency=4)
-
-    assert settings == Settings(
+    assert Settings() == Settings(
         engine=None,
         fail_on=None,
         min_confidence=None,
         deadline_s=600,
         max_findings=25,
-        concurrency=4,
+        concurrency=None,
         ignore=(),
         paths=(),
         workers=(),
         allow_partial=False,
         chunk_lines=400,
     )
-    assert Settings().concurrency >= 4
+
+
+def test_models_are_asked_sixteen_times_at_once_and_analyzers_run_one_to_a_processor() -> None:
+    default, given = Settings(), Settings(concurrency=3)
+
+    assert (default.calls_in_flight, default.tasks_at_once) == (16, max(4, os.cpu_count() or 1))
+    assert (given.calls_in_flight, given.tasks_at_once) == (3, 3)
 
 
 def test_every_setting_has_a_kind_and_every_kind_a_setting() -> None:

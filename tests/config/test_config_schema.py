@@ -108,7 +108,7 @@ def test_the_defaults_fit_and_are_the_settings() -> None:
 
     assert accepts(defaults)
     assert load_settings(None, {}, {}, user_text=_toml(defaults)) == Settings()
-    assert set(KINDS) - set(defaults) == {"concurrency"}
+    assert set(KINDS) == set(defaults)
 
 
 def test_every_setting_says_what_it_means_and_whether_a_repository_may_set_it() -> None:

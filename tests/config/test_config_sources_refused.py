@@ -103,7 +103,7 @@ def test_the_last_source_that_says_something_wins_and_is_named(
 
 @pytest.mark.parametrize("low", [1, 10])
 def test_the_ends_of_a_range_belong_to_it(low: int) -> None:
-    key, high = {1: ("concurrency", 256), 10: ("chunk_lines", 10_000)}[low]
+    key, high = {1: ("max_findings", 1_000), 10: ("chunk_lines", 10_000)}[low]
 
     for text in (str(low), str(high)):
         assert getattr(load_settings(None, {f"REVIEWBOT_{key.upper()}": text}, {}), key) == int(text)
