@@ -70,6 +70,7 @@ class Snapshot(Protocol):
         """The commits that last touched lines `first` to `last` of the old side, newest first; none without history."""
 
 
+@runtime_checkable
 class RepositorySnapshot(Snapshot, Protocol):
     """A snapshot that may have the whole tree of the head at hand."""
 

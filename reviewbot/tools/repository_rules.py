@@ -5,20 +5,22 @@ Its configuration is data: which rules, and a few numbers. Ruff itself reads non
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
+from reviewbot.tools.kept_rules import KeptRules
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
 from reviewbot.tools.reports import gap, message_of, quote_of, report
 from reviewbot.tools.ruff_config import find_config, parse_config
 from reviewbot.tools.ruff_fixes import replacement_of
+from reviewbot.tools.ruff_pins import find_pin, version_of
 from reviewbot.tools.ruff_run import RuffRunner
 from reviewbot.tools.ruff_selection import SELECTOR, Selection, prefixes, select
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
     from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.ruff_config import RuffConfig
+    from reviewbot.tools.ruff_pins import Version
     from reviewbot.tools.ruff_run import Report, RuffAnswer
 
 SELECTED_CONFIDENCE = 86
@@ -37,9 +40,6 @@ SELECTED_CONFIDENCE = 86
 
 UNSURE_CONFIDENCE = 60
 """They do not keep the rule themselves, wave it aside on this line, or set it in a file that is not read."""
-
-_NOT_KEPT = 3
-"""So many places in the old side of the same file, and nobody enforces the rule."""
 
 _ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 _CONFIGS_HELD = 8
@@ -66,6 +66,8 @@ class _Asked(NamedTuple):
 
     selection: Selection
     runner: RuffRunner | None
+    sure: bool = False
+    """The repository pins a ruff that tells the same rules in the same way."""
 
 
 class RepositoryRules:
@@ -87,7 +89,8 @@ class RepositoryRules:
         self._limits = limits or Limits()
         self._reader = reader or PythonReader()
         self._parse = lru_cache(_CONFIGS_HELD)(parse_config)
-        self._rules: SharedRuns[frozenset[str]] = SharedRuns(1)
+        self._kept = KeptRules()
+        self._rules: SharedRuns[dict[str, Version]] = SharedRuns(1)
         self._asked: SharedRuns[_Asked] = SharedRuns(_CONFIGS_HELD)
 
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
@@ -95,11 +98,11 @@ class RepositoryRules:
         path = file.path
         silent = ToolRun(tool=self.name, version="not run", duration_ms=0)
         shown = {line.number: line for lines in new_side(file) for line in lines}
-        config = await asyncio.to_thread(find_config, snapshot, path, self._parse) if shown else None
+        config = await in_thread(lambda: find_config(snapshot, path, self._parse)) if shown else None
         if config is None:
             return report(path, silent, ())
         try:
-            asked = await self._asked.get(digest(config.label, config.text), lambda: self._understood(config))
+            asked = await self._asked.get(digest(config.label, config.text), lambda: self._understood(config, snapshot))
             codes = asked.selection.codes_for(path) - (
                 _NOT_IN_PACKAGES if path.endswith("__init__.py") else frozenset()
             )
@@ -107,11 +110,13 @@ class RepositoryRules:
                 return report(path, silent, ())
             answer = await asked.runner.read(file)
             found = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
-            kept = await _not_kept(asked.runner, file) if found else frozenset()
+            doubted = await self._doubted(asked.runner, asked, file, snapshot) if found else frozenset()
         except ProgramError as error:
             failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
             return report(path, failed, (), gap(path, self.name, error.reason, str(error)))
-        candidates = [c for one in found if (c := self._candidate(path, one, asked.selection, kept, shown)) is not None]
+        candidates = [
+            c for one in found if (c := self._candidate(path, one, asked.selection, doubted, shown)) is not None
+        ]
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -121,36 +126,50 @@ class RepositoryRules:
         )
         return report(path, run, candidates, self._missed(path, answer))
 
-    async def _understood(self, config: RuffConfig) -> _Asked:
+    async def _understood(self, config: RuffConfig, snapshot: Snapshot) -> _Asked:
         """A configuration and ruff with what it selects. Ruff is asked once for the rules that it has."""
-        known = await self._rules.get("ruff", self._ask)
+        since = await self._rules.get("ruff", self._ask)
+        pin = await in_thread(lambda: find_pin(snapshot, config))
+        known = {code for code, version in since.items() if pin is None or not pin.is_before(version)}
         selection = select(config, known - self._taken - _NOT_OURS)
         if not selection.codes:
             return _Asked(selection, None)
         runner = RuffRunner(selection.codes, self._program, self._limits, self._reader, selection.options)
-        return _Asked(selection, runner)
+        bundled = max(since.values())
+        return _Asked(selection, runner, sure=pin is not None and pin.is_like(bundled))
 
-    async def _ask(self) -> frozenset[str]:
-        """The stable rules of the installed ruff."""
+    async def _doubted(
+        self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
+    ) -> Collection[str]:
+        """The rules that the repository may not keep, or not in the way in which this ruff tells them."""
+        kept = await self._kept.broken(runner, asked.selection, file, snapshot)
+        return kept.broken if kept.shown or asked.sure else asked.selection.codes
+
+    async def _ask(self) -> dict[str, Version]:
+        """The stable rules of the installed ruff, each with the version that brought it."""
         if self._program is None:
             raise ProgramError("missing_program", "ruff is not installed")
         finished = await run_program(self._program, ("rule", "--all", "--output-format=json"), {}, limits=self._limits)
         try:
-            stable = [rule["code"] for rule in json.loads(finished.stdout) if "Stable" in rule["status"]]
-            return frozenset(code for code in stable if isinstance(code, str) and SELECTOR.fullmatch(code))
+            stable = [rule for rule in json.loads(finished.stdout) if "Stable" in rule["status"]]
+            return {
+                rule["code"]: version_of(rule["status"]["Stable"]["since"])
+                for rule in stable
+                if SELECTOR.fullmatch(rule["code"])
+            }
         except (ValueError, LookupError, TypeError, RecursionError):
             message = "ruff gave a list of rules that cannot be read"
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
     def _candidate(
-        self, path: str, found: Report, selection: Selection, not_kept: frozenset[str], shown: Mapping[int, Line]
+        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, Line]
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
         numbers = range(found.first, found.last + 1) if found.last - found.first <= _LONGEST_REPORT else (found.first,)
         line = next((shown[number] for number in numbers if number in shown and shown[number].added), None)
         if line is None:
             return None
-        unsure = selection.inherits or found.code in not_kept or _WAVED.search(line.text)
+        unsure = selection.inherits or found.code in doubted or _WAVED.search(line.text)
         return Candidate(
             severity="info",
             path=path,
@@ -170,12 +189,6 @@ class RepositoryRules:
             return None
         why = "the file does not parse" if answer.syntax is not None else f"{answer.unread} hunks do not parse"
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
-
-
-async def _not_kept(runner: RuffRunner, file: ChangedFile) -> frozenset[str]:
-    """The rules that the file did not keep before the change either."""
-    counts = await runner.counts_before(file)
-    return frozenset(code for code, times in counts.items() if times >= _NOT_KEPT)
 
 
 def _is_tellable(found: Report) -> bool:

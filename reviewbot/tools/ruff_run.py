@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,7 +18,7 @@ from reviewbot.tools.memo import FileRuns, SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import ParsedFile, PythonReader
 from reviewbot.tools.ruff_fixes import edits_of
-from reviewbot.tools.sources import LARGEST_FILE, whole_source, whole_text
+from reviewbot.tools.sources import whole_source, whole_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -131,12 +130,11 @@ class RuffRunner:
         """The trees of the same file."""
         return await self._reader.read(file)
 
-    async def counts_before(self, file: ChangedFile) -> Counter[str]:
-        """How often each rule speaks in the old side; nothing of one that is too large. Raises ProgramError."""
-        if file.base is None or len(file.base) > LARGEST_FILE:
-            return Counter()
-        (reports,), _ = await self._run([whole_text(file.base)], _suffix(file))
-        return Counter(report.code for report in reports)
+    async def unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        """The rules that speak in each of some whole files where no suppression silences them. Raises ProgramError."""
+        sources = [whole_text(text) for text in texts]
+        found, _ = await self._run(sources, ".py", tuple(flag for flag in self._flags if flag != "--ignore-noqa"))
+        return [frozenset(report.code for report in reports) for reports in found]
 
     async def _read(self, file: ChangedFile) -> RuffAnswer:
         """Read the whole file where it is at hand and parses, the hunks where not."""
@@ -160,11 +158,13 @@ class RuffRunner:
         kept = tuple(report for report in every if report.code != SYNTAX)
         return RuffAnswer(kept, syntax, len(sources), unread, program.version, program.limits, spent + more)
 
-    async def _run(self, sources: Sequence[Source], suffix: str) -> tuple[list[list[Report]], int]:
+    async def _run(
+        self, sources: Sequence[Source], suffix: str, flags: tuple[str, ...] = ()
+    ) -> tuple[list[list[Report]], int]:
         """The reports of each source, in the order of its lines, and the milliseconds that it took."""
         named = {f"f{index}{suffix}": source for index, source in enumerate(sources)}
         texts = {name: source.text for name, source in named.items()}
-        arguments = (*self._flags, f"--select={','.join(self._codes)}")
+        arguments = (*(flags or self._flags), f"--select={','.join(self._codes)}")
         finished = await run_program(self._found(), arguments, texts, limits=self._limits)
         if _UNREAD in finished.stderr:
             raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)

@@ -17,7 +17,7 @@ from reviewbot.tools.ruff_run import find_ruff
 from reviewbot.tools.rules import packaged_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from reviewbot.contracts import FileChange
     from reviewbot.ports import Commit, Occurrence, ToolReport
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 TAKEN = frozenset(packaged_rules("ruff_rules").rules)
 LONG = 'GREETING = "a line that is far longer than forty characters"'
 SHORT = '[tool.ruff]\nline-length = 40\n[tool.ruff.lint]\nselect = ["E501"]\n'
+LOCK = '[[package]]\nname = "ruff"\nversion = "0.17.6"\n'
+"""The repository runs the ruff that this one is."""
+
 CANARY = "CANARY-7c1d20"
 TRAPS = Path(__file__).parents[1] / "hostile" / "linter_traps"
 
@@ -59,7 +62,7 @@ def told(file_of: Callable[..., FileChange]) -> Callable[..., ToolReport]:
         names = {
             name.replace("__", "/").replace("_toml", ".toml").replace("_py", ".py"): t for name, t in before.items()
         }
-        snapshot = Files(names, {path: f"{text}\n"} if whole else {})
+        snapshot = Files({"uv.lock": LOCK, **names}, {path: f"{text}\n"} if whole else {})
         used = tool or RepositoryRules(TAKEN, find_ruff())
         answer: ToolReport = asyncio.run(used.run(changed_file([file_of(text, path=path)], snapshot), snapshot))
         return answer
@@ -136,14 +139,101 @@ def test_per_file_ignores_and_excluded_folders_are_kept(told: Callable[..., Tool
 
 
 def test_a_rule_that_the_file_did_not_keep_before_is_told_below_the_threshold(told: Callable[..., ToolReport]) -> None:
-    twice, thrice = (f"{LONG}\n" * times for times in (2, 3))
+    before = (f"{LONG}\n", f"{LONG}  # noqa: E501\n", f"{LONG}  # noqa: D100\n")
 
-    assert [c.confidence for c in told(LONG, pyproject_toml=SHORT, src__app_py=twice).candidates] == [
-        SELECTED_CONFIDENCE
+    told_of = [told(LONG, pyproject_toml=SHORT, src__app_py=text).candidates for text in before]
+
+    assert [c.confidence for each in told_of for c in each] == [
+        UNSURE_CONFIDENCE,
+        SELECTED_CONFIDENCE,
+        UNSURE_CONFIDENCE,
     ]
-    assert [c.confidence for c in told(LONG, pyproject_toml=SHORT, src__app_py=thrice).candidates] == [
-        UNSURE_CONFIDENCE
-    ]
+
+
+class Tree(Files):
+    """The same with the whole tree of the head at hand."""
+
+    def files(self) -> tuple[str, ...] | None:
+        return tuple(sorted({*self.before, *self.after}))
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        raise NotImplementedError
+
+
+def told_among(file_of: Callable[..., FileChange], path: str, *configs: str, **others: str) -> list[int]:
+    """The confidence of one finding in a file among others of the base side; ruff is pinned nowhere."""
+    names = {name.replace("__", "/") + ".py": f"{text}\n" for name, text in others.items()}
+    tree = Tree({"pyproject.toml": SHORT + "".join(configs), **names}, {path: f"{LONG}\n"})
+    file = changed_file([file_of(LONG, path=path)], tree)
+    return [c.confidence for c in asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(file, tree)).candidates]
+
+
+KEEPS = {f"src__kept{number}": "x = 1" for number in range(40)}
+
+
+def test_a_rule_that_other_files_keep_is_the_repositorys_own(file_of: Callable[..., FileChange]) -> None:
+    assert told_among(file_of, "src/app.py", **KEEPS) == [SELECTED_CONFIDENCE]
+    suppressed = {**KEEPS, "src__kept0": f"{LONG}  # noqa: E501"}
+    assert told_among(file_of, "src/app.py", **suppressed) == [SELECTED_CONFIDENCE]
+
+
+def test_a_rule_that_other_files_break_is_nobodys_choice(file_of: Callable[..., FileChange]) -> None:
+    assert told_among(file_of, "src/app.py", **{**KEEPS, "src__kept0": LONG}) == [UNSURE_CONFIDENCE]
+
+
+LAX = """# x = 1
+print('a')
+y = '%s' % x
+y = dict()
+z = x if x == None else {key: value for key, value in y.items()}
+"""
+
+
+def test_where_many_rules_are_broken_none_is_kept(file_of: Callable[..., FileChange]) -> None:
+    config = SHORT.replace('"E501"', '"E501", "ERA001", "T201", "Q000", "UP031", "C408", "C416"')
+
+    def told(other: str) -> list[int]:
+        tree = Tree({"pyproject.toml": config}, {"src/app.py": f"{LONG}\n"})
+        tree.before |= {f"src/a{number}.py": other for number in range(4)}
+        report = RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(LONG)], tree), tree)
+        return [found.confidence for found in asyncio.run(report).candidates]
+
+    assert told("".join(LAX.splitlines(keepends=True)[:3])) == [SELECTED_CONFIDENCE]
+    assert told(LAX) == [UNSURE_CONFIDENCE]
+
+
+def test_files_of_another_kind_show_nothing_of_a_rule(file_of: Callable[..., FileChange]) -> None:
+    others = {**KEEPS, "tools__build": LONG, "src__test_app": LONG, "src__data": "x" * 200_001}
+
+    assert told_among(file_of, "src/app.py", **others) == [SELECTED_CONFIDENCE]
+    assert told_among(file_of, "app.py", **{f"a{number}": LONG for number in range(4)}) == [UNSURE_CONFIDENCE]
+
+
+def test_a_rule_that_is_off_for_other_files_is_not_broken_there(file_of: Callable[..., FileChange]) -> None:
+    ignored = '[tool.ruff.lint.per-file-ignores]\n"src/kept*.py" = ["E501"]\n'
+
+    assert told_among(file_of, "src/app.py", ignored, **dict.fromkeys(KEEPS, LONG)) == [SELECTED_CONFIDENCE]
+
+
+def test_two_other_files_show_nothing(file_of: Callable[..., FileChange]) -> None:
+    assert told_among(file_of, "src/app.py", src__a="x = 1", src__b="x = 1") == [UNSURE_CONFIDENCE]
+
+
+def test_a_rule_that_came_after_the_pinned_version_is_not_the_repositorys(told: Callable[..., ToolReport]) -> None:
+    config = '[tool.ruff.lint]\nselect = ["ISC"]\n'
+    text = 'x = ["a", "b" "c"]'
+
+    def pinned(version: str) -> list[tuple[str, int]]:
+        lock = LOCK.replace("0.17.6", version)
+        return [(c.rule, c.confidence) for c in told(text, pyproject_toml=config, **{"uv.lock": lock}).candidates]
+
+    assert pinned("0.17.6") == [("ISC001", SELECTED_CONFIDENCE), ("ISC004", SELECTED_CONFIDENCE)]
+    assert pinned("0.16.0") == [("ISC001", UNSURE_CONFIDENCE), ("ISC004", UNSURE_CONFIDENCE)]
+    assert pinned("0.15.2") == [("ISC001", UNSURE_CONFIDENCE)]
+
+
+def test_without_a_pin_and_without_other_files_nothing_is_sure(told: Callable[..., ToolReport]) -> None:
+    assert [c.confidence for c in told(LONG, pyproject_toml=SHORT, **{"uv.lock": ""}).candidates] == [UNSURE_CONFIDENCE]
 
 
 def test_an_old_side_that_is_too_large_says_nothing_about_the_rule(told: Callable[..., ToolReport]) -> None:
@@ -227,7 +317,9 @@ def test_the_same_configuration_is_understood_once(
     file_of: Callable[..., FileChange], fake_ruff: Callable[[str], Path], tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    known = json.dumps([{"code": "E501", "status": {"Stable": {}}}, {"code": "X1", "status": {"Preview": {}}}])
+    known = json.dumps(
+        [{"code": "E501", "status": {"Stable": {"since": "v0.0.9"}}}, {"code": "X1", "status": {"Preview": {}}}]
+    )
     program = fake_ruff(
         f"open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))\n"
         f"print({known!r} if sys.argv[1] == 'rule' else '[]')"
