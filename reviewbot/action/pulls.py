@@ -1,4 +1,8 @@
-"""The pull request of a run: reviewed from the API's own data, and told of it. The checkout is never looked at."""
+"""The pull request of a run: reviewed from the API's own data, and told of it.
+
+Of a checkout no file is looked at, but git's objects: a file that the API lists need not be fetched where its hash is
+there.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +55,7 @@ class ActionPulls:
         environ = self._inputs.environment(os.environ)
         sdk = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
         terms = pulls.Terms(
-            given=wiring.Given(environ=environ, sdk=sdk),
+            given=wiring.Given(environ=environ, sdk=sdk, checkout=self._runner.workspace),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.mode == "review",
         )

@@ -6,7 +6,9 @@ import argparse
 import os
 import sys
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.adapters.github.access import Access, find_access, web_host_of
@@ -63,7 +65,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         office = _office(access, journal, closing, clock)
         terms = Terms(
             flags=flags_of(arguments),
-            given=given_of(arguments, sdk),
+            given=replace(given_of(arguments, sdk), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             to_post=arguments.post,

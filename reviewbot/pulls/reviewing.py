@@ -65,7 +65,7 @@ def prepare(office: Office, ref: PullRef, terms: Terms, closing: ExitStack) -> P
     """Read the pull request; settings, cards and conventions come from its base side. Blocking; raises as `review`."""
     office.client.within(READING_S)
     pull = found_again(office, ref)
-    subject = from_pull(office.client, pull, closing)
+    subject = from_pull(office.client, pull, closing, terms.given.environ, terms.given.checkout)
     read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)

@@ -7,6 +7,8 @@ from reviewbot.output.facts import counted
 from reviewbot.output.text import short_line
 from reviewbot.ports import Snapshot
 
+NO_TREE = "the whole repository could not be looked through, only single files of it"
+
 MAX_NAMES = 3
 """Files that are named; the others are counted."""
 
@@ -21,6 +23,10 @@ def unread(snapshot: Snapshot) -> tuple[str, ...]:
     if snapshot.failures:
         since = f"GitHub gave no more files from some point on{_which(snapshot.missed)}"
         notes.append(f"{since}: {_why(snapshot.failures[0])}")
+    if snapshot.tree_gap:
+        notes.append(f"{NO_TREE}: {_why(snapshot.tree_gap)}")
+    if snapshot.absent:
+        notes.append(f"these files of the head could not be had, and were not searched{_which(snapshot.absent)}")
     if snapshot.deaf:
         notes.append(f"what reviewers wrote of these files before is not known: {_why(snapshot.deaf)}")
     return tuple(notes)

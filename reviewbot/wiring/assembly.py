@@ -64,6 +64,8 @@ class Given:
     """The models' SDK, where it is being loaded already."""
     rates: MakeRateLimiter | None = None
     """The rate of calls, where other processes share it."""
+    checkout: Path | None = None
+    """A folder whose git objects may save fetching the files of a pull request."""
     baseline: bool = False
     """One request with the whole change in place of a review."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.change import read_change
@@ -11,10 +14,20 @@ from reviewbot.adapters.github.snapshot import GithubSnapshot
 from reviewbot.config.load import FILE_NAME
 from reviewbot.host import PullRequest
 from reviewbot.wiring.subjects import Subject
+from reviewbot.wiring.trees import Places
 
 
-def from_pull(client: GithubClient | Access, pull: PullRequest, closing: ExitStack) -> Subject:
+def from_pull(
+    client: GithubClient | Access,
+    pull: PullRequest,
+    closing: ExitStack,
+    environ: Mapping[str, str] | None = None,
+    checkout: Path | None = None,
+) -> Subject:
     """A pull request at the head that `pull` names; nothing of it is checked out.
+
+    `environ` says where files of the repository are kept on this machine, `checkout` is a folder whose git objects may
+    save fetching some of them.
 
     A client that is handed in stays its owner's; for an access one is made, which lives until `closing` ends.
     Blocking: several requests, and later one for each file that is looked into. Raises HostError and its kinds, and
@@ -23,7 +36,9 @@ def from_pull(client: GithubClient | Access, pull: PullRequest, closing: ExitSta
     if isinstance(client, Access):
         client = closing.enter_context(GithubClient(client))
     hosted = read_change(client, pull)
-    snapshot = GithubSnapshot(client, pull, merge_base=hosted.merge_base, change=hosted.change)
+    places = Places(environ or {}, checkout, closing)
+    place = partial(places.open, client.access.api_url, pull.repository_id)
+    snapshot = GithubSnapshot(client, pull, merge_base=hosted.merge_base, change=hosted.change, place=place)
     notes = [*hosted.notes]
     if snapshot.base_file(FILE_NAME) is not None and snapshot.organisation_settings_used:
         notes.append(f"{FILE_NAME} is that of the owner's .github repository; this one has none")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.adapters.tree.folder import MAX_FILE_BYTES
-from reviewbot.adapters.tree.search import MAX_LINE, SKIPPED, Caps, FolderText
+from reviewbot.adapters.tree.search import SKIPPED, Caps, FolderText
+from reviewbot.context.word_search import MAX_LINE
 from reviewbot.diff.parse import parse_diff
 from reviewbot.ports import Occurrence
 

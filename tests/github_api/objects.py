@@ -102,3 +102,9 @@ def tree(folder: Path, name: str, *, recursive: bool) -> list[dict[str, object]]
         entry: dict[str, object] = {"path": path.decode("utf-8", "replace"), "mode": mode, "type": kind, "sha": sha}
         found.append(entry | ({"size": int(size)} if kind == "blob" else {}))
     return found
+
+
+@lru_cache(maxsize=16)
+def archive(folder: Path, sha: str) -> bytes:
+    """A commit as GitHub packs it: attributes of the commit decide what is in it."""
+    return git(folder, "archive", "--format=tar.gz", f"--prefix=owner-repo-{sha[:7]}/", sha)

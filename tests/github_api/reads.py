@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.github_api import objects
 from tests.github_api.refusals import not_found, too_large
@@ -12,6 +13,7 @@ from tests.github_api.state import Account, Json, Pull, Repository
 
 _CODE = ("contents", "read")
 _PULLS = ("pull_requests", "read")
+_PERMISSION = "AAAA" * 5
 
 
 @route("GET", "/user")
@@ -73,6 +75,26 @@ def tree(call: Call) -> Reply:
         return not_found()
     entries = objects.tree(folder, name, recursive="recursive" in call.query)
     return Reply(200, {"sha": name, "tree": entries, "truncated": False})
+
+
+@route("GET", "/repos/{owner}/{repo}/tarball/{sha}", needs=_CODE)
+def tarball(call: Call) -> Reply:
+    """https://docs.github.com/en/rest/repos/contents#download-a-repository-archive-tar: a redirect."""
+    found, sha = call.repository(), call.parts["sha"]
+    if objects.kind_of(found.folder, sha) != "commit":
+        return not_found()
+    api = urlsplit(call.state.base_url)
+    place = f"{api.scheme}://{api.netloc}/_codeload/{found.name}/legacy.tar.gz/{sha}?token={_PERMISSION}"
+    return Reply(302, None, {"location": place})
+
+
+@route("GET", "/_codeload/{owner}/{repo}/legacy.tar.gz/{sha}", anonymous=True)
+def archive(call: Call) -> Reply:
+    """What GitHub's other host gives to whoever has the address."""
+    found = call.state.repositories.get(f"{call.parts['owner']}/{call.parts['repo']}".lower())
+    if found is None or call.query.get("token") != _PERMISSION:
+        return not_found()
+    return Reply(200, objects.archive(found.folder, call.parts["sha"]), {"content-type": "application/x-gzip"})
 
 
 @route("GET", "/repos/{owner}/{repo}/git/blobs/{sha}", needs=_CODE)

@@ -98,18 +98,22 @@ class Route:
     pattern: re.Pattern[str]
     handler: Handler
     needs: tuple[str, str] | None
+    anonymous: bool = False
+    """No token is asked for, and none must come."""
 
 
 ROUTES: list[Route] = []
 """All routes, in the order in which they are looked at."""
 
 
-def route(method: str, template: str, *, needs: tuple[str, str] | None = None) -> Callable[[Handler], Handler]:
+def route(
+    method: str, template: str, *, needs: tuple[str, str] | None = None, anonymous: bool = False
+) -> Callable[[Handler], Handler]:
     """Put a handler into the table. `needs`: the permission without which GitHub answers 403, and its level."""
 
     def enter(handler: Handler) -> Handler:
         pattern = re.sub(r"\{(\w+)\}", lambda match: f"(?P<{match[1]}>{_segment(match[1])})", template)
-        ROUTES.append(Route(method, template, re.compile(pattern), handler, needs))
+        ROUTES.append(Route(method, template, re.compile(pattern), handler, needs, anonymous))
         return handler
 
     return enter

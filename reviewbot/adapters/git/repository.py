@@ -158,6 +158,10 @@ class GitRepository:
         """The bytes of a text file of a commit, or of the index for None; None as `blob` says."""
         return self._content(self._staged_tree if sha is None else self._objects.tree_of(_checked(sha)), path)
 
+    def read_object(self, sha: str) -> bytes | None:
+        """The bytes of a file by its own hash; None where it is not here, or too large. Nothing is fetched for it."""
+        return self._objects.read(_checked(sha), "blob", MAX_FILE_BYTES)
+
     def search(self, sha: str | None, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines with a word in the text files of a commit, or of the index for None; None as `search_tree` says."""
         tree = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.word_search import MAX_LINE, is_word, whole_word
 from reviewbot.diff.names import exact, label
 from reviewbot.errors import InputError
 from reviewbot.ports import Commit, Occurrence
@@ -26,10 +27,6 @@ MAX_BLAME_BYTES = 2 * 2**20
 MAX_BLAME_LINES = 400
 """Of one question; the time that git takes hardly depends on it."""
 
-MAX_WORD = 200
-MAX_LINE = 2_000
-"""Characters of a line that are handed on."""
-
 _MAX_SUBJECT = 200
 _SHA = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) [0-9]+ [0-9]+")
 _ZONE = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
@@ -42,7 +39,7 @@ def search_tree(
 
     Neither attributes nor a configuration of the reviewed files is in force in the private git directory.
     """
-    if not word.isidentifier() or len(word) > MAX_WORD or limit < 1:
+    if not is_word(word) or limit < 1:
         return ()
     options = ("-n", "-z", "-w", "-F", "-I", "--no-color", "--no-textconv", "--no-recurse-submodules")
     try:
@@ -52,7 +49,7 @@ def search_tree(
     if not found.cut and (found.code not in (0, 1) or found.errors):
         return None  # a missing object: a partial clone
     seen: list[Occurrence] = []
-    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")  # git's idea of a word knows ASCII alone
+    whole = whole_word(word)  # git's idea of a word knows ASCII alone
     for occurrence in _occurrences(found.output, len(tree) + 1):
         if whole.search(occurrence.text):
             seen.append(occurrence)

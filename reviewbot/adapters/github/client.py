@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from github import Auth
 from github.Requester import HTTPSRequestsConnectionClass, Requester
@@ -22,7 +22,7 @@ from reviewbot import __version__
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.faults import GRAPHQL, Failed, fault, graphql_fault
 from reviewbot.adapters.github.limits import DEADLINE_S, Again, Clock, Left, Patience, SystemClock
-from reviewbot.adapters.github.transport import BrokenError, Call, Raw, Session, origin_of
+from reviewbot.adapters.github.transport import MOVED, BrokenError, Call, Raw, Session, origin_of
 from reviewbot.errors import HostError, HostUnknownError
 
 JSON = Any
@@ -121,12 +121,24 @@ class GithubClient:
         and any other error that it was not; after a HostLimitError it is the caller who waits (see `wait`). `path` is
         our own, its parts checked and quoted.
         """
-        if not _PATH.fullmatch(path) or "/../" in f"{path}/" or "/./" in f"{path}/":
-            raise HostError(f"no path of GitHub's API: {path[:100]!r}")
+        _check_path(path)
         again = method in REPEATABLE if repeatable is None else repeatable
         asked = _Asked(method, path, dict(query or {}), body, accept or ACCEPT)
         raw = self._patience.carry_out(lambda: self._once(asked, repeatable=again))
         return Answer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
+
+    def redirection(self, path: str) -> str:
+        """Where GitHub sends whoever asks for `path`, without going there. Raises HostError and its kinds."""
+        _check_path(path)
+        asked = _Asked("GET", path, {}, None, ACCEPT)
+        raw = self._patience.carry_out(lambda: self._once(asked, repeatable=True, follow=False))
+        if raw.status not in MOVED:
+            raise HostError(f"GitHub answers {asked.about} with {raw.status} and not with another address")
+        return urljoin(self.access.api_url, raw.headers.get("location", ""))
+
+    def left_s(self) -> float:
+        """Seconds until the deadline; below zero after it."""
+        return self._patience.left_s()
 
     def pages(self, path: str, *, query: Mapping[str, str | int] | None = None) -> Iterator[JSON]:
         """Yield the data of each page of a list, by the links to the next one, which stay on this host."""
@@ -165,9 +177,9 @@ class GithubClient:
 
         return self._patience.carry_out(once)
 
-    def _once(self, asked: _Asked, *, repeatable: bool) -> Raw:
+    def _once(self, asked: _Asked, *, repeatable: bool, follow: bool = True) -> Raw:
         """One try. Raises Again where another one may fare better, else HostError and its kinds."""
-        call = Call(self._session, self._patience.left_s)
+        call = Call(self._session, self._patience.left_s, follow=follow)
         try:
             self._requester.requestJson(
                 asked.method,
@@ -182,6 +194,8 @@ class GithubClient:
         raw = cast("Raw", call.raw)
         self._left.note(raw.headers, "graphql" if asked.about == GRAPHQL else "core")
         # A 202 to a question says that the answer is still being made.
+        if raw.status in MOVED and not follow:
+            return raw
         if raw.status in _SUCCESS and not (raw.status == HTTPStatus.ACCEPTED and asked.method == "GET"):
             return raw
         failed = Failed(asked.about, raw.status, raw.headers, _json_or_none(raw.content), self._clock.now())
@@ -210,6 +224,12 @@ class _Asked:
     def about(self) -> str:
         """Its name in messages."""
         return GRAPHQL if "://" in self.path else f"{self.method} {self.path}"
+
+
+def _check_path(path: str) -> None:
+    """Raise HostError for what is no path of our own making."""
+    if not _PATH.fullmatch(path) or "/../" in f"{path}/" or "/./" in f"{path}/":
+        raise HostError(f"no path of GitHub's API: {path[:100]!r}")
 
 
 def _broken(about: str, error: BrokenError, *, repeatable: bool) -> Exception:

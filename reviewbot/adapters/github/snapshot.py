@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.earlier import MAX_PATHS, earlier_comments
 from reviewbot.adapters.github.limits import RESERVE
 from reviewbot.adapters.github.pull import checked_repository
-from reviewbot.adapters.github.trees import Objects, Unread, decoded
+from reviewbot.adapters.github.trees import Objects, Unread, decoded, may_be_text, text_of
+from reviewbot.adapters.github.whole_tree import Place, WholeTree
 from reviewbot.config.load import FILE_NAME
 from reviewbot.contracts import ChangeSet, FileChange
 from reviewbot.diff.apply import NO_FILES, old_side
@@ -40,12 +41,23 @@ class GithubSnapshot:
         *,
         merge_base: str | None = None,
         change: ChangeSet | None = None,
+        place: Callable[[], Place] | None = None,
     ) -> None:
-        """`change`: what is known of the files already; their old sides are then made from the new ones."""
+        """Read nothing yet.
+
+        Args:
+            client: its owner closes it.
+            pull: names both commits.
+            merge_base: the commit that the old sides are of; None: the base.
+            change: what is known of the files already; their old sides are then made from the new ones.
+            place: where the whole tree may be kept; None: only single files are read. It may raise OSError.
+        """
         self._client = client
         self._pull = pull
         self._merge_base = merge_base or pull.base_sha
         self._objects = Objects(client, pull.repository)
+        repository, head = pull.repository, pull.head_sha
+        self._tree = WholeTree(client, repository, head, self._objects, place) if place else None
         self._changed = _by_old_name(change)
         self._lock, self._asked = Lock(), Lock()
         self._earlier: dict[str, tuple[EarlierComment, ...]] = {}
@@ -86,18 +98,26 @@ class GithubSnapshot:
         return self._text(self._merge_base, path) if old is None else old
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        """None: GitHub's search knows default branches alone, and to read every file would take a request for each."""
-        del word, limit
-        return None
+        """Lines of the head with a word; None where its tree cannot be had: GitHub's search knows no other commits."""
+        return self._tree.search(word, limit) if self._tree else None
 
     def files(self) -> tuple[str, ...] | None:
-        """None, as for `search`."""
-        return None
+        """The files of the head, sorted by name; None where its tree cannot be had."""
+        return self._tree.files() if self._tree else None
 
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the text files of the head among these; each may take a request."""
-        found = ((path, self.head(path)) for path in paths)
-        return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
+        """Yield the text files of the head among these, in this order; nothing where its tree cannot be had."""
+        return self._tree.contents(paths) if self._tree else iter(())
+
+    @property
+    def tree_gap(self) -> str:
+        """Why the tree of the head could not be had; empty where it could, or was not asked for."""
+        return self._tree.gap if self._tree else ""
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The text files of the head that could not be had with the others."""
+        return self._tree.absent if self._tree else ()
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """Nothing: GitHub tells the commits of a file, and not those of some of its lines."""
@@ -166,7 +186,9 @@ class GithubSnapshot:
             return None
         try:
             self._spare("core")
-            return self._objects.text(commit, path)
+            entry = self._objects.find(commit, path)
+            kept = self._tree.read(entry.sha) if self._tree and may_be_text(entry) else None
+            return self._objects.text(commit, path) if kept is None else text_of(kept)
         except HostMissingError:
             return None
         except HostError as error:

@@ -6,7 +6,8 @@ that PyGithub neither waits nor follows anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
 from http.cookiejar import DefaultCookiePolicy
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -28,7 +29,7 @@ REDIRECTS = 3
 """A renamed repository takes one: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api."""
 
 _PIECE = 64 * 1024
-_MOVED = frozenset({301, 302, 307, 308})
+MOVED = frozenset({301, 302, 307, 308})
 _SAFE = frozenset({"GET", "HEAD"})
 _NEVER_SENT = (NewConnectionError, ConnectTimeoutError)
 
@@ -66,15 +67,23 @@ class Session:
         self._session.close()
 
     def send(
-        self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: str | None,
+        left: Callable[[], float],
+        *,
+        follow: bool = True,
     ) -> Raw:
         """Send one request; a redirect is followed where only something is read, and only on this host.
 
-        `left` tells the seconds until the deadline. Raises BrokenError.
+        `left` tells the seconds until the deadline. Without `follow` a redirect is an answer like any other. Raises
+        BrokenError.
         """
         for _ in range(REDIRECTS + 1):
             raw = self._once(method, url, headers, body, left)
-            if raw.status not in _MOVED:
+            if raw.status not in MOVED or not follow:
                 return raw
             if method not in _SAFE:
                 raise BrokenError(
@@ -84,6 +93,24 @@ class Session:
             if origin_of(url) != self.origin:
                 raise BrokenError("it redirects to another host", sent=False, final=True)
         raise BrokenError("it redirects again and again", sent=False, final=True)
+
+    def stream(self, url: str, left: Callable[[], float], limit: int) -> Iterator[bytes]:
+        """Yield the body of an address on this host, which is asked for with nothing of ours; nothing is followed.
+
+        Raises BrokenError, also behind `limit` bytes.
+        """
+        wait = left()
+        if wait <= 0:
+            raise BrokenError("there is no time left", sent=False, final=True)
+        timeout = (min(CONNECT_S, wait), min(READ_S, wait))
+        try:
+            with self._session.get(url, timeout=timeout, allow_redirects=False, stream=True) as response:
+                if response.status_code != HTTPStatus.OK:
+                    raise BrokenError(f"the answer is {response.status_code}", sent=True, final=True)
+                # As it comes: what is packed is for the caller to unpack, within bounds.
+                yield from _bounded(response.raw.stream(_PIECE, decode_content=False), left, limit)
+        except (requests.RequestException, HTTPError) as error:
+            raise BrokenError(type(error).__name__, sent=True) from None
 
     def _once(
         self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
@@ -113,9 +140,10 @@ class Session:
 class Call:
     """One request in the shape of PyGithub's connections."""
 
-    def __init__(self, session: Session, left: Callable[[], float]) -> None:
+    def __init__(self, session: Session, left: Callable[[], float], *, follow: bool = True) -> None:
         self._session = session
         self._left = left
+        self._follow = follow
         self._asked: tuple[str, str, str | None, Mapping[str, str]] = ("GET", "/", None, {})
         self.raw: Raw | None = None
 
@@ -127,7 +155,8 @@ class Call:
     def getresponse(self) -> Seen:
         """Send it. Raises BrokenError."""
         verb, url, body, headers = self._asked
-        self.raw = self._session.send(verb, self._session.origin + url, headers, body, self._left)
+        place = self._session.origin + url
+        self.raw = self._session.send(verb, place, headers, body, self._left, follow=self._follow)
         return Seen()
 
 
@@ -158,15 +187,19 @@ def origin_of(url: str) -> str:
 
 def _read(response: requests.Response, left: Callable[[], float]) -> bytes:
     """The whole body. Raises BrokenError where it is too long or comes too slowly."""
-    pieces, size = [], 0
-    for piece in response.iter_content(_PIECE):
+    return b"".join(_bounded(response.iter_content(_PIECE), left, MAX_BYTES))
+
+
+def _bounded(pieces: Iterator[bytes], left: Callable[[], float], limit: int) -> Iterator[bytes]:
+    """Yield the pieces. Raises BrokenError where they are too long together or come too slowly."""
+    size = 0
+    for piece in pieces:
         size += len(piece)
-        if size > MAX_BYTES:
-            raise BrokenError(f"its answer is longer than {MAX_BYTES >> 20} MiB", sent=True, final=True)
+        if size > limit:
+            raise BrokenError(f"its answer is longer than {limit >> 20} MiB", sent=True, final=True)
         if left() <= 0:
             raise BrokenError("there is no time left", sent=True, final=True)
-        pieces.append(piece)
-    return b"".join(pieces)
+        yield piece
 
 
 def _never_sent(error: Exception) -> bool:

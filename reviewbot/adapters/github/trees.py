@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
@@ -101,6 +101,18 @@ class Objects:
             chunk = tuple(names[start : start + PER_REQUEST])
             self._expected.update(dict.fromkeys(((commit, path) for path in chunk), chunk))
 
+    def listing(self, commit: str) -> tuple[Mapping[str, Entry], bool]:
+        """All files and folders of a commit by label, and whether they are all."""
+        return self._listed(commit, deep=True)
+
+    def read_batches(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
+        """Yield what could be had of many files at once, by hash; never an error."""
+        return self._batches.read(wanted)
+
+    def read_alone(self, sha: str) -> bytes | None:
+        """The bytes of one file, in a request of its own; None where GitHub has none."""
+        return unpacked(self._blob_data(sha))
+
     def find(self, commit: str, path: str) -> Entry | None:
         """What stands at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
         entries, whole = self._listed(commit, deep=True)
@@ -132,7 +144,7 @@ class Objects:
     def text(self, commit: str, path: str) -> str | None:
         """A file's text; None where there is none, or it is no regular text file of at most 2 MiB."""
         entry = self.find(commit, path)
-        if not _is_text(entry):
+        if not may_be_text(entry):
             return None
         text = self._texts.get(entry.sha, lambda: self._fetched(commit, path, entry.sha), keep=self._may_keep)
         return None if isinstance(text, Unread) else text
@@ -143,7 +155,7 @@ class Objects:
         if path not in entries and not whole:
             return UNREAD
         entry = entries.get(path)
-        return self._texts.known(entry.sha, UNREAD) if _is_text(entry) else None
+        return self._texts.known(entry.sha, UNREAD) if may_be_text(entry) else None
 
     def _may_keep(self, text: str | Unread | None) -> bool:
         self._kept += len(text) if isinstance(text, str) else 0
@@ -159,17 +171,19 @@ class Objects:
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)
-        for sha, raw in self._batches.read([Wanted(each.sha, each.size) for each in found if _is_text(each)]):
-            text = _text_of(raw)
+        for sha, raw in self._batches.read([Wanted(each.sha, each.size) for each in found if may_be_text(each)]):
+            text = text_of(raw)
             if self._may_keep(text):
                 self._texts.put(sha, text)
         return True
 
     def _blob(self, sha: str) -> str | None:
+        return decoded(self._blob_data(sha))
+
+    def _blob_data(self, sha: str) -> object:
         """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
         data = self._client.request("GET", f"{self._place}/blobs/{checked_sha(sha)}").data
-        content = data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
-        return None if content is None else decoded(content)
+        return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 
     def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
         return self._trees.get((tree, deep), lambda: self._tree(tree, deep=deep))
@@ -190,21 +204,30 @@ class Objects:
 
 def decoded(content: object) -> str | None:
     """The text behind base64; None where it is none, is binary or too long."""
+    raw = unpacked(content)
+    return None if raw is None else text_of(raw)
+
+
+def unpacked(content: object) -> bytes | None:
+    """The bytes behind base64; None where it is none."""
     try:
         packed = content.encode("ascii") if isinstance(content, str) else b"!"
-        raw = base64.b64decode(packed.translate(None, b"\r\n"), validate=True)
+        return base64.b64decode(packed.translate(None, b"\r\n"), validate=True)
     except ValueError:
         return None
-    return _text_of(raw)
 
 
-def _text_of(raw: bytes) -> str | None:
-    if len(raw) > MAX_FILE_BYTES or b"\0" in raw[:_BINARY_PROBE]:
-        return None
-    return raw.decode("utf-8", "replace")
+def text_of(raw: bytes) -> str | None:
+    """The text of a file; None where it is binary or too long."""
+    return raw.decode("utf-8", "replace") if is_text(raw) else None
 
 
-def _is_text(entry: Entry | None) -> TypeGuard[Entry]:
+def is_text(raw: bytes) -> bool:
+    """Whether a file is text, by git's own rule, and not too long."""
+    return len(raw) <= MAX_FILE_BYTES and b"\0" not in raw[:_BINARY_PROBE]
+
+
+def may_be_text(entry: Entry | None) -> TypeGuard[Entry]:
     """Whether it may be: only its bytes tell."""
     return entry is not None and entry.mode in REGULAR and entry.size <= MAX_FILE_BYTES
 

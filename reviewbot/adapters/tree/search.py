@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
+from itertools import chain, islice
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from reviewbot.adapters.tree.folder import open_folder, read_file
+from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.names import exact, label
-from reviewbot.ports import Occurrence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from reviewbot.ports import Occurrence
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"})
 """Folders that hold no files of the repository's own; nor do those that are called like ".pytest_cache"."""
-
-MAX_WORD = 200
-MAX_LINE = 2_000
-"""Characters of a line that are handed on."""
 
 _BINARY_PROBE = 8_000
 """Git's own rule, in characters instead of bytes: a NUL this near to the start makes a file binary."""
@@ -90,22 +88,16 @@ class FolderText:
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines that hold a word, by path and line; None where the folder is too large to be read."""
-        if not word.isidentifier() or len(word) > MAX_WORD or limit < 1:
+        if not is_word(word) or limit < 1:
             return ()
         with self._lock:
             if not self._read:
                 self._texts, self._read = self._all_texts(), True
         if self._texts is None:
             return None
-        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-        found: list[Occurrence] = []
-        for path, text in self._texts.items():
-            if word in text:
-                for occurrence in _occurrences(path, text, whole):
-                    found.append(occurrence)
-                    if len(found) == limit:
-                        return tuple(found)
-        return tuple(found)
+        whole = whole_word(word)
+        texts = ((path, text) for path, text in self._texts.items() if word in text)
+        return tuple(islice(chain.from_iterable(lines_with(path, text, whole) for path, text in texts), limit))
 
     def _all_texts(self) -> dict[str, str] | None:
         if self.files is None or len(self.files) > self._caps.files:
@@ -123,20 +115,6 @@ class FolderText:
 
 def _is_text(text: str | None) -> TypeGuard[str]:
     return text is not None and "\0" not in text[:_BINARY_PROBE]
-
-
-def _occurrences(path: str, text: str, whole: re.Pattern[str]) -> Iterator[Occurrence]:
-    """Yield the lines of a text that match, each once."""
-    line, counted, next_line = 1, 0, 0
-    for match in whole.finditer(text):
-        if match.start() < next_line:
-            continue
-        line += text.count("\n", counted, match.start())
-        counted = match.start()
-        begin = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.start())
-        next_line = len(text) if end < 0 else end + 1
-        yield Occurrence(path, line, text[begin : begin + MAX_LINE if end < 0 else min(end, begin + MAX_LINE)])
 
 
 def _list_files(root: Path, caps: Caps) -> list[str]:

@@ -11,7 +11,8 @@ import pytest
 
 from reviewbot.adapters.git import GitRepository, GitSnapshot
 from reviewbot.adapters.git.process import Git, find_program
-from reviewbot.adapters.git.search import MAX_BLAME_LINES, MAX_LINE, MAX_SEARCH_BYTES, blame_lines, search_tree
+from reviewbot.adapters.git.search import MAX_BLAME_LINES, MAX_SEARCH_BYTES, blame_lines, search_tree
+from reviewbot.context.word_search import MAX_LINE
 from reviewbot.ports import Commit, Occurrence, Snapshot
 
 

@@ -1,0 +1,98 @@
+"""Where the files of repositories are kept on this machine, and which of them are here anyway."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from reviewbot.adapters.blobs import MAX_STORE_BYTES, BlobStore
+from reviewbot.adapters.git import GitRepository
+from reviewbot.adapters.github.whole_tree import Place
+from reviewbot.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+FOLDER, MEBIBYTES = "REVIEWBOT_CACHE_DIR", "REVIEWBOT_CACHE_MIB"
+"""The operator's words for where they are kept, and how much of them."""
+
+_HOMES = (
+    ("REVIEWBOT_STATE_DIR", "trees"),
+    ("XDG_CACHE_HOME", "reviewbot/trees"),
+    ("HOME", ".cache/reviewbot/trees"),
+)
+"""Where they are kept else: below the first of these that is a folder."""
+
+_STRANGE = 200
+"""Files after which a checkout is taken for one of another repository where it had none of them."""
+
+_MAX_MIB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Places:
+    """Makes places for the files of repositories."""
+
+    environ: Mapping[str, str]
+    """Says where they are kept."""
+    checkout: Path | None
+    """A folder whose git objects may save fetching some of them."""
+    closing: ExitStack
+    """Removes the folder of a run that has one for itself."""
+    max_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        object.__setattr__(self, "max_bytes", _max_bytes(self.environ))
+
+    def open(self, *repository: object) -> Place:
+        """The place for the files of the repository that these words name. Raises OSError."""
+        try:
+            store = BlobStore(_folder(self.environ, self.closing), self.max_bytes)
+        except OSError:
+            store = BlobStore(_temporary(self.closing), self.max_bytes)
+        kept, checkout = store.repository(*repository), self.checkout
+        return Place(kept) if checkout is None else Place(kept, lambda wanted: checkout_files(checkout, wanted))
+
+
+def _folder(environ: Mapping[str, str], closing: ExitStack) -> Path:
+    """As the environment says, else a folder for this run alone."""
+    if given := environ.get(FOLDER, ""):
+        return Path(given).absolute()
+    for variable, below in _HOMES:
+        home = Path(environ.get(variable, ""))
+        if home.is_absolute() and home.is_dir():
+            return home / below
+    return _temporary(closing)
+
+
+def _temporary(closing: ExitStack) -> Path:
+    return Path(closing.enter_context(TemporaryDirectory(prefix="reviewbot-trees-", ignore_cleanup_errors=True)))
+
+
+def _max_bytes(environ: Mapping[str, str]) -> int:
+    text = environ.get(MEBIBYTES, "")
+    if not text:
+        return MAX_STORE_BYTES
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MAX_MIB):
+        raise ConfigError(f"{MEBIBYTES} must be a whole number from 1 to {_MAX_MIB:,}")
+    return int(text) << 20
+
+
+def checkout_files(checkout: Path, wanted: Iterable[str]) -> Iterator[bytes]:
+    """Yield those of the files with these hashes that a checkout has in its git folder."""
+    try:
+        with GitRepository(checkout) as repository:
+            found = 0
+            for asked, sha in enumerate(wanted):
+                content = repository.read_object(sha)
+                if content is not None:
+                    found += 1
+                    yield content
+                elif not found and asked > _STRANGE:
+                    return
+    except (InputError, OSError):
+        return  # no checkout, or no git
