@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 
 from pydantic.main import IncEx
 
-from reviewbot.contracts import ChangeSet, Escalation, Outcome, Plan, Review, ReviewTask, WorkerResult
+from reviewbot.contracts import (
+    ChangeSet,
+    Constraints,
+    Escalation,
+    Outcome,
+    Payload,
+    Plan,
+    Review,
+    ReviewTask,
+    WorkerResult,
+)
 from reviewbot.ports import (
     Clock,
     Crew,
@@ -58,6 +68,8 @@ class Setup:
     """How the tasks of a plan ended once, for a replay: then nobody is asked."""
     suppressor: Suppressor = field(default_factory=Suppressor)
     """What silences findings or changes their severity."""
+    scan: Callable[[ChangeSet], WorkerResult | None] = lambda _change: None
+    """What is found in names, title and description, which are in no task; None: nothing looks at them."""
     fan_out: int | None = None
     """Tasks above which each component of the change gets a sub-supervisor; None: one level, whatever the size."""
 
@@ -72,13 +84,34 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
     if lost := beaten(plan, settled):
         setup.trace.record("selected", instead_of=lost)
         settled = selected(plan, settled)
-    answer = await setup.synthesizer.synthesize(change, plan, settled)
+    answer = await setup.synthesizer.synthesize(change, plan, {**settled, **_scanned(change, setup)})
     wall_ms = round((setup.clock.monotonic() - started) * 1000)
     timings = answer.timings.model_copy(update={"wall_ms": wall_ms})
     suppressed = listed((*answer.suppressed, *setup.suppressor.refused))
     answer = answer.model_copy(update={"timings": timings, "suppressed": suppressed})
     setup.trace.record("review", **answer.model_dump(mode="json"))
     return answer
+
+
+def _scanned(change: ChangeSet, setup: Setup) -> dict[str, Settled]:
+    """The findings that no task could have made, as the end of a task of their own that is in no plan."""
+    result = setup.scan(change)
+    if result is None:
+        return {}
+    result = setup.suppressor.apply(result)
+    if not (result.findings or result.suppressed):
+        return {}
+    setup.trace.record("scanned", result=result.model_dump(mode="json"))
+    task = ReviewTask(
+        task_id=result.task_id,
+        worker="scan",
+        type="scan",
+        instruction="Look at the names of the files, the title and the description.",
+        success_criterion="Each of them was looked at.",
+        payload=Payload(code="", file_path=f"({result.task_id})", language="text", starts=()),
+        constraints=Constraints(max_tokens=256, timeout_ms=1, tier="haiku"),
+    )
+    return {task.task_id: Settled(task, results=(result,), done=True)}
 
 
 async def _dispatched(change: ChangeSet, plan: Plan, setup: Setup, started: float) -> dict[str, Settled]:

@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal
-from reviewbot.contracts import Conflict, Finding, HumanItem, Plan, Review, Timings, Usage, Withheld, WorkerUsage
+from reviewbot.contracts import (
+    DESCRIPTION,
+    TITLE,
+    Conflict,
+    Finding,
+    HumanItem,
+    Plan,
+    Review,
+    Timings,
+    Usage,
+    Withheld,
+    WorkerUsage,
+)
 from reviewbot.outgoing import MAX_WITHHELD, delivered, masked_plan, masked_review, masked_trace, places, with_symbols
 from reviewbot.output.fingerprints import Place, of_review
 from reviewbot.ports import Commit, Occurrence
@@ -67,6 +79,13 @@ def test_every_finding_is_named_wherever_it_is_told(a_finding: MakeFinding) -> N
     told = [*named.findings, named.withheld[0].finding, named.human[0].finding, *named.conflicts[0].findings]
     assert [finding and finding.symbol for finding in told] == ["save"] * 5
     assert named.human[1].finding is None
+
+
+@pytest.mark.parametrize("path", [TITLE, DESCRIPTION])
+def test_what_is_about_a_text_of_the_change_is_looked_up_in_no_file(a_finding: MakeFinding, path: str) -> None:
+    one = a_finding(path=path, line=3, end_line=3)
+
+    assert with_symbols(a_review(findings=(one,)), Files({path: TEXT})).findings == (one,)
 
 
 def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_line(a_finding: MakeFinding) -> None:

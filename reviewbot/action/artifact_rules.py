@@ -29,6 +29,7 @@ _TABLES = {
     "loop-costs": "loop_costs",
     "diff-semantics": "diff_semantics",
     "hidden-text": "hidden_text",
+    "review-manipulation": "review_manipulation",
 }
 """The table of each tool that has one."""
 

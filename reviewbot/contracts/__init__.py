@@ -55,6 +55,8 @@ from reviewbot.contracts.base import (
     Worth,
 )
 from reviewbot.contracts.change import (
+    DESCRIPTION,
+    TITLE,
     ChangeSet,
     FileChange,
     FileCoverage,
@@ -94,11 +96,13 @@ from reviewbot.contracts.work import (
 )
 
 __all__ = [
+    "DESCRIPTION",
     "FLOOR_WORKER",
     "OVERVIEW",
     "SCHEMA_VERSION",
     "SECRET",
     "SEVERITY_ORDER",
+    "TITLE",
     "Candidate",
     "CardBudget",
     "Cause",

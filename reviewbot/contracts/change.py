@@ -8,6 +8,9 @@ from pydantic import model_validator
 
 from reviewbot.contracts.base import Contract, Count, CoverageState, Kind, Status
 
+TITLE, DESCRIPTION = "(title)", "(description)"
+"""What stands in place of a path where something is about the title or the description of a change."""
+
 
 class Hunk(Contract):
     r"""One hunk; `reviewbot.diff.rows` turns it into numbered lines.
@@ -40,6 +43,7 @@ class FileChange(Contract):
 
     "100644" is a file, "120000" a symlink, "160000" a submodule.
     """
+    mode_changed: bool = False
     hunks: tuple[Hunk, ...] = ()
     added: Count = 0
     removed: Count = 0

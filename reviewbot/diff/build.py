@@ -45,6 +45,7 @@ def build(section: Section) -> Built:
         language=language,
         kind=kind_of(language),
         mode=section.added_mode or section.new_mode or section.deleted_mode or section.index_mode,
+        mode_changed=section.old_mode != section.new_mode,
         hunks=tuple(section.hunks) if kept else (),
         added=section.added if kept else 0,
         removed=section.removed if kept else 0,

@@ -13,6 +13,11 @@ _BY_HAND = re.compile(
     r"(?:^|/)(?:scripts?|bin|tools?|examples?|demos?|benchmarks?|cli|commands?)/|(?:^|/)(?:cli|__main__|setup|manage)\.[a-z]{1,5}$",
     re.IGNORECASE,
 )
+_PROMPT = re.compile(
+    r"(?:^|/)(?:[^/]{0,40}(?:prompt|jailbreak|injection|guardrail|red.?team)[^/]{0,200}|agents?|skills?|personas?|rules|evals?|instructions)(?:/|$)"
+    r"|(?:^|/)(?:AGENTS|CLAUDE|GEMINI|SKILL|copilot-instructions)\.md$|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules)$|\.mdc$",
+    re.IGNORECASE,
+)
 
 
 def is_test(path: str) -> bool:
@@ -28,3 +33,8 @@ def is_example(path: str) -> bool:
 def is_run_by_hand(path: str) -> bool:
     """Whether the path is one of a script or a command line, where printing is the point."""
     return bool(_BY_HAND.search(path))
+
+
+def is_prompt(path: str) -> bool:
+    """Whether the path is one of text for models, such as a program's own prompts and instructions for its agents."""
+    return bool(_PROMPT.search(path))

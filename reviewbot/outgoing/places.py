@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.service import Context
 from reviewbot.context.statements import Statements
-from reviewbot.contracts import Finding, Review
+from reviewbot.contracts import DESCRIPTION, TITLE, Finding, Review
 from reviewbot.diff.language import language_of
 from reviewbot.output.fingerprints import Place, PlaceOf, all_of, known_place
 
@@ -29,6 +29,8 @@ def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
     context = Context(snapshot)
 
     def symbol_for(finding: Finding) -> str | None:
+        if finding.path in (TITLE, DESCRIPTION):
+            return None
         around = context.enclosing(finding.path, finding.line, finding.end_line)
         return None if around is None else around.name
 

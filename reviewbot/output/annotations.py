@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.contracts import DESCRIPTION, TITLE
 from reviewbot.diff.names import to_bytes
 from reviewbot.output.facts import by_severity, counted, suppression_groups
 from reviewbot.output.text import clip, label, short_line, visible
@@ -94,7 +95,7 @@ def _of(finding: Finding, level: str, doubt: str = "") -> _Annotation:
 
 def _command(annotation: _Annotation) -> str:
     place: list[tuple[str, str]] = []
-    if annotation.path:
+    if annotation.path and annotation.path not in (TITLE, DESCRIPTION):
         place = [("file", _file(annotation.path)), ("line", str(annotation.line))]
         place.append(("endLine", str(annotation.end_line)))
     place.append(("title", clip(annotation.title, _TITLE_CHARS)))

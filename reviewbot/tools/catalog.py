@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.tools.change_scan import ChangeScan
 from reviewbot.tools.diff_semantics import DiffSemantics
 from reviewbot.tools.foreign import ForeignFindings
 from reviewbot.tools.foreign.kinds import WORKERS
@@ -18,6 +19,7 @@ from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.reading.offers import reading_tools
 from reviewbot.tools.repository_rules import RepositoryRules
+from reviewbot.tools.review_manipulation import ReviewManipulation
 from reviewbot.tools.ruff import RuffTool
 from reviewbot.tools.ruff_run import RuffRunner, find_ruff
 from reviewbot.tools.rules import LateRules, packaged_rules
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from reviewbot.tools.process import Limits
     from reviewbot.tools.rules import RuleTable
     from reviewbot.tools.views import Budget, Found, View
+
+SCANNING = ("hidden-text", "review-manipulation")
+"""Tools that also look at what a change says outside of its lines."""
 
 _TELLS_OF_BROKEN_FILES = "ruff-logic"
 
@@ -62,6 +67,7 @@ def all_tools(
         PythonTool("loop-costs", _loop_costs, LateRules("loop-costs", calibration), reader),
         DiffSemantics(LateRules("diff-semantics", calibration)),
         HiddenText(LateRules("hidden-text", calibration)),
+        ReviewManipulation(LateRules("review-manipulation", calibration)),
         SecretScan(),
         MergeConflicts(),
         DebugLeftovers(),
@@ -69,6 +75,12 @@ def all_tools(
     ]
     tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
     return {tool.name: tool for tool in tools}
+
+
+def change_scan(task_type: str, calibration: Calibration | None = None) -> ChangeScan:
+    """The scan of names, title and description, with the rules of `SCANNING`."""
+    hidden, manipulation = (LateRules(name, calibration) for name in SCANNING)
+    return ChangeScan(HiddenText(hidden), ReviewManipulation(manipulation), task_type)
 
 
 def own_tools() -> dict[str, OwnTool]:

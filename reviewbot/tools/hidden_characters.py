@@ -53,11 +53,13 @@ _GREEK_AND_CYRILLIC = range(0x0370, 0x0530)
 
 _HIDING = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
-_ALIKE = frozenset(
+_LATIN = str.maketrans(
     "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"  # Cyrillic aceopxy...
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
-    "\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"  # Greek
+    "\u03bf\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",  # Greek
+    "aceopxyijshdqw" + "ABEKMHOPCTXIJS" + "oABEZHIKMNOPTYX",
 )
+_ALIKE = frozenset(map(chr, _LATIN))
 """Letters of Cyrillic and Greek with the shape of a Latin one. Small Greek letters that formulas use are not among
 them: a name such as `\u03bd_max` is meant."""
 
@@ -129,6 +131,20 @@ def is_joining(text: str, at: int) -> bool:
     return any(_joins(char) for char in (before, after) if char)
 
 
+def is_out_of_place(text: str, at: int) -> bool:
+    """Whether a character without a shape stands where no script and no emoji needs it."""
+    char = text[at]
+    if char in JOINERS:
+        return not is_joining(text, at)
+    if char in MARKS:
+        return not holds_rtl(text)
+    if char in SELECTORS:
+        # Behind a letter it selects nothing; behind a digit it makes a key of it, with U+20E3 next.
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        return before.isascii() and (before.isalnum() or before == "_") and after != "\u20e3"
+    return char in INVISIBLE
+
+
 def _is_picture(char: str) -> bool:
     return unicodedata.category(char) in {"So", "Sk"} or char in "\u2640\u2642\u2695\u2764\u27a1\u2194\u2195\u2b1b"
 
@@ -154,6 +170,11 @@ def is_look_alike(word: str) -> str:
     if alike:
         return "mixed" if latin else "alike"
     return ""
+
+
+def in_latin(text: str) -> str:
+    """The text with the Latin letter in place of each of Cyrillic and Greek that looks like one."""
+    return text.translate(_LATIN)
 
 
 def text_mask(line: str, language: str) -> bytearray:

@@ -8,37 +8,34 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.language import UNKNOWN, kind_of
-from reviewbot.tools.changed_lines import new_side
+from reviewbot.diff.names import exact
+from reviewbot.tools.changed_lines import Line, new_side
 from reviewbot.tools.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
-    INVISIBLE,
-    JOINERS,
-    MARKS,
     OVERRIDES,
-    SELECTORS,
     SEPARATORS,
     SUSPECT,
     TAGS,
     escaped,
     holds_rtl,
     is_balanced,
-    is_joining,
     is_look_alike,
+    is_out_of_place,
     tagged_text,
     text_mask,
 )
+from reviewbot.tools.hidden_names import CONFUSABLE, Hit, name_hits
 from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
-    from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.rules import Rule
 
 NAME = "hidden-text"
@@ -57,14 +54,6 @@ _WORD = re.compile(r"[^\W\d]\w{0,200}")
 _BOM = "\ufeff"
 
 
-class _Hit(NamedTuple):
-    rule: str
-    characters: str
-    """The characters that were found, in their order."""
-    hidden: str = ""
-    """What they say where they are a text of their own."""
-
-
 class HiddenText:
     """The tool `hidden-text`."""
 
@@ -79,17 +68,27 @@ class HiddenText:
         """Look at the added lines of a file of any language."""
         del snapshot
         began = time.monotonic()
-        found = [
-            self._candidate(file.path, line, hit)
-            for lines in new_side(file)
-            for line in lines
-            if line.added
-            for hit in hits(line, file.language)
-        ]
+        lines = [line for lines in new_side(file) for line in lines if line.added]
+        found = self.candidates(file.path, lines, file.language)
         spent = round((time.monotonic() - began) * 1000)
         return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
 
-    def _candidate(self, path: str, line: Line, hit: _Hit) -> Candidate:
+    def candidates(self, path: str, lines: Iterable[Line], language: str) -> list[Candidate]:
+        """What is hidden on each of some lines, whether they are of a file or of another text."""
+        return [self._candidate(path, line, hit) for line in lines for hit in hits(line, language)]
+
+    def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
+        """What is hidden in the `name` of a file; `line` is where a reader of the change is told of it."""
+        return [self._candidate(path, Line(line, name, added=True), hit) for hit in name_hits(name)]
+
+    def like_another(self, path: str, other: str, line: int) -> Candidate:
+        """Of a file whose name people take for that of another one."""
+        found = self._candidate(path, Line(line, exact(path), added=True), Hit(CONFUSABLE, ""))
+        # In numbers: written out, the two would look the same once more.
+        both = " and ".join(name.encode("ascii", "backslashreplace").decode() for name in (exact(path), exact(other)))
+        return found.model_copy(update={"message": message_of(f"{self._rules[CONFUSABLE].message}: {both}")})
+
+    def _candidate(self, path: str, line: Line, hit: Hit) -> Candidate:
         rule = self._rules[hit.rule]
         names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in hit.characters))
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -112,7 +111,7 @@ class HiddenText:
         )
 
 
-def hits(line: Line, language: str) -> Iterator[_Hit]:
+def hits(line: Line, language: str) -> Iterator[Hit]:
     """What is hidden on one line, at most one hit of each rule."""
     text = line.text.removesuffix("\r")
     if line.number == 1:
@@ -129,16 +128,16 @@ def hits(line: Line, language: str) -> Iterator[_Hit]:
         yield from _mixed(text, language)
 
 
-def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[_Hit]:
+def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[Hit]:
     """Find what changes the order in which a text is shown."""
     controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
     # A translation sets off names and numbers in a text from right to left, and closes what it opens.
     translated = prose and holds_rtl(text) and not set(controls) & OVERRIDES and is_balanced(controls)
     if controls and not translated:
-        yield _Hit("bidi-control", controls)
+        yield Hit("bidi-control", controls)
 
 
-def _smuggled(text: str) -> Iterator[_Hit]:
+def _smuggled(text: str) -> Iterator[Hit]:
     """Find a text in characters that no font shows."""
     characters, said = [], []
     for match in TAGS.finditer(text):
@@ -146,46 +145,33 @@ def _smuggled(text: str) -> Iterator[_Hit]:
             characters.append(match[0])
             said.append(tagged_text(match[0]))
     if characters:
-        yield _Hit("hidden-text", "".join(characters), " ".join(said))
+        yield Hit("hidden-text", "".join(characters), " ".join(said))
 
 
-def _controls(text: str, suspects: list[int]) -> Iterator[_Hit]:
+def _controls(text: str, suspects: list[int]) -> Iterator[Hit]:
     controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
     if controls:
-        yield _Hit("control-character", controls)
+        yield Hit("control-character", controls)
     separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
     if separators:
-        yield _Hit("line-separator", separators)
+        yield Hit("line-separator", separators)
 
 
-def _invisible(text: str, suspects: list[int], language: str) -> Iterator[_Hit]:
+def _invisible(text: str, suspects: list[int], language: str) -> Iterator[Hit]:
     """Find characters without a shape, apart from where a script or an emoji needs them."""
     inside = text_mask(text, language)
     code: list[str] = []
     said: list[str] = []
     for at in suspects:
-        if _is_out_of_place(text, at):
+        if is_out_of_place(text, at):
             (said if inside[at] else code).append(text[at])
     if code:
-        yield _Hit("invisible-character", "".join(code))
+        yield Hit("invisible-character", "".join(code))
     elif said:
-        yield _Hit("invisible-in-text", "".join(said))
+        yield Hit("invisible-in-text", "".join(said))
 
 
-def _is_out_of_place(text: str, at: int) -> bool:
-    char = text[at]
-    if char in JOINERS:
-        return not is_joining(text, at)
-    if char in MARKS:
-        return not holds_rtl(text)
-    if char in SELECTORS:
-        # Behind a letter it selects nothing; behind a digit it makes a key of it, with U+20E3 next.
-        before, after = text[at - 1 : at], text[at + 1 : at + 2]
-        return before.isascii() and (before.isalnum() or before == "_") and after != "\u20e3"
-    return char in INVISIBLE
-
-
-def _mixed(text: str, language: str) -> Iterator[_Hit]:
+def _mixed(text: str, language: str) -> Iterator[Hit]:
     """Find names of Latin letters that some letters of another script only look like."""
     words = list(_WORD.finditer(text))
     if any(not word[0].isascii() and is_look_alike(word[0]) == "other" for word in words):
@@ -199,4 +185,4 @@ def _mixed(text: str, language: str) -> Iterator[_Hit]:
         if not inside[word.start()]:
             found += [char for char in word[0] if is_look_alike(char) == "alike"]
     if found:
-        yield _Hit("mixed-script", "".join(found))
+        yield Hit("mixed-script", "".join(found))

@@ -16,7 +16,7 @@ from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide, repository_crew, settings_of
-from reviewbot.contracts import OVERVIEW, ChangeSet, Review
+from reviewbot.contracts import OVERVIEW, ChangeSet, Review, WorkerResult
 from reviewbot.errors import ConfigError
 from reviewbot.model.overview import with_overview
 from reviewbot.model.seats import with_seats
@@ -25,7 +25,7 @@ from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.supervisor.weighing import room_for
 from reviewbot.tools.analysis import ChangeAnalysis
-from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.catalog import SCANNING, all_tools, change_scan, own_tools
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Ground, MakePreview, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
@@ -140,10 +140,19 @@ def setup(
         run_id=_identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor))),
         concurrency=parts.tasks_at_once,
         deadline_s=settings.deadline_s,
+        scan=_scan(crew, settings, table),
         fan_out=parts.fan_out,
         suppressor=suppression.suppressor,
     )
     return Run(built, trace, ground.rules, parts.close, parts.preview)
+
+
+def _scan(crew: Crew, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
+    """What looks at names, title and description: it speaks for the worker of its tools, where that one is to run."""
+    card = next((card for card in crew.cards if set(SCANNING) <= set(card.tools)), None)
+    if card is None or (settings.workers and card.name not in settings.workers):
+        return lambda _change: None
+    return change_scan(card.task_type, table)
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:

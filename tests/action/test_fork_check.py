@@ -166,7 +166,15 @@ def test_an_artifact_about_this_change_is_taken() -> None:
 
 
 def test_every_rule_that_our_tools_report_is_known() -> None:
-    for table in ("ruff_rules", "taint", "security_checks", "loop_costs", "diff_semantics", "hidden_text"):
+    for table in (
+        "ruff_rules",
+        "taint",
+        "security_checks",
+        "loop_costs",
+        "diff_semantics",
+        "hidden_text",
+        "review_manipulation",
+    ):
         for code, rule in packaged_rules(table).rules.items():
             assert standing_of(rule.tool, code) is not None
     for provider in (*(each.kind for each in _PROVIDERS), NAMED):

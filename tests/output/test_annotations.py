@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Conflict, Finding, HumanItem, Review
+from reviewbot.contracts import DESCRIPTION, TITLE, Conflict, Finding, HumanItem, Review
 from reviewbot.diff.names import label
 from reviewbot.output.annotations import PER_LEVEL, render_annotations
 
@@ -216,3 +216,12 @@ def test_texts_without_an_end_are_cut(make_review: MakeReview, make_finding: Mak
     finding = make_finding(message="long " * 10_000, trigger="t" * 10_000, rule="r" * 300)
 
     assert len(render_annotations(make_review(findings=(finding,)))) < 4_000
+
+
+@pytest.mark.parametrize("text", [TITLE, DESCRIPTION])
+def test_what_is_about_the_change_as_a_whole_stands_at_the_run(
+    make_review: MakeReview, make_finding: Make, text: str
+) -> None:
+    [(_, properties, _)] = commands(render_annotations(make_review(findings=(make_finding(path=text),))))
+
+    assert "file" not in properties

@@ -79,6 +79,8 @@ class Pair:
     right: str
     marks: tuple[int, ...]
     path: str = DEFAULT_PATH
+    right_path: str = ""
+    """The name of the file that is right, for rules about names; empty: the same name."""
     base: str = ""
     """The text of the file before the change; empty for a new file."""
     others: Mapping[str, str] = field(default_factory=dict)
@@ -90,6 +92,10 @@ class Pair:
     def alone(self) -> bool:
         """Whether it is reviewed on its own: it has a past, neighbours or a name of its own."""
         return self.path != DEFAULT_PATH or self.bare or bool(self.base or self.others)
+
+    def path_of(self, side: Side) -> str:
+        """The name of the file of one side."""
+        return (side == "right" and self.right_path) or self.path
 
     def text(self, side: Side) -> str:
         """The new side of its file."""
@@ -154,8 +160,9 @@ def answers(pairs: Sequence[Pair]) -> dict[tuple[str, Side], Answer]:
     for number, pair in enumerate(pairs):
         for side in SIDES:
             if pair.alone:
-                told = reviewed([Change(pair.path, pair.base, pair.text(side))], pair.others, bare=pair.bare)
-                found[pair.name, side] = told[pair.path]
+                path = pair.path_of(side)
+                told = reviewed([Change(path, pair.base, pair.text(side))], pair.others, bare=pair.bare)
+                found[pair.name, side] = told[path]
             else:
                 path = f"src/{side}_{number}.py"
                 places[path] = (pair.name, side)

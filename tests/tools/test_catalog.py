@@ -34,6 +34,7 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
         "loop-costs",
         "merge-conflicts",
         "repository-rules",
+        "review-manipulation",
         "ruff-logic",
         "ruff-performance",
         "ruff-security",
@@ -70,7 +71,7 @@ def test_every_tool_that_a_model_may_call_is_in_the_catalog_under_its_own_name()
 
 @pytest.mark.parametrize(
     "table",
-    ["ruff_rules", "taint", "security_checks", "loop_costs", "diff_semantics", "hidden_text"],
+    ["ruff_rules", "taint", "security_checks", "loop_costs", "diff_semantics", "hidden_text", "review_manipulation"],
 )
 def test_every_tool_of_a_rule_table_is_in_the_catalog(table: str) -> None:
     assert set(packaged_rules(table).tools) <= set(all_tools())

@@ -199,6 +199,8 @@ def test_every_rule_that_may_be_told_is_in_the_table_and_has_a_pair() -> None:
 
 def test_each_pair_is_told_where_it_is_wrong_and_nowhere_where_it_is_right() -> None:
     for pair in tomllib.loads(PAIRS.read_text("utf-8"))["pair"]:
+        if "right_path" in pair:
+            continue  # about names: test_change_scan.py
         language = "markdown" if pair.get("path", "").endswith(".md") else "python"
         assert kind_of(language) in {"code", "prose"}
         wrong = [

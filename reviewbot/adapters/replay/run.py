@@ -79,6 +79,7 @@ async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rul
         deadline_s=1.0,
         recorded=lambda plan: settle(plan, events),
         suppressor=Suppressor(refused=given.refused),
+        scan=lambda _change: _scanned(events),
     )
     return await review(change, setup)
 
@@ -129,6 +130,12 @@ def _failed(end: Settled, event: Event) -> Settled:
     except ValidationError:
         raise InputError("a task in this trace failed for a reason that is not known here") from None
     return replace(end, gaps=(*end.gaps, *gaps_of(end.task, reason, str(event.get("message", "")))))
+
+
+def _scanned(events: Sequence[Event]) -> WorkerResult | None:
+    """What was found outside of all tasks."""
+    found = next((event for event in events if event["event"] == "scanned"), None)
+    return None if found is None else read(WorkerResult, found.get("result"))
 
 
 def _outcome(value: object) -> Outcome:
