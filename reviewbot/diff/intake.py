@@ -29,8 +29,7 @@ _WIDE = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_MAIL = re.compile(rb"From [0-9a-f]{7,64} |From: |# HG changeset patch")
-_SUBJECT = b"Subject: "
+_EXPORTED = b"# HG changeset patch"
 _TAG = b"tag "
 _START = re.compile(rb"diff -|Index: |@@|--- .")
 """A line that can begin the first section. What stands above it is the preamble."""
@@ -39,7 +38,7 @@ _START = re.compile(rb"diff -|Index: |@@|--- .")
 def lines_of(data: bytes, limits: Limits) -> tuple[list[bytes], bool]:
     """Give the lines of a diff without their LF, and whether the last one had none.
 
-    Raises DiffError where the bytes are too many, packed, or a mail.
+    Raises DiffError where the bytes are too many or packed.
     """
     data = _unwrap(data, limits)
     lines = data.split(b"\n")
@@ -72,22 +71,21 @@ def _unwrap(data: bytes, limits: Limits) -> bytes:
 
 
 def check_preamble(lines: Sequence[bytes], limits: Limits) -> None:
-    """Refuse mails and tags, whose message may hold lines that look like a change. Raises DiffError."""
-    sender = subject = tagged = False
+    """Refuse exported commits and tags, whose message may hold lines that look like a change. Raises DiffError."""
+    tagged = False
     for line in lines:
         if _START.match(line, 0, limits.header_bytes):
             break
         tagged = tagged or line.startswith(_TAG)
-        sender = sender or _MAIL.match(line) is not None
-        subject = subject or line.startswith(_SUBJECT)
-        if line.startswith((b"From ", b"# HG")) and sender:
-            raise DiffError(
-                f"The input is a mailbox or an exported commit, whose message is not part of the change: {WANTED}."
-            )
+        if line.startswith(_EXPORTED):
+            raise DiffError(f"The input is an exported commit, whose message is not part of the change: {WANTED}.")
         if tagged and line.startswith(b"Tagger: "):
             raise DiffError(f"The input begins with a tag, whose message is not part of the change: {WANTED}.")
-    if sender and subject:
-        raise DiffError(f"The input is a mail (git format-patch), whose message is not part of the change: {WANTED}.")
+
+
+def begins_section(line: bytes) -> bool:
+    """Whether a line can begin a file."""
+    return _START.match(line) is not None
 
 
 def check_coloured(line: bytes) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import ChangeSet
 from reviewbot.diff import intake, names
-from reviewbot.diff.build import build
+from reviewbot.diff.build import Built, build
 from reviewbot.diff.limits import Limits
+from reviewbot.diff.mail import description_of, read_mails, title_of
 from reviewbot.diff.scan import scan
+from reviewbot.diff.series import join_series
 from reviewbot.errors import DiffError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reviewbot.diff.mail import Mail
     from reviewbot.diff.sections import Section
 
 _LIMITS = Limits()
@@ -22,15 +26,19 @@ _LIMITS = Limits()
 def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
     """Read a unified diff: git's in any configuration, Mercurial's, Subversion's, GNU diff's.
 
-    No bytes give an empty ChangeSet. A file that cannot be read is listed as such and costs no other file anything.
+    Mails of `git format-patch` and GitHub's `.patch` as well, whose messages become title and description. No bytes
+    give an empty ChangeSet. A file that cannot be read is listed as such and costs no other file anything.
 
     Raises:
-        DiffError: no file at all can be found, or the input is of another form (packed, mail, coloured, combined, word
-            diff). Nothing else, whatever the bytes are.
+        DiffError: no file at all can be found, or the input is of another form (packed, coloured, combined, word
+            diff), or mails whose patches cannot be told from their messages. Nothing else, whatever the bytes are.
     """
     lines, open_end = intake.lines_of(data, limits)
     if not lines:
         return ChangeSet()
+    mails = read_mails(lines)
+    if mails is not None:
+        return _of_mails(mails, limits)
     intake.check_preamble(lines, limits)
     sections = scan(lines, limits, open_end=open_end)
     if not sections:
@@ -61,6 +69,25 @@ def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSe
     return _change([section])
 
 
+def _of_mails(mails: Sequence[Mail], limits: Limits) -> ChangeSet:
+    """All patches are scanned as one, so that the limits hold for all of them together."""
+    lines: list[bytes] = []
+    starts: list[int] = []
+    for mail in mails:
+        starts.append(len(lines))
+        lines += mail.patch
+    sections = scan(lines, limits, open_end=False, mailed=True)
+    if not sections:
+        raise intake.nothing_found(lines)
+    _check_form(sections)
+    patches: list[list[Built]] = [[] for _ in mails]
+    for section in sections:
+        patches[bisect_right(starts, section.line - 1) - 1].append(build(section))
+    built = patches[0] if len(patches) == 1 else join_series(patches)
+    about = {"title": title_of(mails), "description": description_of(mails)}
+    return _change_of(built).model_copy(update=about)
+
+
 def _check_form(sections: Sequence[Section]) -> None:
     """Refuse forms that show only once the sections are read, where none of them has text to review."""
     if all(section.style == "combined" for section in sections):
@@ -72,5 +99,8 @@ def _check_form(sections: Sequence[Section]) -> None:
 
 
 def _change(sections: Sequence[Section]) -> ChangeSet:
-    built = [build(section) for section in sections]
+    return _change_of([build(section) for section in sections])
+
+
+def _change_of(built: Sequence[Built]) -> ChangeSet:
     return ChangeSet(files=tuple(each.file for each in built), coverage=tuple(each.coverage for each in built))

@@ -22,18 +22,24 @@ if TYPE_CHECKING:
 _UNREADABLE = "the hunk header cannot be read"
 _TOO_LONG_HUNK = "a hunk has more lines than its header says"
 _VERSION = re.compile(rb"\d+\.\d+")
+_SIGNATURE = b"-- "
 _SIGNATURE_LINES = 3
 """git format-patch ends with "-- ", its version and a blank line."""
 _PEEK = 200
 """Lines of a hunk that are searched for the marks of --word-diff."""
 
 
-def scan(lines: Sequence[bytes], limits: Limits, *, open_end: bool, fragment: bool = False) -> list[Section]:
-    """Find all sections. `open_end` says that the last line had no LF; `fragment` that hunks come without a header.
+def scan(
+    lines: Sequence[bytes], limits: Limits, *, open_end: bool, fragment: bool = False, mailed: bool = False
+) -> list[Section]:
+    """Find all sections.
+
+    `open_end` says that the last line had no LF; `fragment` that hunks come without a header; `mailed` that patches of
+    mails stand one behind the other, each with what its mail has below it.
 
     Raises DiffError where the input as a whole is of a form that is not read.
     """
-    state = State(lines, limits, open_end=open_end)
+    state = State(lines, limits, open_end=open_end, mailed=mailed)
     if fragment:
         state.open("fragment")
     end = len(lines)
@@ -83,7 +89,9 @@ def _other(state: State, line: bytes) -> None:
         return
     mark = line[:1]
     if mark in {b"+", b"-", b"\x1b"}:
-        if section is not None and _is_signature(state, line):
+        if section is not None and line == _SIGNATURE and state.mailed:
+            _skip_signature(state)
+        elif section is not None and _is_signature(state, line):
             state.at = len(state.lines)
         else:
             state.stray(headers.STRAY)
@@ -103,7 +111,13 @@ def _refuse(line: bytes) -> None:
 
 def _is_signature(state: State, line: bytes) -> bool:
     rest = state.lines[state.at : state.at + _SIGNATURE_LINES + 1]
-    return line == b"-- " and 0 < len(rest) <= _SIGNATURE_LINES and _VERSION.match(rest[0]) is not None
+    return line == _SIGNATURE and 0 < len(rest) <= _SIGNATURE_LINES and _VERSION.match(rest[0]) is not None
+
+
+def _skip_signature(state: State) -> None:
+    """Go on where the next file begins: a list of mails puts its own words below a signature."""
+    while state.at < len(state.lines) and not intake.begins_section(state.lines[state.at]):
+        state.at += 1
 
 
 def _hunk(state: State, line: bytes) -> None:

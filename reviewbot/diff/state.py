@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 class State:
     """Mutable on purpose and never seen outside one scan. Line numbers count from 0 here."""
 
-    def __init__(self, lines: Sequence[bytes], limits: Limits, *, open_end: bool) -> None:
+    def __init__(self, lines: Sequence[bytes], limits: Limits, *, open_end: bool, mailed: bool = False) -> None:
         self.lines = lines
         self.limits = limits
         self.open_end = open_end
         """The last line had no LF, so that it may be cut."""
+        self.mailed = mailed
+        """The lines are patches of mails, one behind the other."""
         self.sections: list[Section] = []
         self.section: Section | None = None
         self.at = 0

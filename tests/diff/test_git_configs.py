@@ -144,13 +144,59 @@ def test_several_commits_are_not_one_change(changed: Path, git: Git, commit: Com
         parse_diff(git("log", "-p"))
 
 
-@pytest.mark.parametrize("arguments", [["format-patch", "--stdout", "HEAD~1"], ["log", "-1", "-p", "--format=email"]])
-def test_a_mail_is_refused_because_its_message_could_hold_a_change(
-    changed: Path, git: Git, commit: Commit, arguments: list[str]
-) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["format-patch", "--stdout", "HEAD~1"],
+        ["format-patch", "--stdout", "--attach", "HEAD~1"],
+        ["format-patch", "--stdout", "--inline", "HEAD~1"],
+        ["format-patch", "--stdout", "--no-signature", "--signoff", "HEAD~1"],
+        ["log", "-1", "-p", "--stat", "--format=email"],
+    ],
+)
+def test_a_mail_of_git_is_read_like_its_diff(changed: Path, git: Git, commit: Commit, arguments: list[str]) -> None:
+    wanted = parse_diff(git("diff"))
     commit()
-    with pytest.raises(DiffError, match="message is not part of the change"):
+    mail = parse_diff(git(*arguments))
+
+    assert (mail.files, mail.coverage) == (wanted.files, wanted.coverage)
+    assert mail.title == "x"
+
+
+@pytest.mark.parametrize("arguments", [["format-patch", "--stdout", "HEAD~1"], ["log", "-1", "-p", "--format=email"]])
+def test_a_mail_whose_message_holds_a_change_is_refused(changed: Path, git: Git, arguments: list[str]) -> None:
+    assert changed.exists()
+    diff = git("diff")
+    git("add", "-A")
+    git("commit", "-q", "-m", f"text\n\n{diff.decode()}")
+    with pytest.raises(DiffError, match="not clear where the message of the mail"):
         parse_diff(git(*arguments))
+
+
+def test_a_series_of_mails_is_one_change_from_its_first_base_to_its_last_head(
+    changed: Path, git: Git, commit: Commit
+) -> None:
+    file, base = changed / "src" / "a.py", git("rev-parse", "HEAD").decode().strip()
+    for number, text in enumerate((AFTER, AFTER.replace("a = 3", "a = 4"), AFTER.replace("b = eval(x)", "b = x"))):
+        file.write_text(text, encoding="utf-8")
+        (changed / f"new_{number}.py").write_text("x = 1\n", encoding="utf-8")
+        commit()
+    git("mv", "new_0.py", "named.py")
+    (changed / "named.py").write_text("x = 1\ny = 2\n", encoding="utf-8")
+    git("rm", "-q", "new_1.py")
+    commit()
+
+    series = parse_diff(git("format-patch", "--stdout", "-M", base))
+    whole = parse_diff(git("diff", "-M", base))
+
+    assert series.title == "x (and 3 more)"
+    by_path = {file.path: file for file in series.files}
+    assert by_path.keys() == {file.path for file in whole.files} == {"src/a.py", "named.py", "new_2.py"}
+    for file_of_whole in whole.files:
+        found = by_path[file_of_whole.path]
+        assert (found.status, found.added, found.removed, found.hunks) == (
+            file_of_whole.status, file_of_whole.added, file_of_whole.removed, file_of_whole.hunks,
+        )  # fmt: skip
 
 
 def test_a_tag_is_refused_because_its_message_could_hold_a_change(changed: Path, git: Git, commit: Commit) -> None:
