@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -23,6 +24,8 @@ def run() -> NoReturn:
     gc.set_threshold(COLLECT_EVERY)
     # Pydantic would look through all that is installed for plugins of its own, and load whatever calls itself one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # A parent that ignores this signal hands that on, and then no status of a program that we start can be had.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     code = main()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the reader has gone, and the command has dealt with it

@@ -99,13 +99,17 @@ def _logged() -> str:
     kind, _, where = sys.exc_info()
     lines = [*traceback.format_tb(where), getattr(kind, "__name__", "")]
     text = f"reviewbot {__version__}, Python {sys.version}\n{''.join(lines)}\n"
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    path = Path(base) / "reviewbot" / "fault.log"
     try:
+        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        # A relative folder is to be ignored, by the XDG rules: it would lie in what is reviewed.
+        path = (given if given.is_absolute() else Path.home() / ".cache") / "reviewbot" / "fault.log"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as log:
+        # A new file each time: what stands there may be a link, a pipe, or a second name of another file.
+        path.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as log:
             log.write(text)
-    except OSError:
+    except (OSError, RuntimeError):  # a RuntimeError: nothing says where the user's home is
         return "and its log file could not be written"
     return f"please report it with {path}"
 

@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 from reviewbot.cli import main
+from reviewbot.commands.writing import write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Finding, HumanItem, Review, Timings
+from reviewbot.errors import InputError
 from reviewbot.outgoing import exit_code
 from reviewbot.supervisor.synthesizer import Rules, weigh
 
@@ -290,6 +292,59 @@ def test_an_unforeseen_error_becomes_one_line_a_log_file_and_exit_3(
 
     assert main(["version"]) == 3
     assert "no such luck" in (home.parent / "cache/reviewbot/fault.log").read_text()
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder"])
+def test_the_log_of_a_fault_is_written_to_no_file_of_another_name(
+    kind: str, run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, other = home.parent / "cache/reviewbot/fault.log", home.parent / "precious"
+    log.parent.mkdir(parents=True)
+    other.write_text("kept")
+    plant: dict[str, Callable[[], object]] = {
+        "link": lambda: log.symlink_to(other),
+        "hard link": lambda: log.hardlink_to(other),
+        "pipe": lambda: os.mkfifo(log),
+        "folder": log.mkdir,
+    }
+    plant[kind]()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedReader(io.BytesIO())))
+
+    assert main(["version"]) == 3
+    assert other.read_text() == "kept"
+    assert ("its log file could not be written" in capsys.readouterr().err) == (kind == "folder")
+    assert kind == "folder" or (log.is_file() and not log.is_symlink() and log.stat().st_mode & 0o777 == 0o600)
+
+
+def test_the_log_of_a_fault_is_never_in_the_folder_that_is_reviewed(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+    monkeypatch.setenv("HOME", str(home.parent / "own"))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedReader(io.BytesIO())))
+
+    assert main(["version"]) == 3
+    assert (home.parent / "own/.cache/reviewbot/fault.log").is_file()
+    assert not list(home.iterdir())
+
+
+def test_a_parent_that_ignores_its_children_does_not_make_programs_fail(home: Path) -> None:
+    (home / "change.diff").write_bytes(SMALL)
+    start = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    review = [sys.executable, "-m", "reviewbot", "review", "change.diff", "--format", "json", "--no-cache"]
+
+    done = subprocess.run([sys.executable, "-c", start, *review], cwd=home, capture_output=True, text=True, check=False)
+
+    assert json.loads(done.stdout)["gaps"] == []
+    assert "Unknown child process" not in done.stderr
+
+
+def test_a_report_goes_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "report").symlink_to(tmp_path / "precious")
+
+    with pytest.raises(InputError, match=r"cannot write .*report: Too many levels of symbolic links"):
+        write_file(tmp_path / "report", "text")
+    assert not (tmp_path / "precious").exists()
 
 
 def test_a_closed_pipe_is_no_traceback(home: Path) -> None:

@@ -6,6 +6,7 @@ hop is taken here, without the token, and no other: what the storage answers is 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -39,6 +40,19 @@ _PUBLIC_API = "api.github.com"
 _STORAGE = (".blob.core.windows.net", ".actions.githubusercontent.com")
 """Where github.com keeps artifacts:
 https://docs.github.com/en/actions/reference/runners/self-hosted-runners#accessible-domains-by-function"""
+
+
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:[/?][\x21-\x5b\x5d-\x7e]*)?"
+)
+"""An address that every program reads alike: of a backslash some make a slash, of "%2f" in a host as well."""
+
+_NAMED = re.compile(r"(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*[a-z0-9]")
+"""A host with a domain. What ends in a number is an address to some resolver, in decimal, octal or hexadecimal."""
+
+_LOCAL = (".localhost", ".localdomain", ".internal")
+"""Domains of one machine, and of what a provider of machines answers on it."""
 
 
 class Reply(Protocol):
@@ -128,16 +142,20 @@ def _storage_of(access: Access, path: str) -> str:
 
 
 def _check_address(address: str, api_url: str) -> None:
-    """Refuse what the API would never answer: another scheme than its own, a name and password, a host of nobody's."""
+    """Refuse what the API would never answer: another scheme than its own, a name and password, a host of nobody's.
+
+    An Enterprise server may keep archives at any host that has a name, or at its own address; an address of numbers,
+    which may be this machine or a service beside it, is no storage.
+    """
     api = urlsplit(api_url)
-    try:
-        there = urlsplit(address)
-        host, known = there.hostname or "", there.port is not None
-    except ValueError:
-        host, known, there = "", False, urlsplit("")
-    if not host or there.scheme != api.scheme or "@" in there.netloc:
+    found = _ADDRESS.fullmatch(address)
+    if found is None or found["scheme"] != api.scheme:
         raise ArtifactError("GitHub sent us to an address that is none")
-    if api.hostname == _PUBLIC_API and (known or not host.endswith(_STORAGE)):
+    host, port = found["host"].lower(), found["port"]
+    public = api.hostname == _PUBLIC_API
+    if public and (port is not None or not host.endswith(_STORAGE)):
+        raise ArtifactError("GitHub sent us to a host that is not its storage")
+    if not public and host.strip("[]") != api.hostname and (not _NAMED.fullmatch(host) or host.endswith(_LOCAL)):
         raise ArtifactError("GitHub sent us to a host that is not its storage")
 
 

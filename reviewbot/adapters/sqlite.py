@@ -27,6 +27,9 @@ APPLICATION_ID = 0x52765742
 BUSY_S = 10.0
 """How long to wait while another process writes. One write takes about a millisecond."""
 
+_ROOT = 0
+"""The user who may write everywhere."""
+
 _MAGIC = b"SQLite format 3\0"
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _SCHEMA = """CREATE TABLE entries (
@@ -50,7 +53,8 @@ class SqliteJournal:
 
     A damaged journal is renamed, never deleted, and a new one begun: `set_aside` then says where the old one is. An
     entry that no longer has its checksum counts as absent. Raises ConfigError for a file that cannot be used, is no
-    journal, or comes from a newer version.
+    journal, comes from a newer version, or that another user of this machine may have written: finished answers of
+    models stand in it, and are believed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -163,20 +167,37 @@ class SteadyJournal:
 def _make_file(path: Path) -> None:
     """Have a file that only its owner can read, in such a folder; what exists is left as it is.
 
-    Raises ConfigError where it exists and is no journal.
+    Raises ConfigError where it exists and is no journal, or not ours alone to write.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Who can write to the folder can put another file, or a log of SQLite's, in its place.
+    _check_ours(path, path.parent, path.parent.lstat())
+    _check_ours(path, path.parent, path.parent.stat())
     # Not blocking, for a FIFO; no link, for nobody else shall choose the file.
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags, 0o600)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise ConfigError(f"the journal {path} is no regular file; name another one")
+        _check_ours(path, path, status)
         start = os.pread(descriptor, len(_MAGIC), 0)
     finally:
         os.close(descriptor)
     if start.strip(b"\0") and start != _MAGIC:  # NULs alone are what a lost write leaves
         raise ConfigError(f"{path} exists and is no journal; move it away, or name another file")
+
+
+def _check_ours(journal: Path, path: Path, status: os.stat_result) -> None:
+    """Raise ConfigError where another user owns a file or folder, or may write to it. A link has no mode of its own."""
+    if status.st_uid not in (os.geteuid(), _ROOT):
+        why = f"{path} belongs to another user of this machine"
+    elif not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        why = f"other users of this machine may write to {path}"
+    else:
+        return
+    how = "remove it, set XDG_CACHE_HOME to a folder of your own, or use --no-cache"
+    raise ConfigError(f"the journal {journal} is not used: {why}; {how}")
 
 
 def _connect(path: Path) -> sqlite3.Connection | None:

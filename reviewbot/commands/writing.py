@@ -18,9 +18,11 @@ def say(message: str) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """A text file, in place of what is there. Raises InputError."""
+    """A text file, in place of what is there; through no link, wherever one has been put since. Raises InputError."""
     try:
-        path.write_text(text, encoding="utf-8")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o666), "w", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
 

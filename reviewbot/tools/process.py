@@ -86,11 +86,11 @@ async def run_program(
         watch = _Watch(limits)
         try:
             folder = [str(root / "files")] if files else []
-            transport = await _start(confined.command(program, [*arguments, *folder], limits), root, watch)
+            command = confined.command(program, [*arguments, *folder], limits)
+            transport, from_outside = await _start(command, root, watch, limits)
         except OSError as error:
             raise ProgramError("missing_program", f"{name} cannot be started ({type(error).__name__})") from None
-        # Also where a wrapper does it inside: the wrapper repeats the program's signal, and must not dump core either.
-        in_force = confined.in_force(limits, limit_outside(transport.get_pid(), limits))
+        in_force = confined.in_force(limits, from_outside)
         try:
             async with asyncio.timeout(limits.seconds):
                 await watch.done
@@ -159,29 +159,48 @@ def _settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-async def _start(command: Sequence[str], root: Path, watch: _Watch) -> asyncio.SubprocessTransport:
-    transport, _ = await asyncio.get_running_loop().subprocess_exec(
-        lambda: watch,
-        *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        cwd=root / "empty",
-        env={"PATH": SAFE_PATH, "HOME": str(root / "home"), "LC_ALL": "C.UTF-8"},
-        start_new_session=True,
-    )
-    return transport
+async def _start(
+    command: Sequence[str], root: Path, watch: _Watch, limits: Limits
+) -> tuple[asyncio.SubprocessTransport, tuple[str, ...]]:
+    """Start the program; which limits were set from outside. Where this is cancelled, nothing of it is left."""
+
+    async def start() -> tuple[asyncio.SubprocessTransport, tuple[str, ...]]:
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: watch,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            cwd=root / "empty",
+            env={"PATH": SAFE_PATH, "HOME": str(root / "home"), "LC_ALL": "C.UTF-8"},
+            start_new_session=True,
+        )
+        # At once, and also where a wrapper does it inside: it repeats the program's signal, and must not dump core.
+        return transport, limit_outside(transport.get_pid(), limits)
+
+    starting = asyncio.ensure_future(start())
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # asyncio itself would close the transport first; see `_end`.
+        with contextlib.suppress(OSError):
+            await _end((await starting)[0], watch)
+        raise
 
 
 async def _end(transport: asyncio.SubprocessTransport, watch: _Watch) -> None:
-    """Kill the whole group, whoever is left of it, close our ends and collect the process.
+    """Kill the whole group, whoever is left of it, collect the process and close our ends.
 
-    With a wrapper the group's death is that of the pid namespace: a child that has left the group goes as well.
+    With a wrapper the group's death is that of the pid namespace: a child that has left the group goes as well. The
+    process is collected before the transport is closed: closing polls it, and where that collects it, asyncio's own
+    thread no longer finds it, says "Unknown child process pid" on standard error and makes up a status.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(transport.get_pid(), signal.SIGKILL)
-    transport.close()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_REAP_SECONDS):
-            await watch.exited
+    try:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REAP_SECONDS):
+                await watch.exited
+    finally:
+        transport.close()
 
 
 @contextlib.contextmanager

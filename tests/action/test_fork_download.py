@@ -243,6 +243,14 @@ def test_github_s_own_storage_is_gone_to(address: str) -> None:
         "https://x.blob.core.windows.net:8443/a.zip",
         "https://[::1",
         "https://x.blob.core.windows.net:port/",
+        *(f"https://evil.example{mark}.blob.core.windows.net/a.zip" for mark in "\\/?#@:;%\t\n \0\u2024\uff0e"),
+        "https://evil.example%2f.blob.core.windows.net/a.zip",
+        "https://evil.example%5c.blob.core.windows.net/a.zip",
+        "https:\\\\x.blob.core.windows.net/a.zip",
+        "https://x.blob.core.windows.net\\@evil.example/a.zip",
+        " https://x.blob.core.windows.net/a.zip",
+        "https://x.blob.core.windows.net/a.zip\n",
+        "https://.blob.core.windows.net.",
     ],
 )
 def test_any_other_address_is_refused(address: str) -> None:
@@ -250,10 +258,39 @@ def test_any_other_address_is_refused(address: str) -> None:
         _check_address(address, GITHUB)
 
 
-def test_an_enterprise_server_keeps_archives_where_it_likes() -> None:
-    _check_address("https://storage.corp.example:9000/a.zip", "https://github.corp.example/api/v3")
-    with pytest.raises(ArtifactError):
-        _check_address("http://storage.corp.example/a.zip", "https://github.corp.example/api/v3")
+ENTERPRISE = "https://github.corp.example/api/v3"
+
+
+@pytest.mark.parametrize(
+    ("address", "api_url"),
+    [
+        ("https://storage.corp.example:9000/a.zip", ENTERPRISE),
+        ("https://media.github.corp.example/a.zip?x=%2F", ENTERPRISE),
+        ("https://GitHub.corp.example/a.zip", ENTERPRISE),
+        ("https://10.0.0.9/storage/a.zip", "https://10.0.0.9/api/v3"),
+        ("http://[::1]:81/a.zip", "http://[::1]:80"),
+        ("http://127.0.0.1:81/a.zip", "http://127.0.0.1:80"),
+    ],
+)
+def test_an_enterprise_server_keeps_archives_at_any_host_with_a_name(address: str, api_url: str) -> None:
+    _check_address(address, api_url)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "10.0.0.5", "192.168.1.1", "169.254.169.254", "8.8.8.8", "1.2.3.4."),
+        *("[::1]", "[fe80::1]", "[::ffff:169.254.169.254]"),
+        *("2130706433", "0x7f000001", "0x7f.1", "017700000001", "127.1", "0"),
+        *("localhost", "LOCALHOST", "a.localhost", "metadata.google.internal", "storage", "a..example", ".example"),
+        *("evil.example\\.corp.example", "evil.example%2f.corp.example", "user@storage.corp.example", "\u24d4.example"),
+    ],
+)
+def test_an_enterprise_server_does_not_send_us_to_this_machine_or_beside_it(host: str) -> None:
+    with pytest.raises(ArtifactError, match=r"^GitHub sent us to"):
+        _check_address(f"https://{host}/a.zip", ENTERPRISE)
+    with pytest.raises(ArtifactError, match=r"^GitHub sent us to"):
+        _check_address("http://storage.corp.example/a.zip", ENTERPRISE)
 
 
 def test_a_github_that_is_gone_is_named() -> None:

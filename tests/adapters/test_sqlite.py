@@ -78,6 +78,64 @@ def test_a_journal_that_others_may_read_is_closed_to_them(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+# --- another user of the machine ----------------------------------------------------------------------------------
+
+OTHER_USER = 12_345
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
+FORGED = "answer:of a model"
+
+
+@pytest.fixture
+def forged(path: Path) -> Path:
+    """A journal with an answer that nobody's model gave."""
+    with SqliteJournal(path) as journal:
+        journal.put(FORGED, '{"findings": []}')
+    return path
+
+
+@AS_ROOT
+@pytest.mark.parametrize("what", ["file", "folder", "link to the folder"])
+def test_a_journal_of_another_user_is_not_believed(what: str, forged: Path, tmp_path: Path) -> None:
+    used = forged
+    if what == "link to the folder":
+        link = tmp_path / "link"
+        link.symlink_to(forged.parent)
+        os.chown(link, OTHER_USER, OTHER_USER, follow_symlinks=False)
+        used = link / forged.name
+    else:
+        os.chown(forged if what == "file" else forged.parent, OTHER_USER, OTHER_USER)
+
+    assert "belongs to another user of this machine" in refusal(used)
+
+
+@pytest.mark.parametrize("mode", [0o660, 0o602, 0o666])
+def test_a_journal_that_others_may_write_to_is_not_believed(mode: int, forged: Path) -> None:
+    forged.chmod(mode)
+
+    assert f"other users of this machine may write to {forged}; remove it" in refusal(forged)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o777, 0o1777])
+def test_a_journal_in_a_folder_that_others_may_write_to_is_not_believed(mode: int, forged: Path) -> None:
+    """They could put another file in its place, or a log of SQLite's beside it."""
+    forged.parent.chmod(mode)
+
+    assert f"may write to {forged.parent}; remove it, set XDG_CACHE_HOME to" in refusal(forged)
+
+
+def test_a_journal_that_is_a_link_is_not_followed(forged: Path) -> None:
+    (forged.parent / "link.sqlite").symlink_to(forged)
+
+    assert "cannot be used" in refusal(forged.parent / "link.sqlite")
+
+
+def test_a_folder_that_we_ourselves_have_linked_is_used(forged: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(forged.parent)
+
+    with SqliteJournal(tmp_path / "link" / forged.name) as journal:
+        assert journal.get(FORGED) is not None
+
+
 # --- keys and values ----------------------------------------------------------------------------------------------
 
 

@@ -9,12 +9,12 @@ import select
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from reviewbot.tools.confinement import OPEN, Confinement, confinement_here
-from reviewbot.tools.process import Finished, Limits, ProgramError, run_program
+from reviewbot.tools.process import Finished, Limits, ProgramError, _end, _Watch, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -298,6 +298,53 @@ def test_a_cancelled_run_leaves_neither_process_nor_folder(
 
     assert not cwd.parent.exists()
     assert ends(pid)
+
+
+class Recorded:
+    """A transport of a process that is gone: whether it had been collected when the transport was closed."""
+
+    def __init__(self, watch: _Watch) -> None:
+        self._watch = watch
+        self.closed: list[bool] = []
+
+    def get_pid(self) -> int:
+        return 2**30
+
+    def close(self) -> None:
+        self.closed.append(self._watch.exited.done())
+
+
+def test_a_process_is_collected_before_its_transport_is_closed() -> None:
+    """Closing polls it: asyncio's own thread would find it gone, and say so on standard error."""
+
+    async def end() -> list[bool]:
+        watch = _Watch(Limits())
+        transport = Recorded(watch)
+        asyncio.get_running_loop().call_soon(watch.process_exited)
+        await _end(cast("asyncio.SubprocessTransport", transport), watch)
+        return transport.closed
+
+    assert asyncio.run(end()) == [True]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_run_that_is_cancelled_while_it_starts_leaves_no_process(
+    steps: int, program: Program, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = program(f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
+
+    async def cancel_at_once() -> None:
+        task = asyncio.ensure_future(run_program(made, (), {}, confinement=OPEN))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel_at_once())
+
+    assert not (tmp_path / "pid").exists() or ends(int((tmp_path / "pid").read_text()))
+    assert "Unknown child process" not in caplog.text
 
 
 def test_many_programs_run_side_by_side(program: Program) -> None:
