@@ -662,6 +662,30 @@ def test_a_worker_of_the_base_side_is_planned_run_and_reported(run: Run, reposit
     assert [worker["worker"] for worker in report["workers"]] == ["security", "house-license"]
 
 
+def test_a_worker_that_needs_a_model_is_named_once_without_a_key_and_takes_nothing_from_the_review(
+    run: Run, repository: Path
+) -> None:
+    (repository / ".reviewbot/workers").mkdir(parents=True)
+    (repository / ".reviewbot/prompts").mkdir(parents=True)
+    card = CARD.replace('tools = ["debug-leftovers"]', "").replace("house-license", "currency")
+    (repository / ".reviewbot/workers/currency.toml").write_text(card)
+    (repository / ".reviewbot/prompts/currency.md").write_text("Look at currencies.\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a worker")
+    for name in ("app.py", "other.py"):
+        (repository / name).write_text("def double(number):\n    return number * 2\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a change")
+
+    ended = run("review", "--git", "HEAD~1..HEAD", "--format", "json")
+    alone = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "currency")
+
+    assert (ended.code, ended.report["verdict"], ended.report["gaps"], ended.report["unlooked"]) == (0, "clean", [], [])
+    note = "This worker needs a model key (such as ANTHROPIC_API_KEY) and did not run: currency"
+    assert ended.report["notes"] == [note]
+    assert (alone.code, alone.report["verdict"], alone.report["notes"]) == (4, "not_reviewed", [note])
+
+
 HIDDEN = {
     "binary": "index 1111111..2222222 100644\nBinary files a/.reviewbot.toml and b/.reviewbot.toml differ\n",
     "a submodule": "old mode 100644\nnew mode 160000\n",

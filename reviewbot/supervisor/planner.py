@@ -261,7 +261,7 @@ def _cannot_look(
     file: FileChange, wanted: Sequence[WorkerCard], able: Sequence[WorkerCard], stranded: Mapping[str, str]
 ) -> list[Unlooked]:
     unable = tuple(card.name for card in wanted if card not in able)
-    reason = f"this engine has no tool of theirs that reads {file.language}"
+    reason = f"no analyzer of theirs reads {file.language}; that needs a model key"
     entries = [Unlooked(path=file.path, workers=unable, reason=reason)] if unable else []
     for worker, missing in stranded.items():
         reason = f"it needs the result of {missing}, which does not look at this file"

@@ -30,6 +30,7 @@ from reviewbot.supervisor.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.tools.catalog import own_tools
+from reviewbot.wiring.keyless import note_on, without_models
 from reviewbot.wiring.models import Around, line_to, prices_of, prompt, tiers_of
 from reviewbot.wiring.subjects import Subject
 
@@ -93,16 +94,18 @@ class Parts:
 
 def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
     """Programs, or canned answers; rules do the rest."""
-    limits = _limits(settings, ground)
+    limits, crew, notes = _limits(settings, ground), ground.crew, ground.notes
     if engine is ground.programs:
         # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
         limits = replace(limits, chunk_lines=WHOLE_FILE)
-    planner = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
+        crew, left_out = without_models(crew, ground.tools)
+        notes = (*note_on(left_out, ground.subject.change, settings.workers), *notes)
+    planner = RoutedPlanner(crew, engine.covers, ground.subject.snapshot.head, limits)
     return Parts(
         engine=engine,
         planner=planner,
         verifier=CappingVerifier(),
-        synthesizer=RuledSynthesizer(ground.rules, engine.name, ground.notes),
+        synthesizer=RuledSynthesizer(ground.rules, engine.name, notes),
         close=_nothing,
         preview=_preview_of(planner),
         tasks_at_once=settings.tasks_at_once,
