@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 
 MAX_LENGTH = 256
 """Characters. A longer pattern is a mistake or an attack."""
@@ -28,12 +29,26 @@ def matches_glob(pattern: str, path: str) -> bool:
 
     Case counts, on every system. A pattern that `glob_fault` refuses matches nothing.
     """
-    if glob_fault(pattern) is not None:
-        return False
+    return _compiled((pattern,)).match(path) is not None
+
+
+def matches_any(patterns: tuple[str, ...], path: str) -> bool:
+    """Whether a path has the form of one of these patterns, as fast for many of them as for one."""
+    return _compiled(patterns).match(path) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for all patterns that may be used. `translate` makes none that tries a text again and again."""
+    forms = dict.fromkeys(form for pattern in patterns if glob_fault(pattern) is None for form in _forms(pattern))
     # "**" and "*" mean the same here, and one star is all that the matcher has to try.
-    forms = {pattern, pattern.replace("/**/", "/"), pattern.removeprefix("**/")}
-    forms.add(pattern.removeprefix("**/").replace("/**/", "/"))
-    return any(fnmatchcase(path, _RUN_OF_STARS.sub("*", form)) for form in forms)
+    return re.compile("|".join(translate(_RUN_OF_STARS.sub("*", form)) for form in forms) or r"(?!)")
+
+
+def _forms(pattern: str) -> tuple[str, ...]:
+    """The pattern, and what it is where "**/" stands for no folder."""
+    inner = pattern.removeprefix("**/")
+    return pattern, inner, pattern.replace("/**/", "/"), inner.replace("/**/", "/")
 
 
 def applies(patterns: Iterable[str], path: str, kind: str) -> bool:

@@ -24,7 +24,7 @@ USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 PREFIX = "REVIEWBOT_"
 
 REPOSITORY_KEYS = frozenset(
-    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "workers", "rules"}
+    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "private", "workers", "rules"}
     | {"only_labels", "skip_labels", "skip_titles", "skip_authors", "only_branches", "skip_branches"}
     | {"person_label", "person_reviewers"}
     | {"inline"}
@@ -44,6 +44,8 @@ FLAGS = {
     "critic": "--critic",
 }
 """The settings that the command line has a flag for."""
+
+PRIVATE = "private"
 
 FLOOR_WORKER = "security"
 """The worker that a repository cannot switch off; the contracts' own name for it, which pydantic comes with."""
@@ -87,7 +89,13 @@ def load_settings(
 
 
 def _joined(entry: _Entry, before: Any, origin: str) -> tuple[Any, str]:  # noqa: ANN401 - see `values` above
-    """The value and the origin of a setting after one more source: the last one wins, of rules for each rule."""
+    """The value and the origin of a setting after one more source: the last one wins, of rules for each rule.
+
+    What one source keeps private stays private, whatever another one says.
+    """
+    if entry.key == PRIVATE:
+        kept = tuple(dict.fromkeys((*(before or ()), *cast("tuple[str, ...]", entry.value))))
+        return kept, entry.origin if before is None else f"{origin}, {entry.origin}"
     if entry.key != RULES:
         return entry.value, entry.origin
     named = [each._replace(origin=entry.origin) for each in cast("tuple[RuleSetting, ...]", entry.value)]

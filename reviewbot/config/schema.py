@@ -15,6 +15,7 @@ _MEANING = {
     "concurrency": "Tasks at once, and calls of a model in flight; none: 16 calls, and a task a processor, at least 4.",
     "ignore": "Globs of files that are not reviewed. The report counts them.",
     "paths": "Globs of the files that are reviewed; empty: all. The report counts the others.",
+    "private": "Globs of files that no model is shown; what one source names, no other takes back.",
     "workers": "Names of the workers to run; empty: all.",
     "rules": "By rule or category: off, or the severity that its findings have; on undoes what another source says.",
     "allow_partial": "End with exit code 0 also where something could not be looked at.",

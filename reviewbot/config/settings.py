@@ -54,6 +54,8 @@ class Settings:
     """Globs of files not to review; the report counts them."""
     paths: tuple[str, ...] = ()
     """Globs of the files to review; empty: all. The report counts the others."""
+    private: tuple[str, ...] = ()
+    """Globs of files that no model is shown."""
     workers: tuple[str, ...] = ()
     """Names of the workers to run; empty: all."""
     rules: tuple[RuleSetting, ...] = ()

@@ -280,6 +280,7 @@ KINDS: Mapping[str, Kind] = {
     "concurrency": Number(1, 256, optional=True),
     "ignore": Globs(),
     "paths": Globs(),
+    "private": Globs(),
     "workers": Names(),
     RULES: RuleLevels(),
     "allow_partial": Switch(),

@@ -128,6 +128,7 @@ max_findings = 1
 concurrency = 1
 ignore = ["a"]
 paths = ["src/*"]
+private = ["legal/*"]
 workers = ["style"]
 rules = {S603 = "off"}
 allow_partial = true
@@ -405,3 +406,16 @@ def test_settings_are_loaded_without_any_installed_package() -> None:
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program, root], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"
+
+
+def test_what_one_source_keeps_private_no_other_takes_back() -> None:
+    settings = load_settings(
+        'private = ["legal/*", "a"]\n',
+        {"REVIEWBOT_PRIVATE": "keys/*,a"},
+        {},
+        user_text="private = []\n",
+        user_name="user",
+    )
+
+    assert settings.private == ("legal/*", "a", "keys/*")
+    assert settings.origin["private"] == ".reviewbot.toml, user, REVIEWBOT_PRIVATE"

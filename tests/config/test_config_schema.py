@@ -30,6 +30,7 @@ max_findings = 5
 concurrency = 2
 ignore = ["vendor/*", "**/*.ü"]
 paths = ["src/*"]
+private = ["legal/*"]
 workers = ["security", "logic"]
 rules = {S603 = "off", S105 = {level = "off", paths = ["tests/*"]}, debug = [{level = "on", paths = ["src/*"]}, "info"]}
 allow_partial = false

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reviewbot.config.globs import matches_glob
+from reviewbot.config.globs import matches_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 CREDENTIALS = "files like this one usually hold credentials, so that no model is shown them"
 PRIVATE = "the repository's settings keep this file private"
@@ -38,14 +38,14 @@ _FOLDERS = frozenset({".ssh", ".gnupg", ".aws"})
 _FILES = (".kube/config", ".docker/config.json")
 
 
-def withheld(path: str, private: Iterable[str] = ()) -> str | None:
+def withheld(path: str, private: Sequence[str] = ()) -> str | None:
     """Why a model is not shown a file; None where it may be shown.
 
     Args:
         path: a label as in `FileChange.path`.
         private: globs of the base side's settings.
     """
-    if any(matches_glob(pattern, path) for pattern in private):
+    if private and matches_any(tuple(private), path):
         return PRIVATE
     *folders, name = path.lower().split("/")
     inside = not _FOLDERS.isdisjoint(folders) or "/".join([*folders[-1:], name]) in _FILES
