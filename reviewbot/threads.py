@@ -12,22 +12,35 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
+
+
+_STRIDE = 1_000
+"""Items between two looks at whether the work is still wanted."""
+
+_local = threading.local()
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: the result is not wanted any more
+    """The work of this thread is not waited for any more."""
 
 
 async def in_thread(function: Callable[[], T]) -> T:
     """The value of a function, computed beside the loop. Raises what it raises.
 
-    Whoever stops waiting leaves the thread behind: it cannot be stopped, holds up nothing, and dies with the process.
+    A thread cannot be stopped from outside. When this is cancelled, `check_stopped` raises in the thread; a function
+    that does not call it goes on, holds up nothing, and dies with the process.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
+    stop = threading.Event()
     values: list[T] = []
     errors: list[BaseException] = []
 
     def work() -> None:
+        _local.stop = stop
         try:
             values.append(function())
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
@@ -36,10 +49,28 @@ async def in_thread(function: Callable[[], T]) -> T:
             loop.call_soon_threadsafe(_settle, done)
 
     threading.Thread(target=work, name="reviewbot-scan", daemon=True).start()
-    await done
+    try:
+        await done
+    finally:
+        stop.set()
     if errors:
         raise errors[0]
     return values[0]
+
+
+def check_stopped() -> None:
+    """Raise Stopped in a thread of `in_thread` whose result is not waited for any more; elsewhere do nothing."""
+    stop = getattr(_local, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
+
+
+def stoppable(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items, and look now and then whether they are still wanted. Raises Stopped."""
+    for at, item in enumerate(items):
+        if not at % _STRIDE:
+            check_stopped()
+        yield item
 
 
 def _settle(done: asyncio.Future[None]) -> None:

@@ -6,10 +6,8 @@ A worker sees its order and nothing else. It never fails silently: whatever the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from reviewbot.contracts import (
-    SEVERITY_ORDER,
     Candidate,
     Dropped,
     Escalation,
@@ -31,12 +29,13 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
+from reviewbot.floods import keep
 from reviewbot.ports import Answer, Engine, WorkOrder
 
 MODEL_SOURCE = "model:"
 """How the source of a finding begins that a model made, followed by the model's name."""
-MAX_CANDIDATES = 200
-"""Of one task. More is a flood and no review: the worst and surest stay, the rest is counted as dropped, and a gap."""
+MAX_CANDIDATES = 400
+"""Of one task. More is a flood and no review: of each rule the worst and surest stay, the rest is counted in a gap."""
 
 
 async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
@@ -99,11 +98,10 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
     """Give each candidate its place in the change, or drop it and say why."""
     findings: list[Finding] = []
     dropped: list[Dropped] = []
-    kept, flood = _unflooded(answer.candidates)
-    said = [(candidate, answer.origin) for candidate in kept]
-    programs, more = _unflooded(answer.programs)
-    said += [(candidate, "program") for candidate in programs]
-    flood = [*flood, *more]
+    kept, programs = (keep(found, MAX_CANDIDATES, MAX_CANDIDATES) for found in (answer.candidates, answer.programs))
+    said: list[tuple[Candidate, str]] = [(candidate, answer.origin) for candidate in kept.candidates]
+    said += [(candidate, "program") for candidate in programs.candidates]
+    lost = kept.total + programs.total - len(said)
     for candidate, origin in said:
         placed = _placed(task, candidate, origin)
         if isinstance(placed, Finding):
@@ -111,9 +109,8 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
         else:
             dropped.append(Dropped(candidate=candidate, reason=placed))
     gaps = list(answer.gaps)
-    if flood:
-        message = f"more than {MAX_CANDIDATES} findings in one task; {len(flood)} were dropped"
-        dropped += [Dropped(candidate=candidate, reason=message) for candidate in flood]
+    if lost:
+        message = f"more than {MAX_CANDIDATES} findings in one task; {lost} were dropped"
         gaps.append(Gap(path=task.payload.file_path, worker=task.worker, reason="flooded", message=message))
     mine = {"worker": task.worker, "task_id": task.task_id}
     return WorkerResult(
@@ -129,14 +126,6 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
 def _own_path(task: ReviewTask, gap: Gap) -> dict[str, str]:
     """A gap is about a file of its task, whatever an engine says."""
     return {} if gap.path in task.paths else {"path": task.payload.file_path}
-
-
-def _unflooded(candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], Sequence[Candidate]]:
-    """What is kept, and what is over the limit; in the engine's order where nothing is."""
-    if len(candidates) <= MAX_CANDIDATES:
-        return candidates, ()
-    ranked = sorted(candidates, key=lambda c: (SEVERITY_ORDER[c.severity], -c.confidence))
-    return ranked[:MAX_CANDIDATES], ranked[MAX_CANDIDATES:]
 
 
 def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | str:

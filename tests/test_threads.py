@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.threads import in_thread
+from reviewbot.threads import Stopped, check_stopped, in_thread, stoppable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,3 +113,37 @@ def test_a_thread_that_never_ends_holds_up_neither_the_loop_nor_the_interpreter(
     done = subprocess.run([sys.executable, "-c", HANGS, root], capture_output=True, text=True, check=False, timeout=60)
 
     assert (done.stdout, done.returncode) == ("given up\nended\n", 0)
+
+
+def test_work_that_is_not_waited_for_any_more_stops_where_it_looks() -> None:
+    begun, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+    seen: list[int] = []
+
+    def work() -> None:
+        try:
+            for number in stoppable(range(10_000)):
+                seen.append(number)
+                begun.set()
+                cancelled.wait(60)
+        except Stopped:
+            ended.set()
+            raise
+
+    async def give_up() -> None:
+        waiting = asyncio.ensure_future(in_thread(work))
+        await in_thread(begun.wait)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        cancelled.set()
+        assert await in_thread(lambda: ended.wait(60))
+
+    asyncio.run(give_up())
+    assert len(seen) == 1_000
+
+
+def test_work_that_is_waited_for_goes_on() -> None:
+    def work() -> list[int]:
+        check_stopped()
+        return list(stoppable(range(2_500)))
+
+    assert asyncio.run(in_thread(work)) == work()

@@ -7,16 +7,16 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import SEVERITY_ORDER, ToolRun
+from reviewbot.contracts import ToolRun
 from reviewbot.ports import ChangedFile, ToolReport
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.open_files import OpenFiles
-from reviewbot.tools.reports import MAX_CANDIDATES, gap
+from reviewbot.tools.reports import gap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reviewbot.contracts import Candidate, ChangeSet, FileChange, GapReason
+    from reviewbot.contracts import ChangeSet, FileChange, GapReason
     from reviewbot.ports import Snapshot, Tool
 
 TOOL_SECONDS = 60.0
@@ -89,7 +89,7 @@ class ChangeAnalysis:
                 began = time.monotonic()
                 async with limit:
                     limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
-                    return _unflooded(tool, path, await tool.run(file, self._snapshot))
+                    return await tool.run(file, self._snapshot)
         except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not those of the others
             spent = round((time.monotonic() - began) * 1000)
             if limit.expired():
@@ -108,16 +108,3 @@ def understands(tool: Tool, language: str) -> bool:
 def _missed(tool: Tool, path: str, reason: GapReason, message: str, spent: int) -> ToolReport:
     run = ToolRun(tool=tool.name, version="unknown", duration_ms=spent)
     return ToolReport(candidates=(), run=run, gap=gap(path, tool.name, reason, message))
-
-
-def _unflooded(tool: Tool, path: str, report: ToolReport) -> ToolReport:
-    """The report with the worst of its candidates, where there are more than anybody reads."""
-    if len(report.candidates) <= MAX_CANDIDATES:
-        return report
-    message = f"{tool.name} has {len(report.candidates)} findings here; the {MAX_CANDIDATES} worst are kept"
-    worst = sorted(report.candidates, key=_badness)[:MAX_CANDIDATES]
-    return ToolReport(tuple(worst), report.run, report.gap or gap(path, tool.name, "flooded", message))
-
-
-def _badness(candidate: Candidate) -> tuple[int, int, int]:
-    return SEVERITY_ORDER[candidate.severity], -candidate.confidence, candidate.line or 0

@@ -7,13 +7,13 @@ emoji and letters of any one script are left alone. Linear in the text.
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import Candidate
 from reviewbot.diff.language import UNKNOWN, kind_of
 from reviewbot.diff.names import exact
-from reviewbot.tools.changed_lines import Line, new_side
+from reviewbot.threads import stoppable
+from reviewbot.tools.changed_lines import Line, added_lines
 from reviewbot.tools.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
@@ -30,7 +30,7 @@ from reviewbot.tools.hidden_characters import (
     text_mask,
 )
 from reviewbot.tools.hidden_names import CONFUSABLE, Hit, name_hits
-from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.reports import message_of, quote_of, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,15 +67,15 @@ class HiddenText:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of any language."""
         del snapshot
-        began = time.monotonic()
-        lines = [line for lines in new_side(file) for line in lines if line.added]
-        found = self.candidates(file.path, lines, file.language)
-        spent = round((time.monotonic() - began) * 1000)
-        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return await scan(self.name, file.path, self._found(file.path, added_lines(file), file.language))
 
     def candidates(self, path: str, lines: Iterable[Line], language: str) -> list[Candidate]:
         """What is hidden on each of some lines, whether they are of a file or of another text."""
-        return [self._candidate(path, line, hit) for line in lines for hit in hits(line, language)]
+        return list(self._found(path, lines, language))
+
+    def _found(self, path: str, lines: Iterable[Line], language: str) -> Iterator[Candidate]:
+        for line in stoppable(lines):
+            yield from (self._candidate(path, line, hit) for hit in hits(line, language))
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
         """What is hidden in the `name` of a file; `line` is where a reader of the change is told of it."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import Candidate
 from reviewbot.diff.paths import is_run_by_hand, is_test
+from reviewbot.threads import stoppable
 from reviewbot.tools.changed_lines import Line, added_lines
-from reviewbot.tools.reports import OWN_VERSION, quote_of, report
+from reviewbot.tools.reports import quote_of, scan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
 
 _STOPS, _MARKED, _PRINTS = 90, 82, 60
@@ -100,15 +102,15 @@ class DebugLeftovers:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file."""
         del snapshot
-        began = time.monotonic()
-        found: list[Candidate] = []
-        if not is_test(file.path) and not is_run_by_hand(file.path):
-            for line in added_lines(file):
-                pattern = _leftover(line.text, file.language)
-                if pattern is not None:
-                    found.append(_candidate(file.path, line, pattern))
-        spent = round((time.monotonic() - began) * 1000)
-        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return await scan(self.name, file.path, _candidates(file))
+
+
+def _candidates(file: ChangedFile) -> Iterator[Candidate]:
+    if not is_test(file.path) and not is_run_by_hand(file.path):
+        for line in stoppable(added_lines(file)):
+            pattern = _leftover(line.text, file.language)
+            if pattern is not None:
+                yield _candidate(file.path, line, pattern)
 
 
 def _leftover(text: str, language: str) -> _Pattern | None:

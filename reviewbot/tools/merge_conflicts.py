@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Final
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import Candidate
 from reviewbot.diff.language import kind_of
 from reviewbot.tools.changed_lines import Line, new_side
-from reviewbot.tools.reports import OWN_VERSION, quote_of, report
+from reviewbot.tools.reports import quote_of, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,15 +37,14 @@ class MergeConflicts:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of any language."""
         del snapshot
-        began = time.monotonic()
-        prose = kind_of(file.language) == "prose"
-        found = [
-            _candidate(file.path, first, last, prose=prose)
-            for lines in new_side(file)
-            for first, last in _conflicts(lines, prose=prose)
-        ]
-        spent = round((time.monotonic() - began) * 1000)
-        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return await scan(self.name, file.path, _candidates(file))
+
+
+def _candidates(file: ChangedFile) -> Iterator[Candidate]:
+    prose = kind_of(file.language) == "prose"
+    for lines in new_side(file):
+        for first, last in _conflicts(lines, prose=prose):
+            yield _candidate(file.path, first, last, prose=prose)
 
 
 def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Line]]:

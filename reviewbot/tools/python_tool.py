@@ -11,11 +11,11 @@ from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.python_past import Past
 from reviewbot.tools.python_reader import parse
-from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
+from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reviewbot.contracts import Gap
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
@@ -59,27 +59,30 @@ class PythonTool:
         began = time.monotonic()
         shown = {line.number: line for lines in new_side(file) for line in lines}
         read = await self._reader.read(file)
-        candidates, tired = await in_thread(lambda: self._checked(file, read, shown))
+        tired: list[Piece] = []
+        found = await in_thread(lambda: kept(self._candidates(file, read, shown, tired)))
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
-        return report(file.path, run, candidates, self._missed(file.path, read, tired))
+        return report(file.path, run, found, self._missed(file.path, read, bool(tired)))
 
-    def _checked(self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, Line]) -> tuple[list[Candidate], bool]:
-        """What the check finds in all pieces, and whether it stopped before the end of one."""
-        told: dict[tuple[str, int], Candidate] = {}
-        tired = False
+    def _candidates(
+        self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, Line], tired: list[Piece]
+    ) -> Iterator[Candidate]:
+        """Yield what the check finds in all pieces; those that it did not follow to the end are added to `tired`."""
+        told: set[tuple[str, int]] = set()
         for piece in read.pieces:
             view = _view(file.path, piece, shown)
             if not view.added:
                 continue
             all_found, stopped = self._found(view)
-            tired = tired or stopped
+            if stopped:
+                tired.append(piece)
             past = Past(view, all_found, lambda: self._before(file))
             for found in all_found:
                 candidate = self._candidate(view, piece, found, shown, past)
-                if candidate is not None:
-                    told.setdefault((candidate.rule, candidate.line or 0), candidate)
-        return list(told.values()), tired
+                if candidate is not None and (candidate.rule, candidate.line or 0) not in told:
+                    told.add((candidate.rule, candidate.line or 0))
+                    yield candidate
 
     def _found(self, view: View) -> tuple[list[Found], bool]:
         """All that the check finds, and whether it stopped before the end."""

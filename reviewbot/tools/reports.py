@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import SEVERITY_ORDER, Candidate, Gap, ToolRun
+from reviewbot.contracts import Gap, ToolRun
+from reviewbot.floods import Kept, keep
 from reviewbot.ports import ToolReport
 from reviewbot.redact import redact
+from reviewbot.threads import in_thread, stoppable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from reviewbot.contracts import GapReason
+    from reviewbot.contracts import Candidate, GapReason
 
-MAX_CANDIDATES = 100
-"""Of one tool for one file. Whoever reads a review stops long before; the rest is counted in a gap."""
+MAX_CANDIDATES = 200
+"""Of one tool for one file. Reviews are not read that far; the rest is counted in a gap."""
 
 OWN_VERSION = "1"
 """Of the scans of our own; raised when what they find changes."""
@@ -38,14 +41,29 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
-def report(path: str, run: ToolRun, candidates: Sequence[Candidate], missed: Gap | None = None) -> ToolReport:
-    """A report of at most MAX_CANDIDATES candidates, the worst kept and in the order of their lines."""
-    if len(candidates) > MAX_CANDIDATES:
-        worst = sorted(
-            candidates, key=lambda found: (SEVERITY_ORDER[found.severity], -found.confidence, found.line or 0)
+def kept(candidates: Iterable[Candidate]) -> Kept:
+    """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
+    return keep(stoppable(candidates), MAX_CANDIDATES)
+
+
+async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:
+    """The report of a scan of our own that reads nothing but the file; the candidates are made beside the loop."""
+    began = time.monotonic()
+    found = await in_thread(lambda: kept(candidates))
+    spent = round((time.monotonic() - began) * 1000)
+    return report(path, ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent), found, missed)
+
+
+def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | None = None) -> ToolReport:
+    """A report in the order of the lines; what was not kept of a flood is a gap where nothing else is."""
+    if found is None:
+        return ToolReport(candidates=(), run=run, gap=missed)
+    if found.flood:
+        flood = f"{run.tool} has {found.flood}"
+        missed = (
+            gap(path, run.tool, "flooded", flood)
+            if missed is None
+            else missed.model_copy(update={"message": f"{missed.message}; {flood}"})
         )
-        flood = f"{run.tool} has {len(candidates)} findings here; the {MAX_CANDIDATES} worst are kept"
-        missed = missed or gap(path, run.tool, "flooded", flood)
-        candidates = worst[:MAX_CANDIDATES]
-    ordered = sorted(candidates, key=lambda found: (found.line or 0, found.rule))
+    ordered = sorted(found.candidates, key=lambda each: (each.line or 0, each.rule))
     return ToolReport(candidates=tuple(ordered), run=run, gap=missed)

@@ -17,7 +17,7 @@ from reviewbot.tools.kept_rules import KeptRules
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
-from reviewbot.tools.reports import gap, message_of, quote_of, report
+from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
 from reviewbot.tools.ruff_config import find_config, parse_config
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_pins import find_pin, version_of
@@ -100,23 +100,22 @@ class RepositoryRules:
         shown = {line.number: line for lines in new_side(file) for line in lines}
         config = await in_thread(lambda: find_config(snapshot, path, self._parse)) if shown else None
         if config is None:
-            return report(path, silent, ())
+            return report(path, silent)
         try:
             asked = await self._asked.get(digest(config.label, config.text), lambda: self._understood(config, snapshot))
             codes = asked.selection.codes_for(path) - (
                 _NOT_IN_PACKAGES if path.endswith("__init__.py") else frozenset()
             )
             if asked.runner is None or not codes:
-                return report(path, silent, ())
+                return report(path, silent)
             answer = await asked.runner.read(file)
-            found = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
-            doubted = await self._doubted(asked.runner, asked, file, snapshot) if found else frozenset()
+            reports = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
+            doubted = await self._doubted(asked.runner, asked, file, snapshot) if reports else frozenset()
         except ProgramError as error:
             failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
-            return report(path, failed, (), gap(path, self.name, error.reason, str(error)))
-        candidates = [
-            c for one in found if (c := self._candidate(path, one, asked.selection, doubted, shown)) is not None
-        ]
+            return report(path, failed, missed=gap(path, self.name, error.reason, str(error)))
+        candidates = (self._candidate(path, one, asked.selection, doubted, shown) for one in reports)
+        found = await in_thread(lambda: kept(each for each in candidates if each is not None))
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -124,7 +123,7 @@ class RepositoryRules:
             exit_code=0,
             isolation=(*_ISOLATION, *answer.limits),
         )
-        return report(path, run, candidates, self._missed(path, answer))
+        return report(path, run, found, self._missed(path, answer))
 
     async def _understood(self, config: RuffConfig, snapshot: Snapshot) -> _Asked:
         """A configuration and ruff with what it selects. Ruff is asked once for the rules that it has."""

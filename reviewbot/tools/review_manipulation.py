@@ -8,16 +8,16 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import Candidate
 from reviewbot.diff.language import kind_of
 from reviewbot.diff.paths import is_prompt
+from reviewbot.threads import stoppable
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.hidden_characters import SUSPECT, TAGS, escaped
-from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.reports import message_of, quote_of, scan
 from reviewbot.tools.steering_phrases import Phrase, has_hint, normalised, phrases
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ class ReviewManipulation:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of any language."""
         del snapshot
-        began = time.monotonic()
+        return await scan(self.name, file.path, self._found(file))
+
+    def _found(self, file: ChangedFile) -> Iterator[Candidate]:
         runs = [run for lines in new_side(file) for run in _runs(lines)]
-        found = self.candidates(file.path, runs, prose=kind_of(file.language) == "prose")
-        spent = round((time.monotonic() - began) * 1000)
-        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        yield from self.candidates(file.path, runs, prose=kind_of(file.language) == "prose")
 
     def candidates(self, path: str, runs: Sequence[Sequence[Line]], *, prose: bool) -> list[Candidate]:
         """One candidate for each rule that runs of neighbouring lines break, at the first of its surest places."""
@@ -111,10 +111,10 @@ class ReviewManipulation:
 
 def attempts(lines: Sequence[Line], *, prose: bool) -> Iterator[Attempt]:
     """What neighbouring lines say to reviewers. `prose`: comments of HTML in them are not shown where people read."""
-    hints = [at for at, line in enumerate(lines) if has_hint(line.text)]
+    hints = [at for at, line in enumerate(stoppable(lines)) if has_hint(line.text)]
     for first, last in _windows(hints, len(lines)):
         yield from _of_window(lines[first:last], _in_comments(lines[first:last]) if prose else frozenset())
-    for line in lines:
+    for line in stoppable(lines):
         for encoded in _ENCODED.finditer(line.text[:_LINE_CHARS]):
             text = _decoded(encoded[0])
             for phrase in phrases(normalised(text)) if has_hint(text) else ():

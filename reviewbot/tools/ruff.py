@@ -11,13 +11,13 @@ from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.fragments import parses
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
-from reviewbot.tools.reports import gap, message_of, quote_of, report
+from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import NEED_TREES, Around, doubt_of
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import SYNTAX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reviewbot.contracts import Gap
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
@@ -56,18 +56,17 @@ class RuffTool:
         del snapshot
         shown = {line.number: line for lines in new_side(file) for line in lines}
         if not shown:
-            return report(file.path, ToolRun(tool=self.name, version="not run", duration_ms=0), ())
+            return report(file.path, ToolRun(tool=self.name, version="not run", duration_ms=0))
         try:
             answer = await self._runner.read(file)
         except ProgramError as error:
             run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
-            return report(file.path, run, (), gap(file.path, self.name, error.reason, str(error)))
+            return report(file.path, run, missed=gap(file.path, self.name, error.reason, str(error)))
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
         ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
         around = Around(shown, (await self._runner.parsed(file)).pieces if ask else ())
-        candidates = await in_thread(lambda: self._candidates(file.path, answer, around))
-        if answer.syntax is not None and self._broken_files:
-            candidates += self._broken(file, answer.syntax, shown)
+        broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
+        found = await in_thread(lambda: kept([*self._candidates(file.path, answer, around), *broken]))
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -76,7 +75,7 @@ class RuffTool:
             isolation=(*ISOLATION, *answer.limits),
         )
         missed = self._unread(file.path, answer) or self._other_text(file, shown)
-        return report(file.path, run, candidates, missed)
+        return report(file.path, run, found, missed)
 
     def _other_text(self, file: ChangedFile, shown: Mapping[int, Line]) -> Gap | None:
         """Python runs another text than the one that is read here, where a line at the top names another encoding."""
@@ -86,14 +85,14 @@ class RuffTool:
             return None
         return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
-    def _candidates(self, path: str, answer: RuffAnswer, around: Around) -> list[Candidate]:
-        told: dict[str, Candidate] = {}
-        for number, found in enumerate(answer.reports):
-            candidate = self._candidate(path, found, around)
+    def _candidates(self, path: str, answer: RuffAnswer, around: Around) -> Iterator[Candidate]:
+        told: set[str] = set()
+        for found in answer.reports:
+            candidate = None if found.code in told else self._candidate(path, found, around)
             if candidate is not None:
-                key = found.code if self._rules[found.code].once else f"{found.code}:{number}"
-                told.setdefault(key, candidate)
-        return list(told.values())
+                yield candidate
+                if self._rules[found.code].once:
+                    told.add(found.code)
 
     def _candidate(self, path: str, found: Report, around: Around) -> Candidate | None:
         """A report as a candidate on the first added line of it; None where it is not this tool's to tell."""

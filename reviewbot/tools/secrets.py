@@ -5,15 +5,14 @@ The value itself never leaves this module: messages and quotes show a provider's
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import SECRET, Candidate, ToolRun
+from reviewbot.contracts import SECRET, Candidate
 from reviewbot.diff.paths import is_test
 from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, find_secrets
 from reviewbot.tools.changed_lines import Line, new_side
-from reviewbot.tools.reports import OWN_VERSION, message_of, quote_of, report
+from reviewbot.tools.reports import message_of, quote_of, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,15 +53,13 @@ class SecretScan:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of any language."""
         del snapshot
-        began = time.monotonic()
-        found = [
-            _candidate(file.path, block, secret, text)
-            for block in _blocks(file)
-            for text in ["\n".join(line.text for line in block)]
-            for secret in find_secrets(text)
-        ]
-        spent = round((time.monotonic() - began) * 1000)
-        return report(file.path, ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent), found)
+        return await scan(self.name, file.path, _candidates(file))
+
+
+def _candidates(file: ChangedFile) -> Iterator[Candidate]:
+    for block in _blocks(file):
+        text = "\n".join(line.text for line in block)
+        yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
 
 
 def _blocks(file: ChangedFile) -> Iterator[list[Line]]:

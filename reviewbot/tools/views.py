@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from reviewbot.threads import check_stopped
+
+_STEPS_BETWEEN_LOOKS = 1_000
+
 DEFAULT_STEPS = 2_000_000
 """Of one check on one piece: a second or two. Whoever writes code that needs more may have meant to."""
 
@@ -17,16 +21,23 @@ class OutOfSteps(Exception):  # noqa: N818 - not an error: the check stops, and 
 
 
 class Budget:
-    """How much work a check may still do. Threads cannot be stopped from outside, so each check counts for itself."""
+    """How much work a check may still do.
+
+    Threads cannot be stopped from outside, so each check counts for itself, and looks whether it is still waited for.
+    """
 
     def __init__(self, steps: int = DEFAULT_STEPS) -> None:
         self._left = steps
+        self._look = steps
 
     def spend(self, steps: int = 1) -> None:
-        """Count some work. Raises OutOfSteps."""
+        """Count some work. Raises OutOfSteps, and Stopped where the result is not waited for any more."""
         self._left -= steps
-        if self._left < 0:
-            raise OutOfSteps
+        if self._left < self._look:
+            if self._left < 0:
+                raise OutOfSteps
+            check_stopped()
+            self._look = max(0, self._left - _STEPS_BETWEEN_LOOKS)
 
 
 @dataclass(frozen=True)

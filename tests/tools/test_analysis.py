@@ -10,11 +10,10 @@ from weakref import WeakSet
 
 import pytest
 
-from reviewbot.contracts import Candidate, Gap, ToolRun
+from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.errors import ToolError
 from reviewbot.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.tools.analysis import ChangeAnalysis, changed_file
-from reviewbot.tools.reports import MAX_CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,27 +51,6 @@ class Hangs(FakeTool):
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         await asyncio.Event().wait()
         raise AssertionError("nothing sets the event")
-
-
-@dataclass
-class Floods(FakeTool):
-    """Reports far more than is of use, the worst last."""
-
-    gap: Gap | None = None
-
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        many = [candidate(self.name) for _ in range(9_999)]
-        worst = candidate(self.name).model_copy(update={"severity": "critical", "confidence": 1})
-        return ToolReport((*many, worst), ToolRun(tool=self.name, version="1", duration_ms=3), self.gap)
-
-
-@dataclass
-class Mumbles(FakeTool):
-    """Answers with something that is no report."""
-
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        nothing: Any = None
-        return nothing  # type: ignore[no-any-return]  # that is the fault
 
 
 def candidate(source: str) -> Candidate:
@@ -184,13 +162,6 @@ def test_a_tool_that_raises_is_a_gap_beside_the_reports_of_the_others(
     assert (len(good.candidates), good.gap) == (1, None)
 
 
-def test_a_tool_that_answers_with_something_else_is_a_gap_as_well(analysis: Callable[..., ChangeAnalysis]) -> None:
-    bad, good = asyncio.run(analysis(Mumbles("bad"), FakeTool("good")).run())["a.py"]
-
-    assert bad.gap is not None
-    assert (bad.gap.reason, good.gap) == ("crashed", None)
-
-
 def test_a_snapshot_that_fails_is_a_gap_of_every_tool(a_change: AChange, a_file: AFile) -> None:
     class Fails:
         def head(self, path: str) -> str | None:
@@ -213,21 +184,3 @@ def test_a_tool_that_does_not_come_back_is_given_up(analysis: Callable[..., Chan
     assert slow.gap is not None
     assert (slow.gap.reason, slow.gap.message) == ("timeout", "slow did not come back within 0.05 s")
     assert good.gap is None
-
-
-def test_of_a_flood_the_worst_are_kept_and_a_gap_counts_them(analysis: Callable[..., ChangeAnalysis]) -> None:
-    (report,) = asyncio.run(analysis(Floods("loud")).run())["a.py"]
-
-    assert report.gap is not None
-    assert (report.gap.reason, report.gap.tool) == ("flooded", "loud")
-    assert report.gap.message == "loud has 10000 findings here; the 100 worst are kept"
-    assert len(report.candidates) == MAX_CANDIDATES
-    assert report.candidates[0].severity == "critical"
-
-
-def test_a_flood_that_names_its_own_gap_keeps_it(analysis: Callable[..., ChangeAnalysis]) -> None:
-    gap = Gap(path="a.py", worker="", reason="unreadable", message="half of it", tool="loud")
-
-    (report,) = asyncio.run(analysis(Floods("loud", gap=gap)).run())["a.py"]
-
-    assert report.gap == gap

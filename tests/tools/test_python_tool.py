@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
+from reviewbot.floods import MAX_PER_RULE
+from reviewbot.threads import in_thread
 from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
-from reviewbot.tools.reports import MAX_CANDIDATES, OWN_VERSION
+from reviewbot.tools.reports import OWN_VERSION
 from reviewbot.tools.rules import Rule
 from reviewbot.tools.views import Budget, Found, OutOfSteps, Step, View
 
@@ -324,10 +327,38 @@ def test_a_file_that_does_not_parse_is_a_gap_and_no_finding(
 
 
 def test_a_flood_is_cut_and_counted(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
-    text = "\n".join(["bad"] * (MAX_CANDIDATES + 1))
+    text = "\n".join(["bad"] * (MAX_PER_RULE + 1))
 
     report = run(bad_names, file_of(text), snapshot_of(text))
 
-    assert len(report.candidates) == MAX_CANDIDATES
+    assert len(report.candidates) == MAX_PER_RULE
     assert report.gap is not None
     assert report.gap.reason == "flooded"
+
+
+def test_a_check_whose_result_is_not_waited_for_any_more_stops() -> None:
+    steps: list[int] = []
+
+    async def give_up() -> None:
+        begun, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+
+        def work() -> None:
+            budget = Budget()
+            begun.set()
+            cancelled.wait(60)
+            try:
+                while True:
+                    budget.spend()
+                    steps.append(1)
+            finally:
+                ended.set()
+
+        waiting = asyncio.ensure_future(in_thread(work))
+        await in_thread(begun.wait)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        cancelled.set()
+        assert await in_thread(lambda: ended.wait(60))
+
+    asyncio.run(give_up())
+    assert len(steps) < 2_000

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.calibration import Calibration
+from reviewbot.floods import MAX_PER_RULE
 from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
-from reviewbot.tools.reports import MAX_CANDIDATES
 from reviewbot.tools.rules import packaged_rules
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def test_ten_thousand_findings_are_capped_and_the_rest_is_a_gap(file_of: FileOf,
 
     report = run("ruff-security", file_of(text, start=2), snapshot_of(head))
 
-    assert len(report.candidates) == MAX_CANDIDATES
+    assert len(report.candidates) == MAX_PER_RULE + 1
     assert report.candidates[-1].rule == "S307"
     assert report.gap is not None
     assert report.gap.reason == "flooded"

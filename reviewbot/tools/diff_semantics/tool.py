@@ -10,7 +10,7 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.diff_semantics.places import Places
-from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
+from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.sources import whole_source
 from reviewbot.tools.views import DEFAULT_STEPS, Budget
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reviewbot.diff.rows import Row
+    from reviewbot.floods import Kept
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
     from reviewbot.tools.diff_semantics.sides import Told
     from reviewbot.tools.rules import Rule
@@ -45,16 +46,16 @@ class DiffSemantics:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Hold both sides of the file against each other; without them only what its hunks show."""
         began = time.monotonic()
-        candidates, tired = await in_thread(lambda: self._checked(file, snapshot))
+        found, tired = await in_thread(lambda: self._checked(file, snapshot))
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
         why = f"{self.name} gave up on code that takes too long to follow"
         missed = gap(file.path, self.name, "timeout", why) if tired else None
-        return report(file.path, run, candidates, missed)
+        return report(file.path, run, found, missed)
 
-    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[list[Candidate], bool]:
+    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
         told, tired = self._told(file, snapshot)
-        return list(self._candidates(file, told)), tired
+        return kept(self._candidates(file, told)), tired
 
     def _told(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
         if file.base is None or whole_source(file) is None:

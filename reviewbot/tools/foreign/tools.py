@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts import Candidate
+from reviewbot.threads import stoppable
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.foreign.kinds import WORKERS, Kinds, slug
 from reviewbot.tools.foreign.log import read_log
 from reviewbot.tools.foreign.places import placed
-from reviewbot.tools.reports import OWN_VERSION, gap, message_of, quote_of, report
+from reviewbot.tools.reports import gap, message_of, quote_of, scan
 from reviewbot.tools.rules import packaged_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reviewbot.contracts import Severity
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
@@ -87,17 +87,18 @@ class ForeignFindings:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Tell what lies on added lines of a file."""
         del snapshot
-        began = time.monotonic()
-        shown = {line.number: line for lines in new_side(file) for line in lines}
-        told: dict[tuple[str, str, int], Candidate] = {}
-        for found in self._by_path.get(file.path, ()):
-            candidate = _candidate(found, shown)
-            if candidate is not None:
-                told.setdefault((candidate.source, candidate.rule, candidate.line or 0), candidate)
-        spent = round((time.monotonic() - began) * 1000)
-        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
         missed = gap(file.path, self.name, "crashed", self._failed) if self._failed else None
-        return report(file.path, run, list(told.values()), missed)
+        return await scan(self.name, file.path, self._candidates(file), missed)
+
+    def _candidates(self, file: ChangedFile) -> Iterator[Candidate]:
+        shown = {line.number: line for lines in new_side(file) for line in lines}
+        told: set[tuple[str, str, int]] = set()
+        for found in stoppable(self._by_path.get(file.path, ())):
+            candidate = _candidate(found, shown)
+            key = ("", "", 0) if candidate is None else (candidate.source, candidate.rule, candidate.line or 0)
+            if candidate is not None and key not in told:
+                told.add(key)
+                yield candidate
 
 
 def foreign_tools(
