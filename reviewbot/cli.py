@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
 
 from reviewbot import __version__
+from reviewbot.commands.arguments import Parser
 from reviewbot.commands.writing import reader_may_leave, say
 from reviewbot.errors import ExitCode, InputError, ReviewbotError
 
@@ -114,16 +114,8 @@ def _logged() -> str:
     return f"please report it with {path}"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Argparse with errors of one line."""
-
-    def error(self, message: str) -> NoReturn:
-        say(f"{message}; see {self.prog} --help")
-        raise SystemExit(ExitCode.USAGE)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="reviewbot",
         description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",
         epilog=EXIT_CODES,
@@ -163,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_own(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
     config = commands.add_parser("config", help="print the settings, and where each comes from")
     config.add_argument("--repo", metavar="DIR", type=Path, help="with the settings of this repository")
     config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
@@ -172,7 +164,7 @@ def _add_own(commands: argparse._SubParsersAction[_Parser]) -> None:
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
-def _add_app(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
     serve = commands.add_parser("serve", help="run the GitHub App: answer its events, and review")
     add = serve.add_argument
     add("--host", metavar="H", default="127.0.0.1", help="the address to listen on (default: this machine alone)")
@@ -188,7 +180,7 @@ def _add_app(commands: argparse._SubParsersAction[_Parser]) -> None:
     add("--format", choices=("terminal", "json"), default="terminal")
 
 
-def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
     judge = commands.add_parser("eval", help="review labelled cases and write the results")
     add = judge.add_argument
     add("cases", metavar="CASES", type=Path, help="a folder of GROUP/CASE/ folders, each with a change.diff")
@@ -217,8 +209,11 @@ def _add_evaluation(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the change (one of DIFF, --git, --staged, --pr)")
-    group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, or - for standard input")
+    group = parser.add_argument_group(
+        "the change (one of DIFF, --git, --staged, --pr)",
+        "Without any of them: what this branch has beyond its upstream or the default branch.",
+    )
+    group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, mails of patches, or - for standard input")
     group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
     group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
     group.add_argument(
@@ -228,8 +223,10 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--repo",
         metavar="DIR",
         type=Path,
-        help="the repository, at the base or the head of the change (default with --git and --staged: .)",
+        help="the repository, at the base or the head of the change (default where there is no DIFF: .)",
     )
+    group.add_argument("--title", metavar="TEXT", help="of the change, for models; a mail and a pull request have one")
+    group.add_argument("--description", metavar="TEXT", help="likewise what its author says of it")
 
 
 def _add_routing(parser: argparse.ArgumentParser) -> None:

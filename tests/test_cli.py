@@ -128,6 +128,70 @@ def test_a_diff_file_is_reviewed_and_its_findings_name_their_lines(run: Run, hom
     assert ended.err == ""
 
 
+def test_without_a_change_the_branch_is_taken_and_named_on_standard_error(run: Run, repository: Path) -> None:
+    git(repository, "checkout", "-q", "-b", "feature")
+    (repository / "app.py").write_text("def add(item, items=[]):\n    items.append(item)\n")
+    git(repository, "commit", "-qam", "two")
+
+    ended = run("review", "--format", "json")
+
+    assert [finding["rule"] for finding in ended.report["findings"]] == ["B006"]
+    assert ended.err.startswith("reviewbot: the change is 1 commit of feature that main lacks (main...HEAD); ")
+    assert run("plan").err == ended.err
+
+
+def test_a_pipe_that_nobody_reads_is_mentioned(repository: Path) -> None:
+    git(repository, "checkout", "-q", "-b", "feature")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "two")
+    command = [sys.executable, "-m", "reviewbot", "plan"]
+
+    piped = subprocess.run(command, cwd=repository, input=b"x", capture_output=True, check=False).stderr
+    quiet = subprocess.run(command, cwd=repository, stdin=subprocess.DEVNULL, capture_output=True, check=False).stderr
+
+    assert b"give - for that" in piped
+    assert b"give - for that" not in quiet
+
+
+def test_title_and_description_may_be_given_and_win_over_those_of_a_mail(run: Run, home: Path) -> None:
+    (home / "change.patch").write_bytes(b"From: a\nSubject: [PATCH] Mine\n\nWhy.\n---\n\n" + SMALL)
+
+    assert json.loads(run("plan", "change.patch", "--format", "json").out)["goal"] == "Mine"
+    assert json.loads(run("plan", "change.patch", "--format", "json", "--title", "Other").out)["goal"] == "Other"
+    trace = home / "trace.json"
+    assert run("review", "change.patch", "--description", "Because.", "--trace", trace).code == 0
+    assert '"title":"Mine"' in trace.read_text()
+    assert run("review", "--pr", "a/b#1", "--title", "x").err == (
+        "reviewbot: --title and --description do not go with --pr: a pull request has its own\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["reviw"], "there is no command 'reviw'; did you mean 'review'?; see reviewbot --help"),
+        (["qqq"], "there is no command 'qqq'; choose from 'review', 'plan'"),
+        (["review", "x", "--formt"], "unrecognized argument '--formt'; did you mean '--format'?"),
+        (["review", "x", "--output-format=json"], "unrecognized argument '--output-format'"),
+        (["review", "x", "y"], "unrecognized argument 'y'; see reviewbot review --help"),
+        (["review", "x", "--format", "jsn"], "argument --format: invalid choice 'jsn'; did you mean 'json'?"),
+        (["schema", "revew"], "argument contract: invalid choice 'revew'; did you mean 'review'?"),
+        (["review", "--worker", "style", "x.diff"], "'x.diff' was taken for a name behind --worker or --sarif"),
+    ],
+)
+def test_a_mistyped_word_is_told_with_the_nearest_one(run: Run, words: list[str], said: str) -> None:
+    ended = run(*words)
+
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_a_mistyped_worker_is_told_with_the_nearest_one(run: Run) -> None:
+    ended = run("review", "-", "--worker", "securty", stdin=SMALL)
+
+    assert (ended.code, ended.err) == (2, "reviewbot: there is no worker 'securty'; did you mean 'security'?\n")
+
+
 def test_standard_input_is_reviewed(run: Run) -> None:
     report = run("review", "-", "--format", "json", stdin=SMALL).report
 

@@ -40,13 +40,11 @@ def check_together(arguments: argparse.Namespace) -> None:
     given = [arguments.diff is not None, arguments.git is not None, arguments.staged, arguments.pr is not None]
     if sum(given) > 1:
         raise InputError("only one of DIFF, --git RANGE, --staged and --pr says what to review")
-    if not any(given):
-        hint = (
-            "; what follows --worker or --sarif belongs to it, so give DIFF before it"
-            if arguments.worker or arguments.sarif
-            else ""
-        )
-        raise InputError(f"say what to review: a diff file, - for standard input, --git RANGE, --staged or --pr{hint}")
+    taken = [name for name in (*(arguments.worker or ()), *(arguments.sarif or ())) if _is_diff(name)]
+    if not any(given) and taken:
+        raise InputError(f"{taken[0]!r} was taken for a name behind --worker or --sarif; give DIFF before these")
+    if arguments.pr is not None and (arguments.title is not None or arguments.description is not None):
+        raise InputError("--title and --description do not go with --pr: a pull request has its own")
     if arguments.pr is not None and arguments.repo is not None:
         raise InputError("--repo does not go with --pr: all of a pull request is read from its host, and no folder")
     if getattr(arguments, "post", False):
@@ -54,6 +52,10 @@ def check_together(arguments: argparse.Namespace) -> None:
             raise InputError("--post needs --pr OWNER/REPO#N: there is nowhere else to post to")
         if arguments.estimate:
             raise InputError("--estimate reviews nothing, so there is nothing to --post; give only one of them")
+
+
+def _is_diff(name: str) -> bool:
+    return name == "-" or name.endswith((".diff", ".patch"))
 
 
 def check_places(arguments: argparse.Namespace) -> None:

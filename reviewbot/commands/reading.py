@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from pathlib import Path
 
@@ -21,6 +23,14 @@ def read_diff(name: str) -> bytes:
     if sys.stdin is None:
         raise InputError("standard input is closed; give a diff file")
     return _bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "the diff", MAX_INPUT_BYTES)
+
+
+def is_piped() -> bool:
+    """Whether standard input is a pipe, as behind `git diff |`. Nothing of it is read."""
+    try:
+        return sys.stdin is not None and stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    except (OSError, ValueError):  # it is closed, or no file of the system
+        return False
 
 
 def read_input(name: str, most: int) -> bytes:

@@ -12,8 +12,9 @@ from pathlib import Path
 from reviewbot import outgoing, wiring
 from reviewbot.commands.delivering import delivered, ended, estimated, write_trace
 from reviewbot.commands.options import check_places, check_together, flags_of, given_of
-from reviewbot.commands.reading import read_diff
+from reviewbot.commands.reading import is_piped, read_diff
 from reviewbot.commands.running import run_to_end
+from reviewbot.commands.writing import say
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.output.plan_report import render_plan, render_plan_json
 from reviewbot.output.progress import ProgressLine
@@ -76,13 +77,22 @@ def plan_command(arguments: argparse.Namespace) -> int:
 
 
 def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
-    folder = arguments.repo
     if arguments.pr is not None:
         from reviewbot.commands.pull import subject_of_pull  # noqa: PLC0415 - as above
 
         return subject_of_pull(arguments, closing)
+    return wiring.with_words(_local_subject(arguments, closing), arguments.title, arguments.description)
+
+
+def _local_subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
+    folder = arguments.repo
     if arguments.git is not None:
         return wiring.from_range(folder or Path(), arguments.git, closing)
     if arguments.staged:
         return wiring.from_index(folder or Path(), os.environ, closing)
-    return wiring.from_diff(read_diff(arguments.diff), folder)
+    if arguments.diff is not None:
+        return wiring.from_diff(read_diff(arguments.diff), folder)
+    subject, taken = wiring.from_branch(folder or Path(), closing)
+    unread = "; standard input is not read: give - for that" if is_piped() else ""
+    say(f"the change is {taken}; what is not committed is not in it{unread}")
+    return subject

@@ -15,6 +15,7 @@ from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings
+from reviewbot.config.hints import nearest
 from reviewbot.config.source import BaseSide, repository_crew, settings_of
 from reviewbot.contracts import OVERVIEW, ChangeSet, Review, WorkerResult
 from reviewbot.errors import ConfigError
@@ -169,15 +170,16 @@ def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
         if not given.baseline:
             crew = with_overview(crew, prompt(OVERVIEW))
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
-        known = ", ".join(card.name for card in crew.cards)
-        raise ConfigError(f"there is no worker {unknown[0]!r}; known: {known}")
+        known = nearest(unknown[0], (card.name for card in crew.cards))
+        raise ConfigError(f"there is no worker {unknown[0]!r}; {known}")
     return _timed(crew, settings)  # last, so that seats and the overview have the operator's time as well
 
 
 def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
     """What a model answers depends on which one it is; what was asked is in each task's own key."""
     asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.critic)
-    extra = (*parts, *digests(given.results), repr(asked))
+    words = (ground.subject.change.title, ground.subject.change.description)
+    extra = (*parts, *digests(given.results), repr(asked), repr(words))
     return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
 
 

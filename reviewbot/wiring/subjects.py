@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewbot.adapters.git import GitRepository, GitSnapshot, tracked_files
@@ -64,6 +64,22 @@ def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:
     change = parse_diff(found.diff).model_copy(update=shas)
     snapshot = GitSnapshot(repository, found.base_sha, found.head_sha)
     return Subject(change, hashlib.sha256(found.diff).hexdigest(), snapshot, snapshot)
+
+
+def from_branch(folder: Path, closing: ExitStack) -> tuple[Subject, str]:
+    """What the branch that is checked out has beyond its base, and in words what that is. Raises InputError."""
+    with GitRepository(folder) as repository:
+        found = repository.branch_range()
+    commits = "1 commit" if found.commits == 1 else f"{found.commits:,} commits"
+    taken = f"{commits} of {found.branch} that {found.base} lacks ({found.base}...HEAD)"
+    return from_range(folder, found.text, closing), taken
+
+
+def with_words(subject: Subject, title: str | None, description: str | None) -> Subject:
+    """The subject with these words in place of its own; None: its own. They are data like the code."""
+    words = {"title": title, "description": description}
+    told = {name: text for name, text in words.items() if text is not None}
+    return replace(subject, change=subject.change.model_copy(update=told)) if told else subject
 
 
 def from_index(folder: Path, environ: Mapping[str, str], closing: ExitStack) -> Subject:

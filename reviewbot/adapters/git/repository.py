@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
+from reviewbot.adapters.git.branch import BranchRange, find_branch_range
 from reviewbot.adapters.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.adapters.git.parts import copy_index
 from reviewbot.adapters.git.place import Place, find_place, make_private
@@ -101,6 +102,10 @@ class GitRepository:
         head = self._resolve(wanted.head)
         base = self._base_of(wanted, head)
         return RangeDiff(self._diff(base or self._nothing, head), base, head)
+
+    def branch_range(self) -> BranchRange:
+        """What the branch that is checked out has beyond its upstream or the default branch. Raises InputError."""
+        return find_branch_range(self._names, self._opened.private.run)
 
     def staged_diff(self) -> RangeDiff:
         """The diff of HEAD and the index; of everything in it where there is no commit yet. Raises InputError."""
