@@ -18,11 +18,11 @@ from reviewbot.contracts import (
     Candidate,
     ChangeSet,
     Constraints,
-    CoverageState,
     FileChange,
-    FileCoverage,
     Finding,
     Hunk,
+    ParsedFile,
+    ParseState,
     Payload,
     ReviewTask,
     WorkerCard,
@@ -136,18 +136,18 @@ def _file(path: str = "src/app.py", *hunks: Hunk, **fields: Any) -> FileChange:
     return FileChange(path=path, **{**known, **fields})
 
 
-def _change(*files: FileChange, states: Mapping[str, CoverageState] | None = None, **fields: Any) -> ChangeSet:
+def _change(*files: FileChange, states: Mapping[str, ParseState] | None = None, **fields: Any) -> ChangeSet:
     """A change whose files were read in full, but for those named in `states`."""
     found = states or {}
-    coverage = tuple(
-        FileCoverage(
+    parsed = tuple(
+        ParsedFile(
             path=file.path,
-            state=found.get(file.path, "reviewed"),
+            state=found.get(file.path, "read"),
             reason="as parsed" if file.path in found else "",
         )
         for file in files
     )
-    return ChangeSet(files=files, coverage=coverage, **fields)
+    return ChangeSet(files=files, parsed=parsed, **fields)
 
 
 def _payload(*bodies: str, path: str = "src/app.py", language: str = "python") -> Payload:

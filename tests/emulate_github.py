@@ -268,7 +268,7 @@ class Story:
         body = reviews[0]["body"] or ""
         must("divides by zero" in body, f"the review does not say what the model found: {body[:500]}")
         must("os.system" in body or "shell" in body.lower(), f"nor what the programs found: {body[:500]}")
-        self.checked(number, "success")
+        self.checked(number, "neutral")
         say(f"a run posts one review ({len(body)} characters) and a check run", first)
         second = self.review(number, self.github.token(PERMISSIONS))
         must(second.code == 0, f"the second run ended with {second.code}: {second.err}")

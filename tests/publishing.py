@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, Review, Timings
+from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
 from reviewbot.host import PostedComment, PostedReview, PullRequest, ReviewDraft
 from reviewbot.outgoing import Delivered
 from reviewbot.output.fingerprints import of_review
@@ -122,10 +122,10 @@ def a_review(*findings: Finding, **fields: Any) -> Review:
     known: dict[str, Any] = {
         "engine": "analyzers",
         "verdict": "issues" if findings else "clean",
-        "headline": f"{len(findings)} issues found; 1 of 1 file reviewed in full",
+        "headline": f"{len(findings)} issues found; 1 of 1 file reviewed",
         "summary": "",
         "findings": findings,
-        "coverage": (FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",)),),
+        "coverage": (FileCoverage(path="src/app.py", state="reviewed", analyzers=("ruff",)),),
         "timings": Timings(wall_ms=1, critical_path_ms=1, sequential_ms=1),
     }
     return Review(**{**known, **fields})
@@ -137,7 +137,7 @@ def shown(first: int = 1, last: int = 20, path: str = "src/app.py") -> ChangeSet
     body = "\n".join(f"+line_{number}" for number in range(first, last + 1))
     hunk = Hunk(old_start=first, old_count=0, new_start=first, new_count=count, body=body)
     file = FileChange(path=path, status="modified", language="python", kind="code", hunks=(hunk,), added=count)
-    return ChangeSet(files=(file,), coverage=(FileCoverage(path=path, state="reviewed"),))
+    return ChangeSet(files=(file,), parsed=(ParsedFile(path=path, state="read"),))
 
 
 def an_order(review: Review, change: ChangeSet | None = None, **fields: Any) -> Order:

@@ -296,7 +296,7 @@ def test_a_file_that_cannot_be_read_makes_the_review_incomplete(run: Run) -> Non
     ended = run("review", "-", stdin=BROKEN)
 
     assert ended.code == 4
-    assert "Incomplete: no issues found in 1 of 2 files (1 malformed)" in ended.out
+    assert "Incomplete: no issues found in what was read; 1 of 2 files reviewed (1 not reviewed)" in ended.out
     assert "app.py" in ended.out
     assert run("review", "-", "--allow-partial", stdin=BROKEN).code == 0
 

@@ -21,10 +21,10 @@ from reviewbot.contracts import (
     Escalation,
     Failure,
     FileChange,
-    FileCoverage,
     Finding,
     Hunk,
     Outcome,
+    ParsedFile,
     Plan,
     ReviewTask,
     Usage,
@@ -144,20 +144,20 @@ def test_a_budget_has_bounds(fields: dict[str, Any]) -> None:
 # --- rules between fields
 
 
-def test_each_file_of_a_change_has_its_coverage_in_order(a_file: MakeFile) -> None:
+def test_each_file_of_a_change_has_its_parse_state_in_order(a_file: MakeFile) -> None:
     files = (a_file("a.py"), a_file("b.py"))
-    coverage = tuple(FileCoverage(path=path, state="reviewed") for path in ("a.py", "b.py"))
+    parsed = tuple(ParsedFile(path=path, state="read") for path in ("a.py", "b.py"))
 
-    assert ChangeSet(files=files, coverage=coverage).files == files
-    for wrong in (coverage[:1], coverage[::-1], (*coverage, coverage[0])):
+    assert ChangeSet(files=files, parsed=parsed).files == files
+    for wrong in (parsed[:1], parsed[::-1], (*parsed, parsed[0])):
         with pytest.raises(ValidationError, match="exactly once"):
-            ChangeSet(files=files, coverage=wrong)
+            ChangeSet(files=files, parsed=wrong)
 
 
 def test_a_change_may_have_two_sections_of_one_path(a_file: MakeFile) -> None:
-    entry = FileCoverage(path="a.py", state="reviewed")
+    entry = ParsedFile(path="a.py", state="read")
 
-    assert len(ChangeSet(files=(a_file("a.py"),) * 2, coverage=(entry,) * 2).files) == 2
+    assert len(ChangeSet(files=(a_file("a.py"),) * 2, parsed=(entry,) * 2).files) == 2
 
 
 def test_two_tasks_cannot_share_an_id(a_task: MakeTask) -> None:

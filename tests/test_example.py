@@ -65,7 +65,7 @@ def test_the_example_gives_what_is_expected_of_it_without_a_model(
 
 
 @pytest.mark.parametrize("repo", [None, "base", "head"])
-def test_of_the_example_nothing_else_is_said_and_what_is_left_out_is_named(
+def test_of_the_example_nothing_else_is_said_and_what_needs_scans_alone_is_named(
     repo: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = tomllib.loads((ORDERS / "expected.toml").read_text())
@@ -78,8 +78,8 @@ def test_of_the_example_nothing_else_is_said_and_what_is_left_out_is_named(
     assert {fate for fate, _ in besides} == {"withheld"}
     assert {(f["path"], f["line"], f["rule"]) for _, f in besides} == asides
     assert (report["gaps"], report["conflicts"]) == ([], [])
-    generated = {c["path"]: c["state"] for c in report["coverage"] if c["state"] == "generated"}
-    assert {e["path"]: e["state"] for e in expected["left_out"]} == generated
+    enough = {c["path"]: c["reason"] for c in report["coverage"] if (c["state"], c["need"]) == ("scanned", "scan")}
+    assert {e["path"]: e["why"] for e in expected["scanned"]} == enough
     assert not {f["path"] for _, f in everything(report)} & {e["path"] for e in expected["quiet"]}
 
 

@@ -137,7 +137,7 @@ def test_what_a_model_finds_is_verified_anchored_and_shown_with_what_it_cost(doo
     assert review["usage"]["cost_usd"] > 0
     assert review["engine"] == "claude"
     assert not review["gaps"]
-    assert "claude:claude-opus-5-5" in review["coverage"][0]["looked"]
+    assert "claude:claude-opus-5-5" in review["coverage"][0]["models"]
 
 
 def test_what_the_verifier_refutes_is_kept_with_its_reason(door: Door) -> None:

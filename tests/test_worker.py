@@ -31,6 +31,7 @@ from reviewbot.errors import (
 )
 from reviewbot.ports import Answer, Escalated, WorkOrder
 from reviewbot.worker import MAX_CANDIDATES, by_models_alone, run_task
+from tests.reading_cases import read
 
 MakeOrder = Callable[..., WorkOrder]
 MakeTask = Callable[..., ReviewTask]
@@ -302,7 +303,7 @@ def test_what_the_same_request_would_meet_again_is_final_with_a_gap_for_each_fil
     outcome = outcome_of(FakeEngine(error), an_order(task))
 
     assert isinstance(outcome, WorkerResult), "a failure would be tried again"
-    assert outcome.metadata.looked == ()
+    assert outcome.metadata.readers == ()
     assert [(gap.path, gap.worker, gap.reason, gap.message, gap.tool) for gap in outcome.gaps] == [
         (path, "logic", reason, str(error), None) for path in ("a.py", "b.py")
     ]
@@ -369,7 +370,7 @@ def test_a_gap_gets_the_names_of_its_worker_task_and_file(an_order: MakeOrder) -
 
 
 def test_how_an_answer_came_about_is_kept(an_order: MakeOrder) -> None:
-    metadata = Metadata(duration_ms=12, model_used="sonnet", looked=("model:sonnet",))
+    metadata = Metadata(duration_ms=12, model_used="sonnet", readings=(read(models=("model:sonnet",)),))
 
     outcome = outcome_of(FakeEngine(Answer(metadata=metadata)), an_order())
 

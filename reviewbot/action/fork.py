@@ -23,8 +23,8 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.contracts import ChangeSet
 from reviewbot.contracts.pulls import PullRef
+from reviewbot.coverage import counted
 from reviewbot.errors import ReviewbotError
-from reviewbot.output.facts import counted
 from reviewbot.ports import Clock
 from reviewbot.publish.marker import Signer
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reviewbot.contracts import CoverageState, Review, Verdict
+from reviewbot.contracts import Review, Verdict
 from reviewbot.contracts.pulls import PullReview
+from reviewbot.coverage import count_of
 from reviewbot.errors import ExitCode
 from reviewbot.outgoing import Delivered
 from reviewbot.output.costs import UNKNOWN, tokens
@@ -18,7 +19,6 @@ OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "to
 STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step says which"
 UNKNOWN_POST = "it is not known whether the review was posted; run this again, which finds out"
 
-_NEED_NOBODY: frozenset[CoverageState] = frozenset({"reviewed", "generated", "binary", "ignored"})
 _NOTHING_READ: frozenset[Verdict] = frozenset({"not_reviewed", "nothing_to_review"})
 
 
@@ -80,11 +80,7 @@ def no_outputs(verdict: str) -> Mapping[str, str]:
     return dict.fromkeys(OUTPUTS, "") | {"verdict": verdict}
 
 
-def unread(review: Review) -> bool:
-    """Whether something that somebody should read was not read in full, also where no tool here could read it."""
-    return review.incomplete or bool(review.gaps) or any(each.state not in _NEED_NOBODY for each in review.coverage)
-
-
 def in_full(review: Review) -> str:
-    """How many files were reviewed in full, of all: "3/5"."""
-    return f"{sum(entry.state == 'reviewed' for entry in review.coverage)}/{len(review.coverage)}"
+    """How many files were reviewed, of all: "3/5"."""
+    count = count_of(review.coverage)
+    return f"{count.reviewed}/{count.files}"

@@ -8,10 +8,11 @@ from typing import Protocol
 
 from reviewbot.action.event import NothingEvent, PullEvent, read_event
 from reviewbot.action.inputs import Inputs, by_input
-from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of, unread
+from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of
 from reviewbot.action.ranges import Work, review_range
 from reviewbot.action.runner import Runner, Voice
 from reviewbot.action.summary import end_of, summary_of, summary_of_failure, summary_of_nothing
+from reviewbot.coverage import is_lacking
 from reviewbot.errors import (
     AlreadyPostedError,
     EmptyChangeError,
@@ -145,8 +146,8 @@ def _tell(step: Step, ending: Ending) -> None:
         step.voice.commands(render_annotations(told.review))
     if cause := told.review.provider_failure:
         step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
-    # In most modes the job is the only check: it says in any case what nobody looked at. The marks do for a gap.
-    if unread(told.review) and not (marks and told.review.incomplete):
+    # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
+    if is_lacking(told.review) and not marks:
         step.voice.say("warning", told.review.headline)
     elif told.review.verdict == "nothing_to_review":
         step.voice.say("notice", told.review.headline)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from reviewbot.action.outcome import Ending, unread
+from reviewbot.action.outcome import Ending
+from reviewbot.coverage import is_lacking
 from reviewbot.errors import ExitCode
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.text import md, md_code, short_line
@@ -45,7 +46,7 @@ def summary_of(ending: Ending) -> str:
 def end_of(ending: Ending) -> str:
     """How a run that reviewed something ended, in words of ours alone."""
     review = ending.reviewed.told.review
-    if ending.code == ExitCode.REVIEWED and unread(review):
+    if ending.code == ExitCode.REVIEWED and is_lacking(review):
         return PASSED_UNREAD
     if ending.code == ExitCode.REVIEWED and review.verdict == "nothing_to_review":
         return PASSED_EMPTY

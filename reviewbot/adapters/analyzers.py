@@ -7,13 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Gap, Metadata, ToolRun
+from reviewbot.coverage import reading_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.ports import Answer, ToolReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reviewbot.contracts import GapReason, WorkerCard
+    from reviewbot.contracts import GapReason, Reading, ReviewTask, WorkerCard
     from reviewbot.ports import Analysis, Tool, WorkOrder
 
 _SHARE = 0.75
@@ -38,14 +39,17 @@ class AnalyzersEngine:
         """Whether one of the card's tools understands the language."""
         return any(name in self._tools and _understands(self._tools[name], language) for name in card.tools)
 
+    def scans(self, card: WorkerCard) -> bool:
+        """Whether one of the card's tools is a scan of plain lines."""
+        return any(name in self._tools and _is_scan(self._tools[name]) for name in card.tools)
+
     async def work(self, order: WorkOrder) -> Answer:
         """What the order's tools that understand the language of its slice say of the lines that it adds.
 
         A tool that fails is a gap of the answer.
         """
         began = time.monotonic()
-        language = order.task.payload.language
-        able = [name for name, tool in order.tools.items() if _understands(tool, language)]
+        able = [name for name, tool in order.tools.items() if self._is_wanted(tool, order.task)]
         reports = await asyncio.gather(*(self._report(name, order) for name in able))
         added = {row.new for _, row in payload_rows(order.task.payload) if row.kind == "+"}
         return Answer(
@@ -54,8 +58,7 @@ class AnalyzersEngine:
             metadata=Metadata(
                 duration_ms=round((time.monotonic() - began) * 1000),
                 tool_runs=tuple(report.run for report in reports),
-                # Programs read what is there; of lines that were only removed they say nothing.
-                looked=self._looked(reports) if added else (),
+                readings=self._readings(order, reports),
             ),
         )
 
@@ -70,8 +73,23 @@ class AnalyzersEngine:
             gap = Gap(path=path, worker="", reason="timeout", message=message, tool=tool)
             return ToolReport((), ToolRun(tool=tool, version="unknown", duration_ms=round(seconds * 1000)), gap)
 
-    def _looked(self, reports: Iterable[ToolReport]) -> tuple[str, ...]:
-        return tuple(sorted(r.run.tool for r in reports if r.gap is None and r.run.tool in self._tools))
+    def _is_wanted(self, tool: Tool, task: ReviewTask) -> bool:
+        if task.scans_only:
+            return tool.name in self._tools and _is_scan(tool)
+        return _understands(tool, task.payload.language)
+
+    def _readings(self, order: WorkOrder, reports: Iterable[ToolReport]) -> tuple[Reading, ...]:
+        """Which tools came to their end."""
+        ended = {r.run.tool for r in reports if r.gap is None and r.run.tool in self._tools}
+        if not ended:
+            return ()
+        scans = {name for name in ended if _is_scan(self._tools[name])}
+        return (reading_of(order.task.payload, analyzers=ended - scans, scans=scans),)
+
+
+def _is_scan(tool: Tool) -> bool:
+    """Whether it looks at plain lines, which is no proof that anything understood them."""
+    return tool.languages is None
 
 
 def _understands(tool: Tool, language: str) -> bool:

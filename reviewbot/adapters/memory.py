@@ -21,8 +21,8 @@ class DiffSnapshot:
     def __init__(self, change: ChangeSet) -> None:
         self._head: dict[str, str | None] = {}
         self._base: dict[str, str | None] = {}
-        for file, parsed in zip(change.files, change.coverage, strict=True):
-            if parsed.state != "reviewed" or file.minified or file.mode in NO_FILES or not file.hunks:
+        for file, parsed in zip(change.files, change.parsed, strict=True):
+            if parsed.state != "read" or file.minified or file.mode in NO_FILES or not file.hunks:
                 continue
             if file.status == "added":
                 self._head[file.path] = added_text(file)

@@ -25,6 +25,7 @@ from reviewbot.contracts import (
     Usage,
     WorkerCard,
 )
+from reviewbot.coverage import reading_of
 from reviewbot.errors import BudgetError, ConfigError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Escalated, WorkOrder
 
@@ -157,4 +158,6 @@ def _candidate(order: WorkOrder, fields: dict[str, Any]) -> Candidate:
 
 
 def _metadata(order: WorkOrder, usage: Usage) -> Metadata:
-    return Metadata(usage=usage, model_used=order.task.constraints.tier, looked=("scripted",))
+    who = "scans" if order.task.scans_only else "models"
+    readings = tuple(reading_of(payload, **{who: ["scripted"]}) for payload in order.task.slices)
+    return Metadata(usage=usage, model_used=order.task.constraints.tier, readings=readings)

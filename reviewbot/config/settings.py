@@ -51,9 +51,9 @@ class Settings:
     concurrency: int | None = None
     """Tasks at once, and calls of a model in flight; None: as `tasks_at_once` and `calls_in_flight` say."""
     ignore: tuple[str, ...] = ()
-    """Globs of files not to review; the report counts them."""
+    """Globs of files that are only scanned, and not reviewed; the report names them."""
     paths: tuple[str, ...] = ()
-    """Globs of the files to review; empty: all. The report counts the others."""
+    """Globs of the files to review; empty: all. The others are only scanned."""
     private: tuple[str, ...] = ()
     """Globs of files that no model is shown."""
     workers: tuple[str, ...] = ()

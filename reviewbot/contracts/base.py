@@ -6,13 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 Severity = Literal["critical", "warning", "info"]
 Tier = Literal["haiku", "sonnet", "opus"]
 Kind = Literal["code", "config", "prose"]
 Status = Literal["added", "deleted", "modified", "renamed", "copied"]
-CoverageState = Literal["reviewed", "partial", "generated", "binary", "ignored", "refused", "malformed", "over_budget"]
+ParseState = Literal["read", "partial", "binary", "refused", "malformed", "over_budget"]
+Need = Literal["review", "scan", "nothing"]
+CoverageState = Literal["reviewed", "partial", "scanned", "removed", "not_reviewed"]
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
 GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",
                     "breaker", "unreadable", "unsettled", "budget", "refused", "provider", "no_answer"]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reviewbot.contracts.base import Contract, Count, CoverageState, Kind, Status
+from reviewbot.contracts.base import Contract, Count, Kind, ParseState, Status
 
 TITLE, DESCRIPTION = "(title)", "(description)"
 """What stands in place of a path where something is about the title or the description of a change."""
@@ -51,28 +51,26 @@ class FileChange(Contract):
     """A line was longer than the limit and has been cut."""
 
 
-class FileCoverage(Contract):
-    """What became of one file, and who looked at it."""
+class ParsedFile(Contract):
+    """In which state parsing left one file; "read" means that every line of its section was read."""
 
     path: str
-    state: CoverageState
+    state: ParseState
     reason: str = ""
-    looked: tuple[str, ...] = ()
-    """The tools and models that read it, in alphabetical order."""
 
 
 class ChangeSet(Contract):
-    """A whole change. `coverage[i]` is the state in which parsing left `files[i]`; "reviewed" means fully read."""
+    """A whole change. `parsed[i]` is the state in which parsing left `files[i]`."""
 
     title: str = ""
     description: str = ""
     base_sha: str | None = None
     head_sha: str | None = None
     files: tuple[FileChange, ...] = ()
-    coverage: tuple[FileCoverage, ...] = ()
+    parsed: tuple[ParsedFile, ...] = ()
 
     @model_validator(mode="after")
     def _each_file_has_one_state(self) -> Self:
-        if [f.path for f in self.files] != [c.path for c in self.coverage]:
-            raise ValueError("coverage must name every file exactly once, in order")
+        if [f.path for f in self.files] != [p.path for p in self.parsed]:
+            raise ValueError("parsed must name every file exactly once, in order")
         return self

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reviewbot.contracts.base import SCHEMA_VERSION, Contract, Count, LineNumber, Verdict
-from reviewbot.contracts.change import FileCoverage
+from reviewbot.contracts.coverage import FileCoverage
 from reviewbot.contracts.suppression import Suppression
 from reviewbot.contracts.work import Finding, Gap, Unlooked, Usage
 
@@ -64,7 +64,7 @@ class Review(Contract):
     headline: str
     """The verdict in words, from a table keyed by coverage."""
     incomplete: bool = False
-    """Something that should have been reviewed was not, or no file was reviewed in full: exit code 4."""
+    """Something that should have been reviewed was not, or no file that needs a review got one: exit code 4."""
     summary: str
     findings: tuple[Finding, ...] = ()
     withheld: tuple[Withheld, ...] = ()

@@ -22,7 +22,7 @@ from reviewbot.contracts.base import (
     Tier,
     Worth,
 )
-from reviewbot.contracts.change import FileCoverage
+from reviewbot.contracts.coverage import PlannedFile, Reading
 from reviewbot.contracts.suppression import Suppression
 
 
@@ -101,6 +101,8 @@ class ReviewTask(Contract):
     needs_dependencies: bool = True
     programs_only: bool = False
     """Whether no model is asked: the plan spared this worker's model the slices, and its programs run on them."""
+    scans_only: bool = False
+    """Whether of its programs only the scans of plain lines run: the file needs no more. `programs_only` as well."""
     reader: Annotated[str, Field(max_length=80)] = ""
     """The reader whose one conversation answers this task and all others of the same name; empty: a conversation of
     its own."""
@@ -145,8 +147,8 @@ class Plan(Contract):
     strategy: Literal["merge", "select", "reduce"] = "merge"
     origin: Literal["rules", "model"] = "rules"
     reason: str
-    left_out: tuple[FileCoverage, ...] = ()
-    """Files that no task reads, each with its state and reason."""
+    files: tuple[PlannedFile, ...] = ()
+    """What each file of the change needs, in the order of the change."""
     unlooked: tuple[Unlooked, ...] = ()
 
     @model_validator(mode="after")
@@ -313,8 +315,14 @@ class Metadata(Contract):
     duration_ms: Count = 0
     model_used: str | None = None
     tool_runs: tuple[ToolRun, ...] = ()
-    looked: tuple[str, ...] = ()
-    """The tools and models that read the slice to its end."""
+    readings: tuple[Reading, ...] = ()
+    """What of the task's files was read to the end, and by whom; `reviewbot.coverage.reading_of` makes one."""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Everyone who read something to its end, in alphabetical order."""
+        each = (name for reading in self.readings for name in (*reading.models, *reading.analyzers, *reading.scans))
+        return tuple(sorted(set(each)))
 
 
 class WorkerResult(Contract):

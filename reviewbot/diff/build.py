@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.contracts import FileChange, FileCoverage
+from reviewbot.contracts import FileChange, ParsedFile
 from reviewbot.diff import check, names
 from reviewbot.diff.language import UNKNOWN, kind_of, language_of
 from reviewbot.diff.policy import refusal
 from reviewbot.diff.titles import title
 
 if TYPE_CHECKING:
-    from reviewbot.contracts import CoverageState, Status
+    from reviewbot.contracts import ParseState, Status
     from reviewbot.diff.sections import Section
     from reviewbot.diff.titles import Title
 
@@ -28,14 +28,14 @@ class Built(NamedTuple):
     """One file of the change and what became of it."""
 
     file: FileChange
-    coverage: FileCoverage
+    parsed: ParsedFile
 
 
 def build(section: Section) -> Built:
     """Decide on one section. Never raises."""
     named = title(section)
     state, reason = _state(section, named)
-    kept = state in {"reviewed", "partial"}
+    kept = state in {"read", "partial"}
     path = names.label(named.path)
     language = language_of(names.exact(path))
     file = FileChange(
@@ -51,10 +51,10 @@ def build(section: Section) -> Built:
         removed=section.removed if kept else 0,
         minified=section.minified and kept,
     )
-    return Built(file, FileCoverage(path=path, state=state, reason=reason))
+    return Built(file, ParsedFile(path=path, state=state, reason=reason))
 
 
-def _state(section: Section, named: Title) -> tuple[CoverageState, str]:
+def _state(section: Section, named: Title) -> tuple[ParseState, str]:
     for name in (named.path, named.old):
         refused = None if name is None else refusal(name.decode("utf-8", "surrogateescape"))
         if refused is not None:
@@ -74,7 +74,7 @@ def _state(section: Section, named: Title) -> tuple[CoverageState, str]:
     if other:
         return "malformed", other
     unseen = cut or section.unseen or ("the diff names this file and shows no line of its change" if lacks else "")
-    return ("partial", unseen) if unseen else ("reviewed", "")
+    return ("partial", unseen) if unseen else ("read", "")
 
 
 def _fault(section: Section) -> str:

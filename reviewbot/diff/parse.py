@@ -103,4 +103,4 @@ def _change(sections: Sequence[Section]) -> ChangeSet:
 
 
 def _change_of(built: Sequence[Built]) -> ChangeSet:
-    return ChangeSet(files=tuple(each.file for each in built), coverage=tuple(each.coverage for each in built))
+    return ChangeSet(files=tuple(each.file for each in built), parsed=tuple(each.parsed for each in built))

@@ -7,7 +7,7 @@ from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.errors import DiffError
 
 READ = "ok"
-"""Every line was read: our "reviewed"."""
+"""Every line was read: our "read"."""
 
 
 def answer(data: bytes, patch_filename: str | None) -> dict[str, object]:
@@ -27,9 +27,9 @@ def answer(data: bytes, patch_filename: str | None) -> dict[str, object]:
             "status": file.status,
             "added": file.added,
             "removed": file.removed,
-            "state": READ if coverage.state == "reviewed" else coverage.state,
-            "reason": coverage.reason,
+            "state": READ if parsed.state == "read" else parsed.state,
+            "reason": parsed.reason,
         }
-        for file, coverage in zip(change.files, change.coverage, strict=True)
+        for file, parsed in zip(change.files, change.parsed, strict=True)
     ]
     return {"files": files, "error": None}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
-from reviewbot.contracts import FileChange, FileCoverage
+from reviewbot.contracts import FileChange, ParsedFile
 from reviewbot.diff.build import Built
 from reviewbot.diff.intake import WANTED
 from reviewbot.diff.sparse import Misfit, SparseFile
@@ -98,10 +98,10 @@ class _Series:
         if entry.sparse is not None:
             return
         first = entry.steps[0]
-        states = {each.built.coverage.state for each in (*entry.steps, step)}
+        states = {each.built.parsed.state for each in (*entry.steps, step)}
         if states == {"binary"}:
             return
-        if states != {"reviewed"} or any(each.built.file.minified for each in (*entry.steps, step)):
+        if states != {"read"} or any(each.built.file.minified for each in (*entry.steps, step)):
             _refuse(step, "is changed by several patches, of which one cannot be read in full")
         file = first.built.file
         entry.base_path = None if file.status == "added" else file.old_path or file.path
@@ -111,7 +111,7 @@ class _Series:
 
     def _apply(self, sparse: SparseFile, step: _Step) -> None:
         file = step.built.file
-        if step.built.coverage.state != "reviewed" or file.minified:
+        if step.built.parsed.state != "read" or file.minified:
             _refuse(step, "is changed by several patches, of which one cannot be read in full")
         self.work += sparse.size + file.added + file.removed
         if self.work > self.max_work:
@@ -152,7 +152,7 @@ def _of_binary(entry: _Entry) -> Iterator[Built]:
         yield last._replace(file=last.file.model_copy(update={"status": first.status, "old_path": first.old_path}))
     elif first.status == "renamed" and first.old_path is not None:
         gone = {"path": first.old_path, "old_path": None}
-        yield Built(last.file.model_copy(update=gone), last.coverage.model_copy(update={"path": first.old_path}))
+        yield Built(last.file.model_copy(update=gone), last.parsed.model_copy(update={"path": first.old_path}))
 
 
 def _joined(entry: _Entry, sparse: SparseFile) -> Iterator[Built]:
@@ -181,7 +181,7 @@ def _joined(entry: _Entry, sparse: SparseFile) -> Iterator[Built]:
         "added": bodies.count("+"),
         "removed": bodies.count("-"),
     }
-    yield Built(entry.last.model_copy(update=changed), FileCoverage(path=path, state="reviewed"))
+    yield Built(entry.last.model_copy(update=changed), ParsedFile(path=path, state="read"))
 
 
 def _refuse(step: _Step, why: str) -> NoReturn:

@@ -49,11 +49,10 @@ def plan_fields(plan: Plan) -> Json:
     """The row of a plan, which has no findings yet."""
     tasks = [{"id": task.task_id, "worker": task.worker, "file": task.payload.file_path} for task in plan.tasks]
     unlooked = [entry.model_dump(mode="json") for entry in plan.unlooked]
-    left_out = [{"file": entry.path, "state": entry.state, "reason": entry.reason} for entry in plan.left_out]
+    files = [entry.model_dump(mode="json") for entry in plan.files if entry.reason]
     return {
         "findings": [],
-        "plan": {"origin": plan.origin, "reason": plan.reason, "tasks": tasks, "unlooked": unlooked}
-        | {"left_out": left_out},
+        "plan": {"origin": plan.origin, "reason": plan.reason, "tasks": tasks, "unlooked": unlooked} | {"files": files},
     }
 
 
@@ -79,8 +78,8 @@ def finding_row(finding: Finding, place: str = "worker") -> Json:
 
 def _fields(review: Review, findings: list[Json], outcomes: Iterable[WorkerResult]) -> Json:
     # A tool that could not look may not know its version either.
-    looked = [(run, outcome.metadata.looked) for outcome in outcomes for run in outcome.metadata.tool_runs]
-    runs = {run.tool: run.version for run, names in looked if run.tool in names}
+    told = [(run, outcome.metadata.readers) for outcome in outcomes for run in outcome.metadata.tool_runs]
+    runs = {run.tool: run.version for run, names in told if run.tool in names}
     return {
         "verdict": review.verdict,
         "gaps": len(review.gaps),

@@ -19,6 +19,7 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
+from reviewbot.coverage import reading_of
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.model.fence import fenced
 from reviewbot.model.outcome import candidate_of
@@ -65,7 +66,7 @@ class BaselineEngine:
                 usage=reply.usage,
                 duration_ms=round((time.monotonic() - began) * 1000),
                 model_used=reply.model,
-                looked=(reply.model,),
+                readings=tuple(reading_of(payload, models=[reply.model]) for payload in order.task.slices),
             ),
         )
 

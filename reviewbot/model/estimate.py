@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from reviewbot.contracts import Plan, ReviewTask, Tier, Usage
+from reviewbot.coverage import counted
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.ports import Crew, ModelRequest
 from reviewbot.prices import TIERS
-from reviewbot.supervisor.coverage import counted
 
 COMMON_CHARS = 8_000
 """Of every request of a worker beside its own prompt: the rules that all share, and the schema of the answer."""

@@ -17,6 +17,7 @@ from reviewbot.contracts import (
     Reported,
     WorkerAnswer,
 )
+from reviewbot.coverage import reading_of
 from reviewbot.model.hints import hints_of, weighed
 from reviewbot.model.loop import Spent
 from reviewbot.model.programs import Heard
@@ -50,8 +51,8 @@ class Attempt:
         )
         found = sorted_by_scope(task.type, (candidate_of(each, self._source()) for each in said.findings))
         self._leave(found.foreign)
-        looked = said.escalation is None or self._only_points(said.escalation.reason)
-        answer = Answer((*found.told, *confirmed), self.heard.gaps, self._metadata(looked=looked), "model", programs)
+        read = said.escalation is None or self._only_points(said.escalation.reason)
+        answer = Answer((*found.told, *confirmed), self.heard.gaps, self._metadata(read=read), "model", programs)
         if said.escalation is not None:
             return Escalated(said.escalation.reason, said.escalation.message, said.escalation.better_worker, answer)
         return answer
@@ -72,7 +73,7 @@ class Attempt:
         return replace(answer, gaps=(*answer.gaps, *gaps))
 
     def _programs(self) -> Answer:
-        return Answer((), self.heard.gaps, self._metadata(looked=False), "model", self.heard.candidates)
+        return Answer((), self.heard.gaps, self._metadata(read=False), "model", self.heard.candidates)
 
     def _only_points(self, reason: EscalationReason) -> bool:
         """Whether a model that escalates has read the slices to their end."""
@@ -87,14 +88,15 @@ class Attempt:
             fields = {"path": each.path, "message": each.message, "told": matters(each), **said}
             self.trace.record("out_of_scope", task_id=task.task_id, **fields)
 
-    def _metadata(self, *, looked: bool) -> Metadata:
-        names = (*self.heard.looked, LOOKED.format(self._source())) if looked else self.heard.looked
+    def _metadata(self, *, read: bool) -> Metadata:
+        name = LOOKED.format(self._source())
+        mine = [reading_of(payload, models=[name]) for payload in self.order.task.slices] if read else []
         return Metadata(
             usage=self.spent.usage,
             duration_ms=max(0, round((self.clock.monotonic() - self.began) * 1000)),
             model_used=self.spent.model,
             tool_runs=self.heard.runs,
-            looked=tuple(sorted(names)),
+            readings=(*self.heard.readings, *mine),
         )
 
     def _source(self) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from reviewbot.contracts import Candidate, Gap, Payload, ToolRun
+from reviewbot.contracts import Candidate, Gap, Payload, Reading, ToolRun
 from reviewbot.errors import EngineError
 from reviewbot.ports import Answer, Engine, WorkOrder
 
@@ -18,8 +17,8 @@ class Heard(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     gaps: tuple[Gap, ...] = ()
     runs: tuple[ToolRun, ...] = ()
-    looked: tuple[str, ...] = ()
-    """Those that read every slice of the task to its end."""
+    readings: tuple[Reading, ...] = ()
+    """What each of them read to the end."""
 
 
 async def ask_programs(programs: Engine, order: WorkOrder) -> Heard:
@@ -29,7 +28,7 @@ async def ask_programs(programs: Engine, order: WorkOrder) -> Heard:
         tuple(each for answer in answers for each in answer.candidates),
         tuple(gap for answer in answers for gap in answer.gaps),
         tuple(run for answer in answers for run in answer.metadata.tool_runs),
-        _by_all(answers),
+        tuple(reading for answer in answers for reading in answer.metadata.readings),
     )
 
 
@@ -51,8 +50,3 @@ async def _said(programs: Engine, order: WorkOrder, payload: Payload) -> Answer:
 def _gap(programs: Engine, order: WorkOrder, payload: Payload, message: str) -> Gap:
     # It is the programs that are missing, and no reason to ask the model again.
     return Gap(path=payload.file_path, worker=order.task.worker, reason="crashed", message=message, tool=programs.name)
-
-
-def _by_all(answers: Sequence[Answer]) -> tuple[str, ...]:
-    first, *others = (set(answer.metadata.looked) for answer in answers)
-    return tuple(sorted(first.intersection(*others)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import DESCRIPTION, TITLE
+from reviewbot.coverage import counted, is_lacking
 from reviewbot.diff.names import to_bytes
-from reviewbot.output.facts import by_severity, counted, suppression_groups
+from reviewbot.output.facts import by_severity, suppression_groups
 from reviewbot.output.text import clip, label, short_line, visible
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def render_annotations(review: Review) -> str:
 
 def _annotations(review: Review) -> Iterator[_Annotation]:
     """All of them; of each level the most important first."""
-    if review.incomplete:
-        yield _Annotation("warning", f"{_OURS}: incomplete", short_line(review.headline, _MESSAGE_CHARS))
+    if is_lacking(review):
+        title = f"{_OURS}: incomplete" if review.incomplete else _OURS
+        yield _Annotation("warning", title, short_line(review.headline, _MESSAGE_CHARS))
     certain = by_severity(review.findings)
     yield from (_of(finding, _LEVELS[finding.severity]) for finding in certain if finding.severity != "info")
     for item in review.human:

@@ -5,27 +5,28 @@ Pure; nothing here is escaped yet.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER
+from reviewbot.coverage import READER, STATE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Review, Severity, Suppression, Unlooked
+    from reviewbot.contracts import (
+        FileCoverage,
+        Finding,
+        Gap,
+        Need,
+        PlannedFile,
+        Review,
+        Severity,
+        Suppression,
+        Unlooked,
+    )
 
 SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
-STATE_WORDS: dict[CoverageState, str] = {
-    "reviewed": "reviewed",
-    "partial": "reviewed in part",
-    "generated": "generated",
-    "binary": "binary",
-    "ignored": "ignored",
-    "refused": "refused",
-    "malformed": "malformed",
-    "over_budget": "over budget",
-}
 GAP_WORDS = {
     "missing_program": "a program is missing",
     "crashed": "crashed",
@@ -42,8 +43,6 @@ GAP_WORDS = {
     "provider": "the model provider could not be used",
     "no_answer": "no answer came",
 }
-READER = "reader"
-"""The worker of gaps that were there before any worker ran: files that could not be read."""
 WITHHELD_WORDS = {
     "below_threshold": "below the confidence threshold",
     "over_cap": "over the cap on findings",
@@ -53,7 +52,7 @@ WITHHELD_WORDS = {
 
 
 class Unseen(NamedTuple):
-    """Files that were not looked at, or not by everyone, for one and the same reason."""
+    """Files that were not reviewed in full, or not by everyone, for one and the same reason."""
 
     what: str
     reason: str
@@ -65,41 +64,33 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: SEVERITY_ORDER[finding.severity])
 
 
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, as in "1 file" and "2,000 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def coverage_line(review: Review) -> str:
-    """How many of the files were looked at, how far, and with what."""
-    seen = [entry for entry in review.coverage if entry.looked]
-    partly = sum(entry.state != "reviewed" for entry in seen)
-    part = f" ({partly:,} only in part)" if partly else ""
-    looked = sorted({name for entry in review.coverage for name in entry.looked})
-    tools = f", with {', '.join(looked)}" if looked else ""
-    return f"Looked at {len(seen):,} of {counted(len(review.coverage), 'file')}{part}{tools}."
+def readers_line(review: Review) -> str:
+    """Who read files of the change, and who only scanned their lines. It counts nothing: the headline does."""
+    kinds = (("read by", "models"), ("analyzed by", "analyzers"), ("scanned by", "scans"))
+    told = []
+    for word, field in kinds:
+        if names := sorted({name for entry in review.coverage for name in getattr(entry, field)}):
+            told.append(f"{word} {', '.join(names)}")
+    line = "; ".join(told) or "read by nobody"
+    return f"{line[0].upper()}{line[1:]}."
 
 
 def unseen(review: Review) -> list[Unseen]:
-    """Everything that was not looked at, in full: files, then workers that could not look, then failures.
-
-    The coverage of a file repeats what gaps, unlooked parts and open questions say of it; here it is said once.
-    """
-    said: dict[str, set[str]] = defaultdict(set)
-    for gap in review.gaps:
-        said[gap.path].add(f"{gap.worker}: {gap.message}")
-    for part in review.unlooked:
-        said[part.path].add(f"{', '.join(part.workers)}: {part.reason}")
-    for item in review.human:
-        said[item.path].add(item.reason)
-    files = [rest for entry in review.coverage if (rest := _unsaid(entry, said[entry.path]))]
-    shown = {(entry.path, entry.reason) for entry in files}
+    """Every file that was not reviewed in full, by state and reason; then workers that could not look, and failures."""
+    files = [(state_words(entry), entry.reason, entry.path) for entry in review.coverage if entry.state != "reviewed"]
+    shown = {(path, reason) for _, reason, path in files}
     gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
     return [
-        *left_out(files),
+        *_grouped(((words, reason), path) for words, reason, path in files),
         *unlooked(review.unlooked),
         *_together(gaps),
     ]
+
+
+def state_words(entry: FileCoverage) -> str:
+    """The state of a file in words, and whether that is all that it needs."""
+    enough = entry.need == "scan" and entry.state == "scanned"
+    return f"{STATE_WORDS[entry.state]}, which is enough" if enough else STATE_WORDS[entry.state]
 
 
 def _together(gaps: Iterable[Gap]) -> list[Unseen]:
@@ -110,22 +101,10 @@ def _together(gaps: Iterable[Gap]) -> list[Unseen]:
     return _grouped(((", ".join(names), why), path) for (path, why), names in who.items())
 
 
-def _unsaid(entry: FileCoverage, said: set[str]) -> FileCoverage | None:
-    """What only the coverage says of a file; None where it was reviewed, or other parts of the review say it all."""
-    if entry.state == "reviewed":
-        return None
-    rest = entry.reason
-    for text in sorted(said, key=len, reverse=True):
-        rest = rest.replace(text, "")
-    rest = "; ".join(part for part in rest.split("; ") if part.strip())
-    if entry.state == "partial" and said and not rest:
-        return None
-    return entry.model_copy(update={"reason": rest})
-
-
-def left_out(entries: Iterable[FileCoverage]) -> list[Unseen]:
-    """Files by state and reason."""
-    return _grouped(((STATE_WORDS[entry.state], entry.reason), entry.path) for entry in entries)
+def without_review(entries: Iterable[PlannedFile]) -> list[Unseen]:
+    """Files that a plan gives no reader, or that need none, by reason."""
+    words: dict[Need, str] = {"review": "needs a review", "scan": "scans are enough", "nothing": "not read"}
+    return _grouped(((words[entry.need], entry.reason), entry.path) for entry in entries if entry.reason)
 
 
 def unlooked(entries: Iterable[Unlooked]) -> list[Unseen]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.output.costs import cost_line
-from reviewbot.output.facts import by_severity, coverage_line
+from reviewbot.output.facts import by_severity, readers_line
 from reviewbot.output.markdown_sections import (
     Detail,
     conflict_blocks,
@@ -83,7 +83,7 @@ def _blocks(review: Review, detail: Detail) -> Iterator[str]:
     yield f"## reviewbot: {md(short_line(review.headline, _TITLE_CHARS))}"
     if summary := md(short_line(review.summary, 2 * detail.prose)):
         yield f"**Summary:** {summary}"
-    yield f"**Coverage:** {md(short_line(coverage_line(review), detail.prose))}"
+    yield f"**Readers:** {md(short_line(readers_line(review), detail.prose))}"
     for section in _SECTIONS:
         yield from section(review, detail)
     if lost := _lost(detail):

@@ -11,14 +11,14 @@ from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.coverage import counted
 from reviewbot.output.costs import bill, seconds
 from reviewbot.output.facts import (
     SEVERITY_WORDS,
-    STATE_WORDS,
     WITHHELD_WORDS,
     advice,
     by_severity,
-    counted,
+    state_words,
     suppression_groups,
     tags,
     unseen,
@@ -110,10 +110,10 @@ def human_blocks(review: Review, detail: Detail) -> Iterator[str]:
 
 
 def unseen_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """What was not looked at: one list item per reason, with the first of its files."""
+    """What was not reviewed in full: one list item per reason, with the first of its files."""
     groups = unseen(review)
     if groups:
-        yield "### Not looked at"
+        yield "### Not reviewed in full"
     shown = max(_FEWEST_NAMES, detail.items // 5)
     items = []
     for group in groups[: detail.items]:
@@ -175,13 +175,13 @@ def _withheld(item: Withheld, detail: Detail) -> str:
 
 
 def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """The folded tables: every file with its state and who looked, every worker with what it cost."""
+    """The folded tables: every file with its state and who saw it, every worker with what it cost."""
     if not detail.tables or not review.coverage:
         return
-    rows = ["| File | State | Looked at by |", "| --- | --- | --- |"]
+    rows = ["| File | State | Seen by |", "| --- | --- | --- |"]
     for entry in review.coverage[: detail.items * _ROWS_PER_ITEM]:
-        looked = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.looked) or "nobody"
-        rows.append(f"| {md_cell(_shortened(entry.path))} | {STATE_WORDS[entry.state]} | {looked} |")
+        seen = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.readers) or "nobody"
+        rows.append(f"| {md_cell(_shortened(entry.path))} | {state_words(entry)} | {seen} |")
     blocks = ["\n".join(rows), *_more(len(review.coverage) - detail.items * _ROWS_PER_ITEM, "file")]
     if review.workers:
         blocks.append("\n".join(_bill(review, detail)))

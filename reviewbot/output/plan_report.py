@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.coverage import counted
 from reviewbot.output.costs import seconds
-from reviewbot.output.facts import counted, left_out, unlooked
+from reviewbot.output.facts import unlooked, without_review
 from reviewbot.output.json_report import render_json
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.terminal.report import write_unseen
@@ -33,8 +34,8 @@ def render_plan(plan: Plan, *, width: int, colour: bool) -> str:
         page.blank()
         # A plan by rules gives every task of a worker the same instruction: its card's.
         _task(page, task, f"{number:>{digits}}. ", with_instruction=plan.origin == "model")
-    if missed := [*left_out(plan.left_out), *unlooked(plan.unlooked)]:
-        page.heading("Will not be looked at")
+    if missed := [*without_review(plan.files), *unlooked(plan.unlooked)]:
+        page.heading("Will not be reviewed in full")
         write_unseen(page, missed)
     return page.render()
 

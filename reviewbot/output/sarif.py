@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reviewbot import __version__
+from reviewbot.coverage import STATE_WORDS, count_of, counted, is_sufficient
 from reviewbot.diff.names import to_bytes
-from reviewbot.output.facts import SuppressionGroup, by_severity, counted, suppression_groups, withheld_counts
+from reviewbot.output.facts import SuppressionGroup, by_severity, suppression_groups, withheld_counts
 from reviewbot.output.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.output.sarif_rules import LEVELS, PERSON, Json, Told, rules_of
 from reviewbot.output.text import clip_block, short_line
@@ -22,11 +23,13 @@ from reviewbot.strict_json import write_json
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reviewbot.contracts import Finding, Gap, HumanItem, Review, Unlooked
+    from reviewbot.contracts import FileCoverage, Finding, Gap, HumanItem, Review, Unlooked
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MAX_RESULTS = 25_000
 """GitHub refuses a run with more, and stores the 5,000 most severe."""
+MAX_FILES = 1_000
+"""Files that did not get what they need and are named; the counts have them all."""
 
 _ROOT = "%SRCROOT%"
 _MESSAGE_CHARS = 2_000
@@ -139,7 +142,12 @@ def _invocation(review: Review, told: int) -> Json:
     if left := everything - told:
         text = f"{counted(left, 'result')} left out: at most {MAX_RESULTS:,} are taken by those who read this"
         notices.append(_notification("left-out", "warning", text))
-    invocation: Json = {"executionSuccessful": not review.incomplete, "toolExecutionNotifications": notices}
+    notices += [_coverage(entry) for entry in review.coverage if not is_sufficient(entry)][:MAX_FILES]
+    invocation: Json = {
+        "executionSuccessful": not review.incomplete,
+        "toolExecutionNotifications": notices,
+        "properties": {"coverage": count_of(review.coverage).model_dump()},
+    }
     if review.notes:
         invocation["toolConfigurationNotifications"] = [_notification("note", "note", note) for note in review.notes]
     return invocation
@@ -159,6 +167,11 @@ def _suppressed(group: SuppressionGroup) -> Json:
     notification = _notification("suppression", "warning" if group.important else "note", group.text)
     places = group.places[:_MAX_PLACES]
     return {**notification, "locations": [_location(path, {"startLine": line}) for path, line in places]}
+
+
+def _coverage(entry: FileCoverage) -> Json:
+    text = f"{STATE_WORDS[entry.state]}: {entry.reason}" if entry.reason else STATE_WORDS[entry.state]
+    return _notification(f"coverage/{entry.state}", "note", text, entry.path)
 
 
 def _notification(name: str, level: str, text: str, path: str = "") -> Json:

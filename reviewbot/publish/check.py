@@ -1,17 +1,17 @@
 """Review -> the check run that proves it: what was read, by whom, what not and why, at what cost.
 
-Never green without a review: `success` stands in one table for few verdicts, and only where each file that somebody
-should read was read in full.
+Its colour is `reviewbot.coverage.conclusion_of`: never green without a review.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reviewbot.contracts import ChangeSet, CoverageState, Finding, Review, Severity, Verdict
-from reviewbot.host import Annotation, CheckDraft, Conclusion, Level
+from reviewbot.contracts import ChangeSet, Finding, Review, Severity
+from reviewbot.coverage import conclusion_of
+from reviewbot.host import Annotation, CheckDraft, Level
 from reviewbot.output.costs import cost_line
-from reviewbot.output.facts import by_severity, coverage_line
+from reviewbot.output.facts import by_severity, readers_line
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.markdown_sections import Detail, note_blocks, table_blocks, unseen_blocks
 from reviewbot.output.text import clip, md, short_line
@@ -20,22 +20,10 @@ from reviewbot.publish.places import Shown, api_path
 CHECK_NAME = "reviewbot"
 """What our check runs are called."""
 
-CONCLUSIONS: dict[Verdict, Conclusion] = {
-    "issues": "success",
-    "needs_person": "neutral",
-    "clean": "success",
-    "limited": "neutral",
-    "incomplete": "neutral",
-    "not_reviewed": "neutral",
-    "nothing_to_review": "neutral",
-}
-"""What a verdict comes to where the gate is open. `success` says "reviewed", and still needs a complete review."""
-
 MAX_TEXT_CHARS = 60_000
 """GitHub takes 65,535 characters of summary and as many of text. The rest is for doubt about how they are counted."""
 
 _LEVELS: dict[Severity, Level] = {"critical": "failure", "warning": "warning", "info": "notice"}
-_READ_OR_NEEDLESS: frozenset[CoverageState] = frozenset({"reviewed", "generated", "binary", "ignored"})
 _TITLE_CHARS, _ANNOTATION_TITLE_CHARS = 200, 250
 """GitHub cuts the title of an annotation at 255 characters."""
 _MESSAGE_CHARS = 2_000
@@ -53,26 +41,9 @@ def check_of(review: Review, change: ChangeSet, *, gate_closed: bool, superseded
         title=_title(review, gate_closed=gate_closed, superseded=superseded),
         summary=_summary(review),
         text=render_markdown(review, max_chars=MAX_TEXT_CHARS),
-        conclusion=conclusion_of(review, gate_closed=gate_closed, superseded=superseded),
+        conclusion="cancelled" if superseded else conclusion_of(review, gate_reached=gate_closed),
         annotations=tuple(_annotations(review, Shown(change))),
     )
-
-
-def conclusion_of(review: Review, *, gate_closed: bool, superseded: bool = False) -> Conclusion:
-    """The colour of the check. A closed gate is red also where the review is incomplete: its finding is certain."""
-    if superseded:
-        return "cancelled"
-    if gate_closed:
-        return "failure"
-    return CONCLUSIONS[review.verdict] if complete(review) else "neutral"
-
-
-def complete(review: Review) -> bool:
-    """Whether everything that somebody should read was read in full, and there was such a thing."""
-    if review.incomplete or review.gaps:
-        return False
-    read = any(entry.looked and entry.state == "reviewed" for entry in review.coverage)
-    return read and all(entry.state in _READ_OR_NEEDLESS for entry in review.coverage)
 
 
 def _title(review: Review, *, gate_closed: bool, superseded: bool) -> str:
@@ -83,7 +54,7 @@ def _title(review: Review, *, gate_closed: bool, superseded: bool) -> str:
 
 
 def _summary(review: Review) -> str:
-    """Coverage first: this is where a reader finds out whether the colour means anything."""
+    """The count of files first: this is where a reader finds out whether the colour means anything."""
     for items in (50, 10):
         text = _GAP.join(_blocks(review, Detail(0, items=items, prose=_PROSE_CHARS))) + "\n"
         if len(text) <= MAX_TEXT_CHARS:
@@ -101,7 +72,7 @@ def _facts(review: Review) -> Iterator[str]:
     told = [
         ("Verdict", review.headline),
         ("Summary", review.summary),
-        ("Coverage", coverage_line(review)),
+        ("Readers", readers_line(review)),
         ("Cost", cost_line(review)),
     ]
     for title, text in told:

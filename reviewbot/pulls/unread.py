@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.adapters.github.snapshot import GithubSnapshot
-from reviewbot.output.facts import counted
+from reviewbot.coverage import counted
 from reviewbot.output.text import short_line
 from reviewbot.ports import Snapshot
 

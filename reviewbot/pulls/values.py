@@ -27,7 +27,7 @@ def retold(value: PullReview, told: Delivered) -> PullReview:
 def shown_part(change: ChangeSet, review: Review) -> ChangeSet:
     """The files of a change that have findings: no other can have a comment."""
     paths = {finding.path for finding in all_of(review)}
-    kept = [(file, state) for file, state in zip(change.files, change.coverage, strict=True) if file.path in paths]
+    kept = [(file, state) for file, state in zip(change.files, change.parsed, strict=True) if file.path in paths]
     return change.model_copy(
-        update={"files": tuple(file for file, _ in kept), "coverage": tuple(state for _, state in kept)}
+        update={"files": tuple(file for file, _ in kept), "parsed": tuple(state for _, state in kept)}
     )

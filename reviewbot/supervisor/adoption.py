@@ -32,7 +32,7 @@ def plan_of(proposed: ProposedPlan, ground: Ground) -> Plan:
         strategy=proposed.strategy,
         origin="model",
         reason=f"planned by a model: {one_line(proposed.reason)}",
-        left_out=ground.routed.left_out,
+        files=ground.routed.files,
         unlooked=ground.routed.unlooked,
     )
 

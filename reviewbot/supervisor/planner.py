@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from hashlib import sha256
@@ -16,15 +16,17 @@ from typing import NamedTuple
 
 from reviewbot.config.globs import applies
 from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
+from reviewbot.coverage.needs import Declared
 from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
 from reviewbot.supervisor.slices import Slice, bundles, enclosing, payloads
-from reviewbot.supervisor.triage import Triage, triage
+from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
 
 __all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
 
-MAX_FILES = 3_000
-"""GitHub lists no more files of one pull request; beyond that nobody reads a comment either."""
+SCAN_LINES = 20_000
+"""Changed lines per slice of a file that is only scanned: scans look at one line after the other, so that cutting
+gains nothing."""
 
 WHOLE_FILE = 10**9
 """As `PlanLimits.chunk_lines`: each file is one slice, however long it is."""
@@ -40,6 +42,11 @@ Covers = Callable[[WorkerCard, str], bool]
 
 def no_conventions(_path: str) -> bool:
     """Whether rules are written for a path, where nobody knows of any."""
+    return False
+
+
+def has_no_scans(_card: WorkerCard) -> bool:
+    """Whether a worker has scans of plain lines, where nobody has asked its programs."""
     return False
 
 
@@ -67,6 +74,10 @@ class PlanLimits:
     """Whether `routing` says which models read a file. Where `workers` names some, these read all of it."""
     has_conventions: HasConventions = no_conventions
     """Whether rules of the repository are written for a path; may block."""
+    declared: Declared = declares_nothing
+    """Why the base side declares a path generated or vendored; may block."""
+    scans: Callable[[WorkerCard], bool] = has_no_scans
+    """Whether a worker has scans of plain lines, which then run also on files that get no reader."""
     programs: Covers = some_program
     """Whether a program of a worker reads a language; where none does and no model is to read it, there is no task."""
 
@@ -104,7 +115,7 @@ class _Routed(NamedTuple):
 
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
-    sorted_files = triage(change.files, change.coverage, limits.ignore, limits.max_files, limits.paths)
+    sorted_files = triage(change, TriageRules(limits.ignore, limits.paths, limits.declared, limits.max_files))
     choose = _chooser(sorted_files.read, limits)
     routed: list[_Routed] = []
     unlooked: list[Unlooked] = []
@@ -115,11 +126,12 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
         slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)
         routed.append(_Routed(file, slices, choose(file, cards)))
     tasks = [task for group in _grouped(routed, limits.bundle_lines) for task in _tasks_of(group, limits.bundle_lines)]
+    tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {len(change.files)} files",
         tasks=tuple(tasks),
         reason=_reason(sorted_files, tasks) + unread((each.file, each.readers) for each in routed),
-        left_out=tuple(sorted_files.left_out),
+        files=sorted_files.files,
         unlooked=tuple(unlooked),
     )
 
@@ -205,9 +217,11 @@ def _grouped(routed: Sequence[_Routed], bundle_lines: int) -> list[list[_Routed]
     """
     if not bundle_lines:
         return [[each._replace(slices=(one,))] for each in routed for one in each.slices]
-    groups: dict[tuple[str, str], list[_Routed]] = {}
+    groups: dict[tuple[str, str, bool], list[_Routed]] = {}
     for each in routed:
-        groups.setdefault((dirname(each.file.path), each.file.language), []).append(each)
+        # What looks generated comes last, and must not draw the files beside it there.
+        key = (dirname(each.file.path), each.file.language, looks_generated(each.file) is not None)
+        groups.setdefault(key, []).append(each)
     return [sorted(group, key=lambda each: each.file.path) for group in groups.values()]
 
 
@@ -225,6 +239,18 @@ def _tasks_of(group: Sequence[_Routed], bundle_lines: int) -> list[ReviewTask]:
                 done |= {(card.name, one.name): task.task_id for one in bundle}
                 tasks.append(task)
     return tasks
+
+
+def _scan_tasks(
+    files: Sequence[FileChange], crew: Crew, limits: PlanLimits, used: Counter[str]
+) -> Iterator[ReviewTask]:
+    """The plain-line scans of files that get no reader."""
+    cards = [card for card in crew.cards if (not limits.workers or card.name in limits.workers) and limits.scans(card)]
+    for file in files:
+        for one in _named(file, payloads(file, None, SCAN_LINES), used):
+            for card in cards:
+                task = task_for(card, one.payload, f"{card.name}:{one.name}")
+                yield task.model_copy(update={"programs_only": True, "scans_only": True, "needs_dependencies": False})
 
 
 def _bundled(
@@ -275,5 +301,5 @@ def _reason(found: Triage, tasks: Sequence[ReviewTask]) -> str:
     by_worker = ", ".join(f"{count} {name}" for name, count in Counter(task.worker for task in tasks).items())
     return (
         f"routed by rules: {len(found.read)} files to read ({by_language or 'none'}), riskiest first; "
-        f"{len(tasks)} tasks ({by_worker or 'none'}); {len(found.left_out)} files named and left out"
+        f"{len(tasks)} tasks ({by_worker or 'none'}); {len(found.files) - len(found.read)} files get no reader"
     )

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewbot.contracts import (
     SEVERITY_ORDER,
     ChangeSet,
-    FileChange,
+    FileCoverage,
     Finding,
     Gap,
     HumanItem,
     Plan,
+    Reading,
     Review,
     Usage,
     provider_failure,
 )
+from reviewbot.coverage import (
+    GIT_SUBMODULE,
+    GIT_SYMLINK,
+    counted,
+    decide,
+    file_gaps,
+    final_coverage,
+    headline,
+    nothing_reviewed,
+)
 from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
-from reviewbot.supervisor.coverage import counted, decide, final_coverage, headline, none_in_full, parse_gaps
 from reviewbot.supervisor.suppression import listed
-from reviewbot.supervisor.triage import GIT_SUBMODULE, GIT_SYMLINK, generated_reason, hidden_by_its_author
 from reviewbot.supervisor.weighing import PERSON_FROM, Rules, Weighed, weigh
 
 __all__ = [
@@ -36,9 +45,6 @@ __all__ = [
     "synthesize",
     "weigh",
 ]
-
-UNKNOWN_LANGUAGE = "text"
-"""What `FileChange.language` says of a file whose name tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +87,18 @@ def findings_of(settled: Mapping[str, Settled]) -> list[Finding]:
 def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weighed: Weighed, told: Told) -> Review:
     """The review that shows each finding where it was placed. Wall time is filled in later."""
     ends = list(settled.values())
-    gaps = [*parse_gaps(plan, change), *_worker_gaps(ends)]
-    human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change)]
-    coverage = final_coverage(change, plan, _looked(ends), gaps)
+    gaps = [*file_gaps(plan, change), *_worker_gaps(ends)]
+    coverage = final_coverage(change, plan, _readings(ends), gaps)
+    human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change, coverage)]
     issues = weighed.issues
-    verdict = decide(coverage, gaps, issues, len(human))
+    verdict = decide(change, coverage, gaps, issues, len(human))
     rows = usages(plan, ends, told.spent)
     suppressed = listed(entry for end in ends for result in end.results for entry in result.suppressed)
     return Review(
         engine=told.engine,
         verdict=verdict,
         headline=headline(verdict, coverage, issues, len(human)),
-        incomplete=bool(gaps) or none_in_full(coverage),
+        incomplete=bool(gaps) or nothing_reviewed(change, coverage),
         summary=_summary(change, weighed, len(human), gaps, sum(entry.is_silenced for entry in suppressed)),
         findings=tuple(weighed.shown),
         withheld=tuple(weighed.withheld),
@@ -109,14 +115,11 @@ def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weig
     )
 
 
-def _looked(ends: Sequence[Settled]) -> Mapping[str, set[str]]:
-    """By path: the tools and models that read it to its end."""
-    looked: dict[str, set[str]] = defaultdict(set)
+def _readings(ends: Sequence[Settled]) -> Iterator[Reading]:
+    """What was read to the end, in all tasks."""
     for end in ends:
         for result in end.results:
-            for path in result.paths or end.task.paths:
-                looked[path].update(result.metadata.looked)
-    return looked
+            yield from result.metadata.readings
 
 
 def _worker_gaps(ends: Sequence[Settled]) -> list[Gap]:
@@ -127,10 +130,10 @@ def _once(items: Iterable[HumanItem]) -> list[HumanItem]:
     return list(dict.fromkeys(items))
 
 
-def _for_a_person(change: ChangeSet) -> list[HumanItem]:
+def _for_a_person(change: ChangeSet, coverage: Sequence[FileCoverage]) -> list[HumanItem]:
     """Changes that no worker reads and that can still do harm."""
     items: list[HumanItem] = []
-    for file, parsed in zip(change.files, change.coverage, strict=True):
+    for file, parsed, entry in zip(change.files, change.parsed, coverage, strict=True):
         if file.status == "deleted":
             continue
         if file.mode == GIT_SYMLINK:
@@ -139,18 +142,10 @@ def _for_a_person(change: ChangeSet) -> list[HumanItem]:
             items.append(
                 HumanItem(path=file.path, reason="a submodule is added or moved; its code is not in this diff")
             )
-        elif parsed.state == "binary" and _holds_text(file):
+        elif parsed.state == "binary" and entry.need == "review":
             reason = f"the diff calls this {file.language} file binary (.gitattributes can do that); nobody has read it"
             items.append(HumanItem(path=file.path, reason=reason))
-        elif hidden_by_its_author(file):
-            reason = "this change makes it look written by a program (a marker, or a huge line), so nobody has read it"
-            items.append(HumanItem(path=file.path, reason=reason))
     return items
-
-
-def _holds_text(file: FileChange) -> bool:
-    """Whether somebody would read this file if the diff showed it; an image or a lock file nobody would."""
-    return file.kind != "prose" and file.language != UNKNOWN_LANGUAGE and generated_reason(file) is None
 
 
 def _summary(change: ChangeSet, weighed: Weighed, people: int, gaps: Sequence[Gap], silenced: int) -> str:

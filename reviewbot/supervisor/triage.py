@@ -1,7 +1,4 @@
-"""Which files are worth reading, and in what order: judged by name, mode, size and the first lines, never by content.
-
-What is left out is always named: a marker that says "generated" comes from the author of the change.
-"""
+"""Which files readers get, and in what order; which are only scanned. `reviewbot.coverage` says what a file needs."""
 
 from __future__ import annotations
 
@@ -11,15 +8,11 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import NamedTuple
 
-from reviewbot.config.globs import matches_glob
-from reviewbot.contracts import FileChange, FileCoverage
+from reviewbot.contracts import ChangeSet, FileChange, PlannedFile
+from reviewbot.coverage import needs_of
+from reviewbot.coverage.needs import Declared
 from reviewbot.diff.rows import Row, hunk_rows
 
-LOCK_FILES = frozenset({
-    "Cargo.lock", "Gemfile.lock", "Pipfile.lock", "bun.lockb", "composer.lock", "flake.lock", "go.sum", "mix.lock",
-    "npm-shrinkwrap.json", "package-lock.json", "packages.lock.json", "pdm.lock", "pnpm-lock.yaml", "poetry.lock",
-    "pubspec.lock", "uv.lock", "yarn.lock",
-})  # fmt: skip
 VENDOR_FOLDERS = frozenset({"bower_components", "node_modules", "third_party", "vendor", "vendored", "site-packages"})
 GENERATED_NAMES = (
     "*.min.js", "*.min.css", "*.map", "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h",
@@ -28,12 +21,12 @@ GENERATED_NAMES = (
 GENERATED_MARKER = re.compile(
     r"@generated\b|\bDO NOT EDIT\b|\b(?:auto-?generated|generated) by\b|^// Code generated ", re.IGNORECASE
 )
+MAX_FILES = 3_000
+"""GitHub lists no more files of one pull request."""
 MARKER_LINES = 5
 """A generator writes its marker at the top of a file; further down the words are prose."""
 MARKER_WIDTH = 300
 """Columns of a line in which the marker is looked for."""
-
-GIT_SYMLINK, GIT_SUBMODULE = "120000", "160000"
 
 RISKY_NAME = re.compile(
     r"auth|login|passw|secret|token|crypt|session|permission|admin|payment|billing|sql|query|migrat|deseriali|upload"
@@ -45,34 +38,54 @@ TEST_NAME = re.compile(
 )
 
 
+def declares_nothing(_path: str) -> str | None:
+    """Whether the base side declares a path generated, where no base side is known."""
+    return None
+
+
+class TriageRules(NamedTuple):
+    """What decides beside the change itself."""
+
+    ignore: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    """Globs of the files to read; empty means all of them."""
+    declared: Declared = declares_nothing
+    max_files: int = MAX_FILES
+
+
 class Triage(NamedTuple):
-    """The files to read, riskiest first, and the coverage of all others."""
+    """The files of a change, sorted by what is to be done with them."""
 
     read: list[FileChange]
-    left_out: list[FileCoverage]
+    """For readers: the riskiest first, and those that look generated or vendored last."""
+    scan: list[FileChange]
+    """For plain-line scans alone, in the order of the change."""
+    files: tuple[PlannedFile, ...]
+    """What each file needs, in the order of the change."""
 
 
-def triage(
-    files: Sequence[FileChange],
-    coverage: Sequence[FileCoverage],
-    ignore: Sequence[str],
-    max_files: int,
-    paths: Sequence[str] = (),
-) -> Triage:
-    """Sort the files of a change into those to read and those to name only. Empty `paths` mean all of them."""
-    read: list[FileChange] = []
-    left_out: list[FileCoverage] = []
-    for file, parsed in zip(files, coverage, strict=True):
-        reason = _why_not(file, parsed, ignore, paths)
-        if reason is None:
-            read.append(file)
-        else:
-            left_out.append(reason)
-    read.sort(key=lambda file: (-risk(file), file.path))
-    for file in read[max_files:]:
-        reason_text = f"the change has more than {max_files} files to read; the riskiest were read"
-        left_out.append(FileCoverage(path=file.path, state="over_budget", reason=reason_text))
-    return Triage(read[:max_files], left_out)
+def triage(change: ChangeSet, rules: TriageRules) -> Triage:
+    """Sort the files of a change."""
+    needs = [
+        needs_of(file, parsed, ignore=rules.ignore, paths=rules.paths, declared=rules.declared)
+        for file, parsed in zip(change.files, change.parsed, strict=True)
+    ]
+    ranked = sorted(
+        (at for at, need in enumerate(needs) if need.to_read),
+        key=lambda at: (looks_generated(change.files[at]) is not None, -risk(change.files[at]), change.files[at].path),
+    )
+    over = set(ranked[rules.max_files :])
+    reason = f"the change has more than {rules.max_files} files to read; the riskiest were read"
+    files = [
+        need.planned.model_copy(update={"reason": reason, "over_cap": True}) if at in over else need.planned
+        for at, need in enumerate(needs)
+    ]
+    scan = [
+        file
+        for at, (file, need) in enumerate(zip(change.files, needs, strict=True))
+        if file.hunks and (at in over or not (need.to_read or file.status == "deleted"))
+    ]
+    return Triage([change.files[at] for at in ranked[: rules.max_files]], scan, tuple(files))
 
 
 def risk(file: FileChange) -> int:
@@ -83,56 +96,19 @@ def risk(file: FileChange) -> int:
     return score + min(20, file.added // 10)
 
 
-def _why_not(
-    file: FileChange, parsed: FileCoverage, ignore: Sequence[str], paths: Sequence[str]
-) -> FileCoverage | None:
-    """The coverage of a file that nobody needs to read, or None."""
-    if parsed.state not in ("reviewed", "partial"):
-        return parsed
-    if reason := _ignored_reason(file, ignore, paths):
-        return FileCoverage(path=file.path, state="ignored", reason=reason)
-    if reason := generated_reason(file):
-        return FileCoverage(path=file.path, state="generated", reason=reason)
-    if file.status == "deleted":
-        return FileCoverage(path=file.path, state="reviewed", reason="deleted")
-    if not file.hunks:
-        if parsed.state == "partial":
-            return parsed
-        done = {"renamed": "renamed, content unchanged", "copied": "copied, content unchanged"}
-        return parsed.model_copy(update={"reason": done.get(file.status, "no line changed")})
-    return None
+def looks_generated(file: FileChange) -> str | None:
+    """Why a file looks made by a program or copied from elsewhere, or None. Only an order follows from it.
 
-
-def _ignored_reason(file: FileChange, ignore: Sequence[str], paths: Sequence[str]) -> str | None:
-    if paths and not any(matches_glob(glob, file.path) for glob in paths):
-        return "not among the paths to review"
-    if pattern := next((glob for glob in ignore if matches_glob(glob, file.path)), None):
-        return f"matches the ignore pattern {pattern!r}"
-    if file.status != "deleted" and file.mode in (GIT_SYMLINK, GIT_SUBMODULE):
-        return f"{'a symbolic link' if file.mode == GIT_SYMLINK else 'a submodule'}, which is never followed"
-    return None
-
-
-def generated_reason(file: FileChange) -> str | None:
-    """Why a file counts as made by a program, or None."""
+    All of this comes from the author of the change, so that no file is spared a review for it.
+    """
     *folders, name = file.path.split("/")
-    if name in LOCK_FILES:
-        return "a lock file"
     if folder := next((f for f in folders if f in VENDOR_FOLDERS), None):
         return f"vendored, below {folder}/"
     if any(fnmatchcase(name, glob) for glob in GENERATED_NAMES):
         return "by its name"
     if file.minified:
-        return "minified, a line is longer than 20,000 characters"
+        return "a line of it is longer than 20,000 characters"
     return "it says so in its first lines" if _marker(file) else None
-
-
-def hidden_by_its_author(file: FileChange) -> bool:
-    """Whether code is left out only because of lines that this very change adds: whoever wrote them chose that."""
-    if file.kind != "code" or generated_reason(file.model_copy(update={"minified": False, "hunks": ()})) is not None:
-        return False
-    marker = _marker(file)
-    return file.minified or (marker is not None and marker.kind == "+")
 
 
 def _marker(file: FileChange) -> Row | None:

@@ -97,7 +97,7 @@ class DebugLeftovers:
     """The tool `debug-leftovers`. It says nothing of tests, scripts and command lines, where printing is the point."""
 
     name = "debug-leftovers"
-    languages: frozenset[str] | None = frozenset(_PATTERNS)
+    languages: frozenset[str] | None = None  # patterns on plain lines; of a language without any it says nothing
 
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file."""

@@ -11,6 +11,7 @@ from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.replay import Given, Noted, NotedBooks
 from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
+from reviewbot.config.attributes import declared_by
 from reviewbot.context.service import Context
 from reviewbot.contracts import OVERVIEW, ChangeSet, Plan
 from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
@@ -210,6 +211,8 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
         paths=settings.paths,
         workers=settings.workers,
         handed_in=ground.handed_in,
+        declared=declared_by(ground.subject.base),
+        scans=ground.programs.scans,
     )
     if not models:
         return given

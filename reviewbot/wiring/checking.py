@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
+from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
 from reviewbot.ports import Answer, Snapshot
 from reviewbot.tools.analysis import ChangeAnalysis
 from reviewbot.tools.catalog import all_tools
@@ -15,8 +15,7 @@ def analyzers_check() -> Callable[[FileChange, Snapshot], Awaitable[Answer]]:
     tools = all_tools(foreign=())
 
     async def check(file: FileChange, snapshot: Snapshot) -> Answer:
-        coverage = FileCoverage(path=file.path, state="reviewed")
-        change = ChangeSet(files=(file,), coverage=(coverage,))
+        change = ChangeSet(files=(file,), parsed=(ParsedFile(path=file.path, state="read"),))
         reports = (await ChangeAnalysis(change, snapshot, tools).run())[file.path]
         return Answer(
             candidates=tuple(candidate for report in reports for candidate in report.candidates),

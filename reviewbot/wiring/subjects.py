@@ -13,7 +13,7 @@ from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
 from reviewbot.config.source import FOLDER, OWN_FOLDERS, BaseSide
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
+from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import InputError
@@ -103,14 +103,14 @@ def _with_texts(digest: str, change: ChangeSet, snapshot: Snapshot) -> str:
 
 def _check_own_files(change: ChangeSet) -> None:
     """Refuse a change that hides what our own files were before: a folder alone cannot tell, and they set the gate."""
-    for file, parsed in zip(change.files, change.coverage, strict=True):
+    for file, parsed in zip(change.files, change.parsed, strict=True):
         if any(_is_own(name) for name in (file.path, file.old_path or "")) and not _shows_base(file, parsed):
             raise InputError(
                 f"the diff does not show what {file.path} was before, and the base side of it counts; use --git RANGE"
             )
 
 
-def _shows_base(file: FileChange, parsed: FileCoverage) -> bool:
+def _shows_base(file: FileChange, parsed: ParsedFile) -> bool:
     """Whether the base side of one of our own files is known: from the diff, or because it held nothing that counts."""
     is_link = file.mode in NO_FILES
     if file.status == "added":
@@ -120,7 +120,7 @@ def _shows_base(file: FileChange, parsed: FileCoverage) -> bool:
         return file.path != FILE_NAME
     if is_link and (file.status == "deleted" or file.path in OWN_FOLDERS):
         return True
-    read = parsed.state == "reviewed" and not file.minified and not is_link
+    read = parsed.state == "read" and not file.minified and not is_link
     return read and (file.status != "modified" or bool(file.hunks))
 
 

@@ -49,7 +49,7 @@ def test_a_page_says_how_it_ended_what_was_reviewed_and_all_notes_before_the_rev
     ending = Ending(told, ExitCode.REVIEWED, Posted(URL, notes=("another",)), keyless=True)
     headline, _, rest = summary_of(ending).partition("\n\n")
 
-    assert headline == "## reviewbot: 0 issues found; 1 of 1 file reviewed in full"
+    assert headline == "## reviewbot: 0 issues found; 1 of 1 file reviewed"
     assert rest.split("\n\n")[0].split("\n") == [
         f"- **Check {ENDS[ExitCode.REVIEWED]}.**",
         "- Reviewed: pull request 1, aaa..bbb",
@@ -74,9 +74,9 @@ def test_a_page_has_room_for_more_of_a_review_than_a_comment(a_finding: Make) ->
     [
         (ExitCode.REVIEWED, "clean", "reviewed", ENDS[ExitCode.REVIEWED]),
         (ExitCode.REVIEWED, "limited", "partial", PASSED_UNREAD),
-        (ExitCode.REVIEWED, "nothing_to_review", "ignored", PASSED_EMPTY),
+        (ExitCode.REVIEWED, "nothing_to_review", "removed", PASSED_EMPTY),
         (ExitCode.GATE, "issues", "partial", ENDS[ExitCode.GATE]),
-        (ExitCode.GATE, "nothing_to_review", "ignored", ENDS[ExitCode.GATE]),
+        (ExitCode.GATE, "nothing_to_review", "removed", ENDS[ExitCode.GATE]),
         (ExitCode.INCOMPLETE, "incomplete", "partial", ENDS[ExitCode.INCOMPLETE]),
         (ExitCode.PROVIDER, "issues", "partial", ENDS[ExitCode.PROVIDER]),
         (ExitCode.HOST, "clean", "reviewed", ENDS[ExitCode.HOST]),

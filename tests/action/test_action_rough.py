@@ -101,7 +101,7 @@ def test_a_provider_that_could_not_be_used_is_named_in_the_log_of_the_run(run: R
 def test_a_review_that_read_nothing_gives_no_zero_and_no_log_that_would_close_alerts(
     run: Run, *, verdict: Verdict, sarif: bool
 ) -> None:
-    state: CoverageState = "generated" if sarif else "partial"
+    state: CoverageState = "removed" if sarif else "partial"
     review = a_review(verdict=verdict, headline="nothing", incomplete=not sarif, coverage=covered(state))
 
     told = run("pull_request", pull_request(), PlayedPulls(reviewed(review)))

@@ -47,7 +47,7 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
         "coverage": "1/1",
     }
     assert f"- Posted: <{URL}>" in told.summary
-    assert told.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed in full\n\n- **Check passed")
+    assert told.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed\n\n- **Check passed")
 
 
 def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
@@ -200,7 +200,10 @@ def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) 
     told = run("push", pushed(before, after, [after]))
 
     assert (told.outputs["verdict"], told.outputs["coverage"]) == ("limited", "1/2")
-    assert "::warning title=reviewbot::No issues found in 1 of 2 files (1 partial)" in told.log
+    assert (
+        "::warning title=reviewbot::No issues found in what was read; 1 of 2 files reviewed (1 only scanned)"
+        in told.log
+    )
 
 
 def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: Path) -> None:
@@ -237,7 +240,7 @@ def test_cost_and_tokens_are_those_of_the_models_and_an_unknown_price_is_called_
 def test_a_summary_holds_tables_of_coverage_and_cost(a_finding: MakeFinding) -> None:
     text = summary_of(Ending(reviewed(a_review(a_finding())), ExitCode.REVIEWED))
 
-    assert "| File | State | Looked at by |" in text
+    assert "| File | State | Seen by |" in text
     assert "No model was used" in text
 
 

@@ -62,7 +62,7 @@ FOUND = Finding(
     cwe=78,
     sources=("ruff-security",),
 )
-REVIEW = a_review(FOUND, headline="1 issue found; 1 of 1 file reviewed in full")
+REVIEW = a_review(FOUND, headline="1 issue found; 1 of 1 file reviewed")
 REF = PullRef(repository="acme/shop", repository_id=REPOSITORY_ID, number=NUMBER, base_sha=BASE, head_sha=HEAD)
 
 

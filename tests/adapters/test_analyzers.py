@@ -14,10 +14,10 @@ from reviewbot.contracts import (
     ChangeSet,
     Constraints,
     FileChange,
-    FileCoverage,
     Gap,
     GapReason,
     Hunk,
+    ParsedFile,
     Payload,
     ReviewTask,
     ToolRun,
@@ -98,9 +98,9 @@ def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str
     files = tuple(
         FileChange(path=path, status="added", language="python", kind="code", hunks=(hunk,), added=1) for path in paths
     )
-    coverage = tuple(FileCoverage(path=path, state="reviewed") for path in paths)
+    parsed = tuple(ParsedFile(path=path, state="read") for path in paths)
     every = {tool.name: tool for tool in tools}
-    analysis = ChangeAnalysis(ChangeSet(files=files, coverage=coverage), NoFiles(), every)
+    analysis = ChangeAnalysis(ChangeSet(files=files, parsed=parsed), NoFiles(), every)
     return AnalyzersEngine({name: tool for name, tool in every.items() if own is None or name in own}, analysis)
 
 
@@ -132,7 +132,7 @@ def test_the_answers_of_all_tools_are_put_together() -> None:
 
     assert [found.source for found in answer.candidates] == ["b", "a"]
     assert [run.tool for run in answer.metadata.tool_runs] == ["b", "a"]
-    assert answer.metadata.looked == ("a", "b")
+    assert answer.metadata.readers == ("a", "b")
     assert answer.metadata.model_used is None
     assert answer.gaps == ()
 
@@ -143,7 +143,7 @@ def test_a_tool_that_only_passes_on_what_others_found_has_not_looked() -> None:
     answer = asyncio.run(engine_of(*tools, own=["own"]).work(order(*tools)))
 
     assert [found.source for found in answer.candidates] == ["own", "handed-in"]
-    assert answer.metadata.looked == ("own",)
+    assert answer.metadata.readers == ("own",)
 
 
 def test_a_tool_for_another_language_is_not_asked() -> None:
@@ -152,7 +152,7 @@ def test_a_tool_for_another_language_is_not_asked() -> None:
     answer = work(tool, FakeTool("secrets"), language="go")
 
     assert tool.seen == []
-    assert answer.metadata.looked == ("secrets",)
+    assert answer.metadata.readers == ("secrets",)
 
 
 def test_a_tool_runs_once_for_all_slices_and_workers_of_a_file() -> None:
@@ -177,7 +177,7 @@ def test_a_slice_is_told_of_its_own_added_lines_alone() -> None:
     answer = asyncio.run(engine_of(tool).work(given))
 
     assert answer.candidates == ()
-    assert answer.metadata.looked == ("a",)
+    assert answer.metadata.readers == ("a",)
 
 
 def test_a_gap_is_given_its_worker_and_task_and_its_tool_has_not_looked() -> None:
@@ -186,7 +186,7 @@ def test_a_gap_is_given_its_worker_and_task_and_its_tool_has_not_looked() -> Non
     answer = work(FakeTool("slow", gap=gap), FakeTool("fast"))
 
     assert answer.gaps == (gap.model_copy(update={"worker": "style", "task_id": "style:a.py#1"}),)
-    assert answer.metadata.looked == ("fast",)
+    assert answer.metadata.readers == ("fast",)
     assert [found.source for found in answer.candidates] == ["slow", "fast"]
 
 
@@ -228,7 +228,7 @@ def test_tools_that_miss_the_same_thing_in_the_same_words_share_one_gap() -> Non
         ("other", "unreadable", "line 3 does not parse"),
         ("late", "timeout", "it does not parse"),
     ]
-    assert answer.metadata.looked == ()
+    assert answer.metadata.readers == ()
 
 
 def test_a_gap_that_names_no_tool_stays_without_one() -> None:
@@ -255,7 +255,7 @@ def test_a_slow_tool_on_one_slice_does_not_keep_another_slice_waiting() -> None:
         other_is_there.set()
         return await slow, fast
 
-    assert [answer.metadata.looked for answer in asyncio.run(scenario())] == [("a",), ("a",)]
+    assert [answer.metadata.readers for answer in asyncio.run(scenario())] == [("a",), ("a",)]
 
 
 def test_all_tools_run_at_the_same_time() -> None:
@@ -270,8 +270,8 @@ def test_all_tools_run_at_the_same_time() -> None:
         tools = [Meets(name) for name in "abc"]
         return await engine_of(*tools).work(order(*tools))
 
-    assert asyncio.run(scenario()).metadata.looked == ("a", "b", "c")
+    assert asyncio.run(scenario()).metadata.readers == ("a", "b", "c")
 
 
 def test_no_tool_at_all_is_an_answer_with_nothing_in_it() -> None:
-    assert work().metadata.looked == ()
+    assert work().metadata.readers == ()

@@ -35,7 +35,7 @@ def test_what_the_script_does_not_name_is_looked_at_and_clean(an_order: MakeOrde
     answer = answer_of(engine_of(), an_order())
 
     assert (answer.candidates, answer.gaps) == ((), ())
-    assert answer.metadata.looked == ("scripted",)
+    assert answer.metadata.readers == ("scripted",)
     assert answer.metadata.model_used == "haiku"
 
 

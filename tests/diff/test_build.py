@@ -18,13 +18,13 @@ def section(**fields: object) -> Section:
 
 def test_a_section_that_two_readers_count_alike_is_reviewed() -> None:
     built = build(section())
-    assert (built.coverage.state, built.coverage.reason) == ("reviewed", "")
+    assert (built.parsed.state, built.parsed.reason) == ("read", "")
     assert built.file.hunks == (HUNK,)
 
 
 def test_a_section_that_two_readers_count_differently_is_malformed() -> None:
     built = build(section(added=2))
-    assert (built.coverage.state, built.coverage.reason) == ("malformed", "a second reader counts other lines in it")
+    assert (built.parsed.state, built.parsed.reason) == ("malformed", "a second reader counts other lines in it")
     assert (built.file.hunks, built.file.added, built.file.removed) == ((), 0, 0)
 
 
@@ -32,12 +32,12 @@ def test_the_first_fault_of_a_section_is_the_one_that_is_told() -> None:
     broken = section()
     broken.blame(4, "this")
     broken.blame(9, "that")
-    assert build(broken).coverage.reason == "line 5 of the diff: this"
+    assert build(broken).parsed.reason == "line 5 of the diff: this"
 
 
 def test_what_was_cut_is_partial_and_keeps_its_rows() -> None:
     built = build(section(cut="it ends", last=True))
-    assert (built.coverage.state, built.coverage.reason, built.file.added) == ("partial", "it ends", 1)
+    assert (built.parsed.state, built.parsed.reason, built.file.added) == ("partial", "it ends", 1)
 
 
 def test_the_mode_is_that_of_the_new_side() -> None:

@@ -101,15 +101,15 @@ def test_hidden_code_points_reach_the_rows_unchanged(case: dict[str, Any], conte
 
 @pytest.mark.parametrize("case", [c for c in CASES if "surplus" in c["expect"]], ids=lambda case: case["id"])
 def test_surplus_lines_are_named_and_not_lost(case: dict[str, Any], content: Callable[[str], bytes]) -> None:
-    coverage = parse_diff(content(case["file"])).coverage
-    assert [(each.path, each.state) for each in coverage] == [("a.py", "malformed"), ("b.py", "reviewed")]
-    assert coverage[0].reason == "line 6 of the diff: a changed line stands outside every hunk"
+    parsed = parse_diff(content(case["file"])).parsed
+    assert [(each.path, each.state) for each in parsed] == [("a.py", "malformed"), ("b.py", "read")]
+    assert parsed[0].reason == "line 6 of the diff: a changed line stands outside every hunk"
 
 
 def test_a_file_hidden_by_attributes_says_so(content: Callable[[str], bytes]) -> None:
-    coverage = parse_diff(content("diffs/D69_gitattributes_hides.diff")).coverage[1]
-    assert (coverage.path, coverage.state) == ("evil.py", "binary")
-    assert "attribute" in coverage.reason
+    parsed = parse_diff(content("diffs/D69_gitattributes_hides.diff")).parsed[1]
+    assert (parsed.path, parsed.state) == ("evil.py", "binary")
+    assert "attribute" in parsed.reason
 
 
 def test_a_long_line_is_cut_and_the_file_called_minified(content: Callable[[str], bytes]) -> None:

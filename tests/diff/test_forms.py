@@ -22,7 +22,7 @@ def plain(name: bytes, hunk: bytes = b"@@ -1 +1 @@\n-a\n+b\n") -> bytes:
 
 
 def states(data: bytes) -> dict[str, str]:
-    return {each.path: each.state for each in parse_diff(data).coverage}
+    return {each.path: each.state for each in parse_diff(data).parsed}
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_a_diff_that_is_of_another_form_throughout_is_refused(data: bytes, words
 
 
 def test_a_file_of_another_form_costs_no_other_file_anything() -> None:
-    assert states(COMBINED + plain(b"x")) == {"m": "malformed", "x": "reviewed"}
-    assert states(plain(b"w", WORDS) + plain(b"x")) == {"w": "malformed", "x": "reviewed"}
-    assert states(plain(b"x") + plain(b"w", WORDS)) == {"x": "reviewed", "w": "malformed"}
+    assert states(COMBINED + plain(b"x")) == {"m": "malformed", "x": "read"}
+    assert states(plain(b"w", WORDS) + plain(b"x")) == {"w": "malformed", "x": "read"}
+    assert states(plain(b"x") + plain(b"w", WORDS)) == {"x": "read", "w": "malformed"}
 
 
 def test_a_broken_hunk_without_marks_of_words_is_no_word_diff() -> None:
@@ -53,12 +53,12 @@ def test_a_broken_hunk_without_marks_of_words_is_no_word_diff() -> None:
 def test_the_marks_of_words_in_a_later_file_make_no_word_diff_of_a_broken_one() -> None:
     data = plain(b"x", b"@@ -1 +1 @@\nno hunk\n") + plain(b"y", b"@@ -1 +1 @@\n-[-a-]\n+{+b+}\n")
 
-    assert states(data) == {"x": "malformed", "y": "reviewed"}
+    assert states(data) == {"x": "malformed", "y": "read"}
 
 
 @pytest.mark.parametrize("above", [b"From: a@example.invalid\n\n", b"Subject: prices\n\n", b"tag v1\n", b"Tagger: a\n"])
 def test_one_line_as_in_a_mail_or_a_tag_is_plain_text_above_the_first_file(above: bytes) -> None:
-    assert states(above + plain(b"x")) == {"x": "reviewed"}
+    assert states(above + plain(b"x")) == {"x": "read"}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_patch_that_ends_too_early_is_partial_and_one_of_two_files_is_malforme
     two = parse_fragment(b"@@ -1 +1 @@\n-a\n+b\n" + plain(b"x"), "n.py")
     none = parse_fragment(b"", "n.py")
 
-    told = [(each.path, each.state, each.reason) for change in (early, two, none) for each in change.coverage]
+    told = [(each.path, each.state, each.reason) for change in (early, two, none) for each in change.parsed]
     assert told == [
         ("n.py", "partial", "the diff ends inside a hunk, at its line 3"),
         ("n.py", "malformed", "line 4 of the diff: another file begins inside the patch of this one"),
@@ -185,7 +185,7 @@ def test_a_clipped_row_ends_where_a_character_does(row: bytes, limit: int, kept:
 def test_hunks_may_follow_each_other_without_a_line_between_them_and_may_not_overlap() -> None:
     first, adjacent, over = (b"@@ -%d,2 +%d,2 @@\n-a\n+b\n c\n" % (row, row) for row in (1, 3, 2))
 
-    assert states(plain(b"x", first + adjacent)) == {"x": "reviewed"}
+    assert states(plain(b"x", first + adjacent)) == {"x": "read"}
     assert states(plain(b"x", first + over)) == {"x": "malformed"}
 
 
@@ -194,11 +194,11 @@ def test_each_limit_is_what_still_fits_over_all_files() -> None:
     size = len(b"-a\n+b\n")
 
     def told(**limits: int) -> list[str]:
-        return [each.state for each in parse_diff(data, Limits(**limits)).coverage]
+        return [each.state for each in parse_diff(data, Limits(**limits)).parsed]
 
-    assert told(file_bytes=size, text_bytes=2 * size, hunks=2, file_hunks=1) == ["reviewed"] * 2
+    assert told(file_bytes=size, text_bytes=2 * size, hunks=2, file_hunks=1) == ["read"] * 2
     assert told(file_bytes=size - 1) == ["over_budget"] * 2
-    assert told(text_bytes=2 * size - 1) == ["reviewed", "over_budget"]
-    assert told(hunks=1) == ["reviewed", "over_budget"]
+    assert told(text_bytes=2 * size - 1) == ["read", "over_budget"]
+    assert told(hunks=1) == ["read", "over_budget"]
     assert [file.minified for file in parse_diff(data, Limits(line_bytes=2)).files] == [False, False]
     assert [file.minified for file in parse_diff(data, Limits(line_bytes=1)).files] == [True, True]

@@ -50,14 +50,14 @@ def spoiled(draw: st.DrawFn) -> bytes:
 
 
 def check(change: ChangeSet, data: bytes) -> None:
-    assert [file.path for file in change.files] == [each.path for each in change.coverage]
+    assert [file.path for file in change.files] == [each.path for each in change.parsed]
     assert change.files or not data.strip(b"\xef\xbb\xbf\xff\xfe")
-    for file, coverage in zip(change.files, change.coverage, strict=True):
+    for file, parsed in zip(change.files, change.parsed, strict=True):
         rows = [row for hunk in file.hunks for row in hunk_rows(hunk)]
         assert (file.added, file.removed) == tuple(sum(row.kind == kind for row in rows) for kind in "+-")
-        assert coverage.state in {"reviewed", "partial", "binary", "refused", "malformed"}
-        assert bool(coverage.reason) == (coverage.state != "reviewed")
-        assert coverage.state in {"reviewed", "partial"} or not file.hunks
+        assert parsed.state in {"read", "partial", "binary", "refused", "malformed"}
+        assert bool(parsed.reason) == (parsed.state != "read")
+        assert parsed.state in {"read", "partial"} or not file.hunks
         assert names.label(names.to_bytes(file.path)) == file.path
         for numbers in (
             [row.new for row in rows if row.new is not None],
@@ -105,7 +105,7 @@ def test_small_limits_lose_no_file(data: bytes) -> None:
         change = parse_diff(data, limits)
     except DiffError:
         return
-    assert len(change.files) == len(change.coverage)
+    assert len(change.files) == len(change.parsed)
     assert sum(len(hunk.body) for file in change.files for hunk in file.hunks) <= 60
 
 
@@ -123,8 +123,8 @@ def test_both_sides_of_a_file_undo_each_other(data: bytes) -> None:
         change = parse_diff(data)
     except DiffError:
         return
-    for file, coverage in zip(change.files, change.coverage, strict=True):
-        if coverage.state != "reviewed" or not file.hunks or file.minified:
+    for file, parsed in zip(change.files, change.parsed, strict=True):
+        if parsed.state != "read" or not file.hunks or file.minified:
             continue
         height = max(hunk.old_start + hunk.old_count for hunk in file.hunks)
         lines = [""] * height

@@ -54,7 +54,7 @@ def changed(tmp_path: Path, commit: Commit) -> Path:
 def test_a_setting_changes_nothing_that_is_read(changed: Path, git: Git, settings: list[str]) -> None:
     change = parse_diff(git(*[word for setting in settings for word in ("-c", setting)], "diff"))
     assert [(file.path, file.added, file.removed) for file in change.files] == [("src/a.py", 2, 2)]
-    assert [each.state for each in change.coverage] == ["reviewed"]
+    assert [each.state for each in change.parsed] == ["read"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_setting_changes_nothing_that_is_read(changed: Path, git: Git, setting
 def test_an_option_changes_nothing_that_is_read(changed: Path, git: Git, options: list[str]) -> None:
     change = parse_diff(git("diff", *options))
     assert [(file.path, file.added, file.removed) for file in change.files] == [("src/a.py", 2, 2)]
-    assert [each.state for each in change.coverage] == ["reviewed"]
+    assert [each.state for each in change.parsed] == ["read"]
 
 
 @pytest.mark.parametrize("option", ["--cached", "HEAD", "-R"])
@@ -123,7 +123,7 @@ def test_deleted_files_without_their_lines_are_named(changed: Path, git: Git, co
     (changed / "src" / "a.py").unlink()
     (changed / "z.py").write_text("y\n", encoding="utf-8")
     change = parse_diff(git("diff", "-D"))
-    assert [(each.path, each.state) for each in change.coverage] == [("src/a.py", "partial"), ("z.py", "reviewed")]
+    assert [(each.path, each.state) for each in change.parsed] == [("src/a.py", "partial"), ("z.py", "read")]
 
 
 def test_one_commit_may_be_shown_with_its_message(changed: Path, git: Git, commit: Commit) -> None:
@@ -159,7 +159,7 @@ def test_a_mail_of_git_is_read_like_its_diff(changed: Path, git: Git, commit: Co
     commit()
     mail = parse_diff(git(*arguments))
 
-    assert (mail.files, mail.coverage) == (wanted.files, wanted.coverage)
+    assert (mail.files, mail.parsed) == (wanted.files, wanted.parsed)
     assert mail.title == "x"
 
 
@@ -228,20 +228,20 @@ def test_a_combined_diff_is_refused_by_name(merging: Path, git: Git) -> None:
 def test_a_combined_section_costs_the_other_files_nothing(merging: Path, git: Git) -> None:
     (merging / "z.py").write_text("y\n", encoding="utf-8")
     change = parse_diff(git("diff"))
-    assert [(each.path, each.state) for each in change.coverage] == [("src/a.py", "malformed"), ("z.py", "reviewed")]
+    assert [(each.path, each.state) for each in change.parsed] == [("src/a.py", "malformed"), ("z.py", "read")]
 
 
 def test_an_unmerged_file_is_named(merging: Path, git: Git) -> None:
     (merging / "z.py").write_text("y\n", encoding="utf-8")
     git("add", "z.py")
     change = parse_diff(git("diff", "--cached"))
-    assert ("src/a.py", "malformed") in [(each.path, each.state) for each in change.coverage]
+    assert ("src/a.py", "malformed") in [(each.path, each.state) for each in change.parsed]
 
 
 def test_staged_files_beside_an_unmerged_one_are_read(merging: Path, git: Git) -> None:
     (merging / "z.py").write_text("y\n", encoding="utf-8")
     git("add", "z.py")
-    assert ("z.py", "reviewed") in [(each.path, each.state) for each in parse_diff(git("diff", "--cached")).coverage]
+    assert ("z.py", "read") in [(each.path, each.state) for each in parse_diff(git("diff", "--cached")).parsed]
 
 
 @pytest.fixture
@@ -263,21 +263,21 @@ def nested(changed: Path, git: Git, commit: Commit, tmp_path_factory: pytest.Tem
 def test_a_submodule_shown_by_its_log_is_named_and_not_lost(nested: Path, git: Git) -> None:
     change = parse_diff(git("diff", "--submodule=log"))
     assert [(file.path, file.mode, file.status) for file in change.files] == [("vendor/my lib", "160000", "modified")]
-    assert change.coverage[0].state == "partial"
+    assert change.parsed[0].state == "partial"
 
 
 def test_a_submodule_shown_by_its_diff_is_named_with_its_files(nested: Path, git: Git) -> None:
     change = parse_diff(git("diff", "--submodule=diff"))
-    assert [(each.path, each.state) for each in change.coverage] == [
+    assert [(each.path, each.state) for each in change.parsed] == [
         ("vendor/my lib", "partial"),
-        ("vendor/my lib/f.py", "reviewed"),
+        ("vendor/my lib/f.py", "read"),
     ]
 
 
 def test_submodules_that_come_go_or_are_dirty_are_named(nested: Path, git: Git, commit: Commit) -> None:
     (nested / "vendor" / "my lib" / "new.py").write_text("3\n", encoding="utf-8")
     dirty = parse_diff(git("diff", "--submodule=log"))
-    assert {each.path for each in dirty.coverage} == {"vendor/my lib"}
+    assert {each.path for each in dirty.parsed} == {"vendor/my lib"}
     come = parse_diff(git("diff", "--submodule=log", "HEAD~1", "HEAD"))
     assert ("vendor/my lib", "added") in [(file.path, file.status) for file in come.files]
     gone = parse_diff(git("diff", "--submodule=log", "HEAD", "HEAD~1"))
@@ -292,11 +292,11 @@ def test_gnu_diff_of_two_trees_is_read(tmp_path: Path, options: str) -> None:
         (tmp_path / side / "pic").write_bytes(b"\0" + text.encode())
     (tmp_path / "new" / "sub" / "more.py").write_text("3\n", encoding="utf-8")
     done = subprocess.run(["diff", options, "old", "new"], cwd=tmp_path, capture_output=True, check=False)
-    found = {each.path: each.state for each in parse_diff(done.stdout).coverage}
+    found = {each.path: each.state for each in parse_diff(done.stdout).parsed}
     assert found == {
-        "sub/a b.py": "reviewed",
+        "sub/a b.py": "read",
         "pic": "binary",
-        "sub/more.py": "reviewed" if "N" in options else "partial",
+        "sub/more.py": "read" if "N" in options else "partial",
     }
 
 

@@ -47,7 +47,7 @@ def encoded(kind: str, body: bytes) -> bytes:
 
 def rows(data: bytes) -> list[tuple[str, str, list[str]]]:
     change = parse_diff(data)
-    states = [each.state for each in change.coverage]
+    states = [each.state for each in change.parsed]
     assert len(states) == len(change.files)
     return [
         (file.path, state, [hunk.body for hunk in file.hunks]) for file, state in zip(change.files, states, strict=True)
@@ -59,7 +59,7 @@ def test_a_mail_gives_title_description_and_the_files_of_its_patch() -> None:
 
     assert change.title == "Say it"
     assert change.description == "Why it is so.\n\nSigned-off-by: A <a@example.invalid>"
-    assert (change.files, change.coverage) == (parse_diff(PATCH).files, parse_diff(PATCH).coverage)
+    assert (change.files, change.parsed) == (parse_diff(PATCH).files, parse_diff(PATCH).parsed)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ SMALL = Limits()
 
 
 def found(data: bytes, limits: Limits = SMALL) -> list[tuple[str, str, str]]:
-    return [(each.path, each.state, each.reason) for each in parse_diff(data, limits).coverage]
+    return [(each.path, each.state, each.reason) for each in parse_diff(data, limits).parsed]
 
 
 def test_a_file_is_read_with_all_that_the_diff_tells() -> None:
     change = parse_diff(DIFF)
-    (file,), (coverage,) = change.files, change.coverage
+    (file,), (parsed,) = change.files, change.parsed
     (hunk,) = file.hunks
     assert (file.path, file.old_path, file.status, file.language, file.kind, file.mode) == (
         "a.py", None, "modified", "python", "code", "100644",
@@ -32,7 +32,7 @@ def test_a_file_is_read_with_all_that_the_diff_tells() -> None:
     assert (file.added, file.removed, file.minified) == (2, 1, False)
     assert (hunk.old_start, hunk.old_count, hunk.new_start, hunk.new_count) == (1, 1, 1, 2)
     assert (hunk.heading, hunk.body) == ("def f():", "-a\n+b\n+c")
-    assert (coverage.path, coverage.state, coverage.reason, coverage.looked) == ("a.py", "reviewed", "", ())
+    assert (parsed.path, parsed.state, parsed.reason) == ("a.py", "read", "")
 
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\xff\xfe"])
@@ -57,7 +57,7 @@ def test_a_diff_in_another_encoding_is_decoded_where_it_says_so(encoding: str) -
 
 
 def test_broken_utf_16_is_decoded_as_far_as_it_goes() -> None:
-    assert found(DIFF.decode().encode("utf-16") + b"\x00\xd8\n")[0][:2] == ("a.py", "reviewed")
+    assert found(DIFF.decode().encode("utf-16") + b"\x00\xd8\n")[0][:2] == ("a.py", "read")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_file_below_the_limits_is_read_beside_one_that_passes_them() -> None:
     limits = replace(SMALL, file_hunks=1)
     assert [state for _, state, _ in found(TWO_HUNKS + DIFF + TWO_HUNKS, limits)] == [
         "over_budget",
-        "reviewed",
+        "read",
         "over_budget",
     ]
 
@@ -179,7 +179,7 @@ def test_a_refused_old_name_is_refused_as_well() -> None:
     data = b"diff --git a/.git/x b/y\nsimilarity index 100%\nrename from .git/x\nrename to y\n"
     change = parse_diff(data)
     assert [(file.path, file.old_path) for file in change.files] == [("y", ".git/x")]
-    assert change.coverage[0].state == "refused"
+    assert change.parsed[0].state == "refused"
 
 
 def test_the_old_name_of_a_rename_is_a_label_like_any_other() -> None:
@@ -270,7 +270,7 @@ def test_a_fragment_is_read_with_the_name_that_came_with_it(data: bytes, status:
     assert [(file.path, file.language, file.status) for file in change.files] == [
         ('"odd \\"name\\377.py"', "python", status)
     ]
-    assert change.coverage[0].state == "reviewed"
+    assert change.parsed[0].state == "read"
 
 
 @pytest.mark.parametrize(
@@ -285,16 +285,16 @@ def test_a_fragment_is_read_with_the_name_that_came_with_it(data: bytes, status:
     ],
 )
 def test_a_fragment_that_is_no_whole_patch_is_never_reviewed(data: bytes, state: str) -> None:
-    assert [each.state for each in parse_fragment(data, "a.py").coverage] == [state]
+    assert [each.state for each in parse_fragment(data, "a.py").parsed] == [state]
 
 
 def test_a_fragment_with_a_dangerous_name_is_refused() -> None:
-    assert parse_fragment(b"@@ -1 +1 @@\n-a\n+b", ".git/config").coverage[0].state == "refused"
-    assert parse_fragment(b"@@ -1 +1 @@\n-a\n+b", "").coverage[0].reason == "the name is empty"
+    assert parse_fragment(b"@@ -1 +1 @@\n-a\n+b", ".git/config").parsed[0].state == "refused"
+    assert parse_fragment(b"@@ -1 +1 @@\n-a\n+b", "").parsed[0].reason == "the name is empty"
 
 
 def test_a_fragment_knows_nothing_of_headers_within() -> None:
-    assert parse_fragment(b"rename from a\nrename to b\n@@ -1 +1 @@\n-a\n+b", "a.py").coverage[0].state == "malformed"
+    assert parse_fragment(b"rename from a\nrename to b\n@@ -1 +1 @@\n-a\n+b", "a.py").parsed[0].state == "malformed"
 
 
 def test_a_commit_that_mercurial_exported_is_refused() -> None:
@@ -303,4 +303,4 @@ def test_a_commit_that_mercurial_exported_is_refused() -> None:
 
 
 def test_words_of_a_mail_below_the_first_file_are_content() -> None:
-    assert found(DIFF + b"From: a\nSubject: b\n")[0][1] == "reviewed"
+    assert found(DIFF + b"From: a\nSubject: b\n")[0][1] == "read"

@@ -53,11 +53,11 @@ def write(root: Path, name: bytes, content: bytes) -> None:
 
 
 def states(change: ChangeSet) -> dict[str, str]:
-    return {each.path: each.state for each in change.coverage}
+    return {each.path: each.state for each in change.parsed}
 
 
 def only(change: ChangeSet) -> FileChange:
-    assert [each.state for each in change.coverage] == ["reviewed"], change.coverage
+    assert [each.state for each in change.parsed] == ["read"], change.parsed
     return change.files[0]
 
 
@@ -78,7 +78,7 @@ def test_odd_names_are_exact_however_git_quotes_them(tmp_path: Path, git: Git, c
         write(tmp_path, name, b"1\n3\n")
     change = parse_diff(git("-c", f"core.quotePath={quote_path}", "diff"))
     assert sorted(names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
-    assert set(states(change).values()) == {"reviewed"}
+    assert set(states(change).values()) == {"read"}
     found = {names.to_bytes(file.path): (file.added, file.removed) for file in change.files}
     assert found == numstat(git)
 
@@ -129,7 +129,7 @@ def test_renames_between_odd_names_keep_both(
     found = {names.to_bytes(file.old_path or ""): names.to_bytes(file.path) for file in change.files}
     assert found == moved
     assert {(file.status, file.added) for file in change.files} == {("renamed", len(edit) // 2)}
-    assert set(states(change).values()) == {"reviewed"}
+    assert set(states(change).values()) == {"read"}
 
 
 def test_a_copy_names_its_source(tmp_path: Path, git: Git, commit: Commit) -> None:
@@ -151,7 +151,7 @@ def test_a_change_of_type_is_two_sections_of_one_path(tmp_path: Path, git: Git, 
         ("x", "deleted", "100644"),
         ("x", "added", "120000"),
     ]
-    assert [each.state for each in change.coverage] == ["reviewed", "reviewed"]
+    assert [each.state for each in change.parsed] == ["read", "read"]
     assert change.files[1].hunks[0].body == "+/proc/self/environ\n\\ No newline at end of file"
 
 
@@ -178,7 +178,7 @@ def test_empty_files_come_and_go_without_rows(tmp_path: Path, git: Git, commit: 
     git("add", "-A")
     change = parse_diff(git("diff", "--no-renames", "--cached"))
     assert [(file.path, file.status) for file in change.files] == [("gone", "deleted"), ("new", "added")]
-    assert states(change) == {"gone": "reviewed", "new": "reviewed"}
+    assert states(change) == {"gone": "read", "new": "read"}
 
 
 @pytest.mark.parametrize("options", [[], ["--binary"]])
@@ -193,7 +193,7 @@ def test_binary_files_are_binary_and_cost_no_other_file(
     write(tmp_path, b"z.py", b"2\n")
     git("add", "-A")
     change = parse_diff(git("diff", "--cached", *options))
-    assert states(change) == {"a and b.png": "binary", "new.bin": "binary", "z.py": "reviewed"}
+    assert states(change) == {"a and b.png": "binary", "new.bin": "binary", "z.py": "read"}
 
 
 def test_a_diff_of_another_hash_is_read_as_well(tmp_path: Path, git: Git, commit: Commit) -> None:
@@ -202,7 +202,7 @@ def test_a_diff_of_another_hash_is_read_as_well(tmp_path: Path, git: Git, commit
     write(tmp_path / "wide", b"x", b"1\n")
     git("-C", "wide", "add", "-A")
     change = parse_diff(git("-C", "wide", "diff", "--cached", "--full-index", status=0))
-    assert states(change) == {"e": "reviewed", "x": "reviewed"}
+    assert states(change) == {"e": "read", "x": "read"}
 
 
 TEXTS = st.lists(
@@ -239,7 +239,7 @@ def test_each_side_of_a_file_gives_the_other(
         assert parse_diff(shown).files == ()
         return
     change = parse_diff(shown)
-    assert [each.state for each in change.coverage] == ["reviewed"], change.coverage
+    assert [each.state for each in change.parsed] == ["read"], change.parsed
     assert new_side(change.files[0], old_text) == new_text
     assert old_side(change.files[0], new_text) == old_text
 

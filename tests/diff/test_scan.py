@@ -12,17 +12,17 @@ HEAD = b"diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"
 
 
 def found(data: bytes) -> list[tuple[str, str]]:
-    return [(each.path, each.state) for each in parse_diff(data).coverage]
+    return [(each.path, each.state) for each in parse_diff(data).parsed]
 
 
 def reason(data: bytes, at: int = 0) -> str:
-    return parse_diff(data).coverage[at].reason
+    return parse_diff(data).parsed[at].reason
 
 
 def around(middle: bytes) -> list[tuple[str, str]]:
     """What becomes of a broken section between two good ones, which must not be hurt."""
     ends = found(GOOD + middle + GOOD)
-    assert ends[0] == ends[-1] == ("good.py", "reviewed")
+    assert ends[0] == ends[-1] == ("good.py", "read")
     return ends[1:-1]
 
 
@@ -118,8 +118,8 @@ def test_wrong_counts_and_stray_lines_make_their_file_malformed(hunk: bytes, why
 )
 def test_a_header_that_is_wrong_makes_its_file_malformed(header: bytes, why: str) -> None:
     section = b"diff --git a/f b/f\n" + header
-    assert {state for _, state in found(section + GOOD)} == {"malformed", "reviewed"}
-    assert found(section + GOOD)[-1] == ("good.py", "reviewed")
+    assert {state for _, state in found(section + GOOD)} == {"malformed", "read"}
+    assert found(section + GOOD)[-1] == ("good.py", "read")
     assert reason(section + GOOD) == why
 
 
@@ -157,11 +157,11 @@ def test_a_section_without_its_first_line_is_named_by_what_is_left(spoiled: byte
     "orphan", [b"+x\n", b"@@ -1 +1 @@\n-a\n+b\n", b"GIT binary patch\nliteral 5\n", b"@@ x\n", b"- \n"]
 )
 def test_changed_lines_above_every_file_are_named(orphan: bytes) -> None:
-    assert found(orphan + GOOD) == [("(unnamed section at line 1 of the diff)", "malformed"), ("good.py", "reviewed")]
+    assert found(orphan + GOOD) == [("(unnamed section at line 1 of the diff)", "malformed"), ("good.py", "read")]
 
 
 def test_a_new_name_above_every_file_is_used() -> None:
-    assert found(b"+++ b/f\n@@ -1 +1 @@\n-a\n+b\n" + GOOD) == [("f", "malformed"), ("good.py", "reviewed")]
+    assert found(b"+++ b/f\n@@ -1 +1 @@\n-a\n+b\n" + GOOD) == [("f", "malformed"), ("good.py", "read")]
 
 
 PLAIN = b"--- a/p.py\n+++ b/p.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -180,7 +180,7 @@ PLAIN = b"--- a/p.py\n+++ b/p.py\n@@ -1 +1 @@\n-a\n+b\n"
 )
 def test_a_hunk_that_swallows_the_next_names_gives_them_back(hunk: bytes) -> None:
     data = b"--- a/f\n+++ b/f\n" + hunk + PLAIN
-    assert found(data) == [("f", "malformed"), ("p.py", "reviewed")]
+    assert found(data) == [("f", "malformed"), ("p.py", "read")]
 
 
 @pytest.mark.parametrize("new", [b"+++", b"+++ ", b"+++\r", b"+++\tp", b"++++ p"])
@@ -188,7 +188,7 @@ def test_a_hunk_that_swallows_the_next_names_gives_them_back(hunk: bytes) -> Non
 @pytest.mark.parametrize("above", [b"", HEAD, PLAIN, b"--- a/f\n+++ b/f\n@@ -1,2 +0,0 @@\n-a\n", HEAD + b"@@ x\n-a\n"])
 def test_half_a_name_never_stops_the_reading(above: bytes, old: bytes, new: bytes) -> None:
     data = above + old + b"\n" + new + b"\n@@ -1 +1 @@\n-a\n+b\n"
-    assert found(data + GOOD)[-1] == ("good.py", "reviewed")
+    assert found(data + GOOD)[-1] == ("good.py", "read")
     assert "malformed" in [state for _, state in found(data + GOOD)] or (old, new) == (b"--- p", b"+++ p")
 
 
@@ -196,17 +196,17 @@ def test_names_without_a_hunk_do_not_hide_stray_lines() -> None:
     assert found(PLAIN + b"--- x\n+++ eval\n" + GOOD) == [
         ("p.py", "malformed"),
         ("eval", "malformed"),
-        ("good.py", "reviewed"),
+        ("good.py", "read"),
     ]
 
 
 def test_stray_names_in_a_broken_part_are_passed_over() -> None:
-    assert found(HEAD + b"@@ x\n-a\n--- x\n+++ y\n+b\n" + GOOD) == [("f", "malformed"), ("good.py", "reviewed")]
+    assert found(HEAD + b"@@ x\n-a\n--- x\n+++ y\n+b\n" + GOOD) == [("f", "malformed"), ("good.py", "read")]
 
 
 def test_a_hunk_of_git_may_end_in_lines_that_look_like_names() -> None:
     data = HEAD + b"@@ -1 +1 @@\n--- x\n+++ y\n@@ -9 +9 @@\n-a\n+b\n"
-    assert found(data) == [("f", "reviewed")]
+    assert found(data) == [("f", "read")]
     assert [hunk.body for hunk in parse_diff(data).files[0].hunks] == ["--- x\n+++ y", "-a\n+b"]
 
 
@@ -227,11 +227,11 @@ def test_a_hunk_of_git_may_end_in_lines_that_look_like_names() -> None:
     ],
 )
 def test_words_above_the_first_file_change_nothing(text: bytes) -> None:
-    assert found(text + GOOD) == [("good.py", "reviewed")]
+    assert found(text + GOOD) == [("good.py", "read")]
 
 
 def test_a_signature_ends_the_diff() -> None:
-    assert found(GOOD + b"-- \n2.39.5\n\n") == [("good.py", "reviewed")]
+    assert found(GOOD + b"-- \n2.39.5\n\n") == [("good.py", "read")]
     assert found(GOOD + b"-- \nnot a version\n") == [("good.py", "malformed")]
     assert found(GOOD + b"-- \n2.39.5\n" + GOOD)[0] == ("good.py", "malformed")
 
@@ -270,7 +270,7 @@ def test_a_hunk_cut_before_its_first_change_leaves_nothing() -> None:
     ],
 )
 def test_a_diff_that_ends_in_a_header_names_the_file(end: bytes) -> None:
-    assert found(GOOD + end) == [("good.py", "reviewed"), ("f", "partial")]
+    assert found(GOOD + end) == [("good.py", "read"), ("f", "partial")]
     assert reason(GOOD + end, 1) == "the diff ends inside the header of this file"
 
 
@@ -289,29 +289,29 @@ def test_subversion_is_read_with_its_properties_named() -> None:
     names = b"--- trunk/a b.py\t(revision 1)\n+++ trunk/a b.py\t(working copy)\n"
     hunk = b"@@ -1 +1 @@\n-a\n+b\n"
     props = b"\nProperty changes on: trunk/a b.py\n___\nAdded: svn:executable\n## -0,0 +1 ##\n+*\n\\ No newline\n"
-    assert found(head + names + hunk) == [("trunk/a b.py", "reviewed")]
+    assert found(head + names + hunk) == [("trunk/a b.py", "read")]
     assert found(head + names + hunk + props) == [("trunk/a b.py", "partial")]
     assert found(head + names + props) == [("trunk/a b.py", "partial")]
     assert found(head + names + hunk + props.replace(b"+1 ##", b"+1,5 ##")) == [("trunk/a b.py", "malformed")]
     assert found(head + names + hunk + props.replace(b"## -0", b"## 0")) == [("trunk/a b.py", "malformed")]
     assert found(head + b"Cannot display: file marked as a binary type.\n") == [("trunk/a b.py", "binary")]
     assert found(head + names.replace(b"trunk/", b"x/") + hunk) == [("x/a b.py", "malformed")]
-    assert found(head + names.replace(b"trunk/", b"") + hunk) == [("a b.py", "reviewed")]
+    assert found(head + names.replace(b"trunk/", b"") + hunk) == [("a b.py", "read")]
     assert found(head) == [("trunk/a b.py", "partial")]
 
 
 def test_quilt_is_read() -> None:
     rest = b"@@ -1 +1 @@\n-a\n+b\n"
     for title, old, new in ((b"p/f", b"a/f", b"b/f"), (b"p/f", b"p.orig/f", b"p/f"), (b"b/f", b"a/f", b"b/f")):
-        assert found(b"Index: " + title + b"\n===\n--- " + old + b"\n+++ " + new + b"\n" + rest) == [("f", "reviewed")]
+        assert found(b"Index: " + title + b"\n===\n--- " + old + b"\n+++ " + new + b"\n" + rest) == [("f", "read")]
 
 
 def test_cvs_and_mercurial_are_read() -> None:
     cvs = b"Index: a.c\n===\nRCS file: /r/a.c,v\ndiff -u -r1.1 -r1.2\n--- a.c\t1 Jan\n+++ a.c\t2 Jan\n"
-    assert found(cvs + b"@@ -1 +1 @@\n-a\n+b\n") == [("a.c", "reviewed")]
+    assert found(cvs + b"@@ -1 +1 @@\n-a\n+b\n") == [("a.c", "read")]
     plain = b"diff -r 12ab34 -r 56cd78 a.py\n--- a/a.py\tThu Jan 01\n+++ b/a.py\tFri Jan 02\n@@ -1 +1 @@\n-a\n+b\n"
     binary = b"diff -r 12ab34 x.png\nBinary file x.png has changed\n"
-    assert found(plain + binary) == [("a.py", "reviewed"), ("x.png", "binary")]
+    assert found(plain + binary) == [("a.py", "read"), ("x.png", "binary")]
 
 
 def test_plain_binary_files_are_named_after_a_broken_one() -> None:
@@ -321,7 +321,7 @@ def test_plain_binary_files_are_named_after_a_broken_one() -> None:
 
 def test_binary_words_in_a_broken_git_section_name_no_other_file() -> None:
     data = b"diff --git a/f b/f\nindex zzz\nBinary files a/f and b/f differ\n"
-    assert found(data + GOOD) == [("f", "malformed"), ("good.py", "reviewed")]
+    assert found(data + GOOD) == [("f", "malformed"), ("good.py", "read")]
 
 
 def test_two_binary_lines_are_two_files() -> None:

@@ -44,12 +44,12 @@ def section(before: str | None, after: str | None, path: str = "a.py", old: str 
 
 def patch(*sections: bytes) -> list[Built]:
     change = parse_diff(b"".join(sections))
-    return [Built(file, state) for file, state in zip(change.files, change.coverage, strict=True)]
+    return [Built(file, state) for file, state in zip(change.files, change.parsed, strict=True)]
 
 
 def joined(*patches: Sequence[Built]) -> list[FileChange]:
     built = join_series(patches)
-    assert [each.file.path for each in built] == [each.coverage.path for each in built]
+    assert [each.file.path for each in built] == [each.parsed.path for each in built]
     return [each.file for each in built]
 
 

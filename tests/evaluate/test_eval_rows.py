@@ -11,12 +11,12 @@ from reviewbot.contracts import (
     Conflict,
     Escalation,
     Failure,
-    FileCoverage,
     Finding,
     Gap,
     HumanItem,
     Metadata,
     Plan,
+    PlannedFile,
     Review,
     ReviewTask,
     Timings,
@@ -27,6 +27,7 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.evaluate.rows import finding_row, plan_fields, review_fields, worker_fields
+from tests.reading_cases import read
 
 MakeFinding = Callable[..., Finding]
 
@@ -128,10 +129,12 @@ def test_a_review_says_how_it_ended_and_what_it_cost() -> None:
 
 def test_the_versions_are_those_of_the_tools_that_looked() -> None:
     runs = tuple(ToolRun(tool=name, version=version, duration_ms=1) for name, version in (("b", "2"), ("a", "unknown")))
-    half = WorkerResult(task_id="t", metadata=Metadata(tool_runs=runs, looked=("b",)))
+    half = WorkerResult(task_id="t", metadata=Metadata(tool_runs=runs, readings=(read(analyzers=("b",)),)))
     other = WorkerResult(
         task_id="u",
-        metadata=Metadata(tool_runs=(runs[0], ToolRun(tool="a", version="1", duration_ms=1)), looked=("a", "b")),
+        metadata=Metadata(
+            tool_runs=(runs[0], ToolRun(tool="a", version="1", duration_ms=1)), readings=(read(analyzers=("a", "b")),)
+        ),
     )
 
     assert review_fields(a_review(), [event(half)])["tool_versions"] == {"b": "2"}
@@ -166,7 +169,7 @@ def test_a_plan_stands_in_its_row_without_the_code(a_task: Callable[..., ReviewT
         goal="g",
         tasks=(a_task("logic:src/app.py#1"),),
         reason="by rules",
-        left_out=(FileCoverage(path="b.lock", state="generated", reason="a lock file"),),
+        files=(PlannedFile(path="src/app.py"), PlannedFile(path="b.lock", need="scan", reason="a lock file")),
         unlooked=(Unlooked(path="src/app.py", workers=("style",), reason="no tool"),),
     )
 
@@ -177,6 +180,6 @@ def test_a_plan_stands_in_its_row_without_the_code(a_task: Callable[..., ReviewT
             "reason": "by rules",
             "tasks": [{"id": "logic:src/app.py#1", "worker": "logic", "file": "src/app.py"}],
             "unlooked": [{"path": "src/app.py", "workers": ["style"], "reason": "no tool"}],
-            "left_out": [{"file": "b.lock", "state": "generated", "reason": "a lock file"}],
+            "files": [{"path": "b.lock", "need": "scan", "reason": "a lock file", "over_cap": False}],
         },
     }

@@ -22,6 +22,7 @@ from reviewbot.ports import (
     ToolCall,
     WorkOrder,
 )
+from tests.reading_cases import read
 
 FOREVER_S = 3600
 """Longer than any test lasts; a deadline ends it."""
@@ -92,7 +93,7 @@ class FakePrograms:
         if self.said is not None:
             return self.said
         run = ToolRun(tool="ruff", version="1", duration_ms=5)
-        metadata = Metadata(tool_runs=(run,), looked=("ruff",))
+        metadata = Metadata(tool_runs=(run,), readings=(read(order.task.payload.file_path, analyzers=("ruff",)),))
         return Answer(tuple(self.found.get(order.task.payload.file_path, ())), metadata=metadata)
 
 

@@ -18,9 +18,11 @@ from reviewbot.model.synthesizer import UNCOMPARED, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled, Text
 from reviewbot.supervisor.comparing import comparable
 from reviewbot.supervisor.synthesizer import Rules
+from tests.reading_cases import read
 
 MakeFinding = Callable[..., Finding]
 RULES = Rules({"security": 80, "logic": 80}, max_findings=50)
+READ = Metadata(readings=(read(analyzers=("ruff",)),))
 PROMPT = Path(__file__).parents[2] / "prompts" / "comparison.md"
 
 
@@ -62,7 +64,7 @@ def reviewed(
     def run(findings: Sequence[Finding], model: Judge) -> Review:
         task = a_task()
         change = a_change(a_file(), title="Count retries")
-        result = WorkerResult(task_id=task.task_id, findings=tuple(findings), metadata=Metadata(looked=("ruff",)))
+        result = WorkerResult(task_id=task.task_id, findings=tuple(findings), metadata=READ)
         settled = {task.task_id: Settled(task, (result,), done=True)}
         made = ModelSynthesizer(RULES, model, "Judge.", trace, "claude", comparison="Compare.")
         return asyncio.run(made.synthesize(change, Plan(goal="review it", tasks=(task,), reason="by hand"), settled))

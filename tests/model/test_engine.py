@@ -176,7 +176,7 @@ def test_a_task_whose_model_the_plan_spares_asks_programs_alone(
 
     assert model.requests == []
     assert [finding.sources for finding in result.findings] == [("ruff",)]
-    assert (result.gaps, result.metadata.looked) == ((), ("ruff",))
+    assert (result.gaps, result.metadata.readers) == ((), ("ruff",))
 
 
 def test_gaps_of_programs_are_passed_on(
@@ -251,7 +251,7 @@ def test_an_escalation_hands_over_what_there_is(
     )  # fmt: skip
     assert [found.path for found in escalated.partial.candidates] == ["src/app.py"]
     assert [found.disputed for found in escalated.partial.programs] == ["no"]
-    assert escalated.partial.metadata.looked == ("ruff",)
+    assert escalated.partial.metadata.readers == ("ruff",)
 
 
 def test_the_metadata_sum_up_the_conversation(
@@ -263,7 +263,7 @@ def test_the_metadata_sum_up_the_conversation(
 
     assert metadata.usage == Usage(calls=2, input_tokens=20, output_tokens=40)
     assert metadata.model_used == "opus-y"
-    assert metadata.looked == ("claude:opus-y", "ruff")
+    assert metadata.readers == ("claude:opus-y", "ruff")
     assert [run.tool for run in metadata.tool_runs] == ["ruff"]
 
 
@@ -274,12 +274,15 @@ def test_a_stored_answer_costs_nothing(an_engine: Make, fake_model: Make, said: 
     assert metadata.model_used == "opus-x"
 
 
-def test_a_program_has_looked_only_where_it_read_every_slice(
+def test_a_program_has_read_the_slices_that_it_covers_and_no_others(
     an_engine: Make, fake_model: Make, said: Make, an_order: Make, a_task: Make, a_payload: Make
 ) -> None:
     order = an_order(a_task(more=(a_payload(path="b.go", language="go"),)))
 
-    assert work(an_engine(fake_model(said())), order).metadata.looked == ("claude:opus-x",)
+    readings = work(an_engine(fake_model(said())), order).metadata.readings
+
+    assert [each.path for each in readings if each.analyzers] == ["src/app.py"]
+    assert [each.path for each in readings if each.models] == ["src/app.py", "b.go"]
 
 
 def test_the_duration_is_that_of_programs_and_model(
@@ -300,7 +303,7 @@ def test_a_models_name_is_whatever_the_provider_says_made_harmless(
     answer = work(an_engine(fake_model(said(reported(), model=given))), order)
 
     assert answer.candidates[0].source == told
-    assert f"claude:{told}" in answer.metadata.looked
+    assert f"claude:{told}" in answer.metadata.readers
 
 
 def test_two_slices_of_one_task_are_one_request_and_findings_find_their_file(

@@ -67,7 +67,7 @@ def test_what_no_retry_can_help_ends_at_once_with_what_programs_found(
 
     assert answer.programs == (hit,)
     assert [(gap.path, gap.reason, gap.message) for gap in answer.gaps] == [("src/app.py", reason, str(error))]
-    assert answer.metadata.looked == ("ruff",)
+    assert answer.metadata.readers == ("ruff",)
 
 
 @pytest.mark.parametrize("failures", [0, 1])

@@ -37,7 +37,7 @@ def test_each_worker_refuses_another_ones_work_by_escalating(
     assert (escalated.reason, escalated.better_worker) == ("out_of_scope", OTHERS[worker])
     assert escalated.partial is not None
     looked = ("ruff",) if worker == "security" else ("claude:opus-x", "ruff")
-    assert escalated.partial.metadata.looked == looked, "to hand the floor's job away is no look"
+    assert escalated.partial.metadata.readers == looked, "to hand the floor's job away is no look"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_grave_finding_that_is_plainly_anothers_is_told_for_the_verifier_and_m
 
     assert isinstance(answer, Answer)
     assert [found.category for found in answer.candidates] == [category, "race"]
-    assert answer.metadata.looked == ("claude:opus-x", "ruff"), "its own task is done"
+    assert answer.metadata.readers == ("claude:opus-x", "ruff"), "its own task is done"
     assert trace.of("out_of_scope") == [
         {
             "task_id": f"{worker}:x",

@@ -204,7 +204,7 @@ def test_what_it_says_is_told_apart_from_what_the_same_model_says_of_a_part(
     part = asyncio.run(an_engine(fake_model(sure)).work(an_order()))
 
     assert [whole.candidates[0].source, part.candidates[0].source] == ["opus-x@overview", "opus-x"]
-    assert "claude:opus-x@overview" in whole.metadata.looked
+    assert "claude:opus-x@overview" in whole.metadata.readers
 
 
 def test_findings_of_every_kind_are_its_business(

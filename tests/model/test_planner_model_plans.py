@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, ProposedPlan, Usage
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParsedFile, ProposedPlan, Usage
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.model.planner import ModelPlanner
 from reviewbot.ports import ModelReply, ModelRequest
@@ -48,8 +48,8 @@ def change_of(table: Mapping[str, Any]) -> ChangeSet:
                 path=each["path"], status="modified", language=language, kind=kind_of(language), hunks=hunks, **counts
             )
         )
-    coverage = tuple(FileCoverage(path=file.path, state="reviewed") for file in files)
-    return ChangeSet(title=table["title"], description=table["description"], files=tuple(files), coverage=coverage)
+    coverage = tuple(ParsedFile(path=file.path, state="read") for file in files)
+    return ChangeSet(title=table["title"], description=table["description"], files=tuple(files), parsed=coverage)
 
 
 def test_there_are_ten_of_them() -> None:

@@ -17,6 +17,7 @@ from reviewbot.review import Setup, review
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
+from tests.reading_cases import read
 
 ASK = "Does the value of `name` reach the query unbound, and on which path?"
 
@@ -37,7 +38,7 @@ class Stubborn:
         self.orders.append(order)
         if self.refuses(order.task):
             raise EngineError("no JSON")
-        return Answer(metadata=Metadata(looked=("stubborn",)))
+        return Answer(metadata=Metadata(readings=tuple(read(path, models=("stubborn",)) for path in order.task.paths)))
 
 
 class Lead:

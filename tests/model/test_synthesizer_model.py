@@ -33,6 +33,7 @@ from reviewbot.model.synthesizer import MAX_CLUSTERS, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled, StopReason, Text
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import by_a_model_alone
+from tests.reading_cases import read
 
 MakeFinding = Callable[..., Finding]
 
@@ -86,7 +87,7 @@ def _told(
         body = " def f(name):\n+    os.system(name)\n+    return 1\n-    return 2\n " + "\n ".join("abcdefghijklmn")
         change = a_change(a_file("src/app.py", a_hunk(body, start)))
         plan = Plan(goal="review it", tasks=(task,), reason="by hand")
-        metadata = Metadata(looked=("ruff",))
+        metadata = Metadata(readings=(read(analyzers=("ruff",)),))
         result = WorkerResult(task_id=task.task_id, findings=tuple(findings), metadata=metadata)
         settled = {task.task_id: Settled(task, (result,), done=True)}
         ruled = RuledSynthesizer(RULES, "claude", ("a note",))

@@ -14,10 +14,12 @@ from reviewbot.model.critic import FAILED, Critic
 from reviewbot.model.synthesizer import UNSETTLED, ModelSynthesizer
 from reviewbot.ports import ModelReply, ModelRequest, Settled
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from tests.reading_cases import read
 
 Told = Callable[..., Review]
 
 RULES = Rules({"security": 80, "logic": 80}, max_findings=50)
+READ = Metadata(readings=(read(analyzers=("ruff",)),))
 
 
 class Breaking:
@@ -45,7 +47,7 @@ def told(
         task = a_task()
         plan = Plan(goal="review it", tasks=(task,), reason="by hand")
         findings = (by_model, a_finding(line=1))
-        result = WorkerResult(task_id=task.task_id, findings=findings, metadata=Metadata(looked=("ruff",)))
+        result = WorkerResult(task_id=task.task_id, findings=findings, metadata=READ)
         settled = {task.task_id: Settled(task, (result,), done=True)}
         ruled = RuledSynthesizer(RULES, "claude")
         modelled = model and ModelSynthesizer(RULES, model, prompt, trace, "claude", critic=critic)

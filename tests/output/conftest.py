@@ -20,6 +20,7 @@ from reviewbot.contracts import (
     HumanItem,
     Payload,
     Plan,
+    PlannedFile,
     Review,
     ReviewTask,
     Suppression,
@@ -65,9 +66,9 @@ def a_review(**changes: Any) -> Review:
     fields: dict[str, Any] = {
         "engine": "analyzers",
         "verdict": "clean",
-        "headline": "No issues found in 1 of 1 files",
+        "headline": "No issues found; 1 of 1 file reviewed",
         "summary": "",
-        "coverage": (FileCoverage(path="app/db.py", state="reviewed", looked=("ruff",)),),
+        "coverage": (FileCoverage(path="app/db.py", state="reviewed", analyzers=("ruff",)),),
         "timings": Timings(wall_ms=1_240, critical_path_ms=820, sequential_ms=3_410),
     }
     return Review(**fields | changes)
@@ -109,7 +110,7 @@ def a_full_review() -> Review:
     files = {"app/db.py": ("ruff", "taint"), "app/util.py": ("ruff",), "app/shell.py": (), "app/cache.py": ("ruff",)}
     return a_review(
         verdict="issues",
-        headline="3 issues, 1 critical, in 5 of 7 files; 2 files were not reviewed",
+        headline="3 issues found; 4 of 7 files reviewed (1 reviewed in part, 1 only scanned, 1 not reviewed)",
         summary="The change adds a user search and an order list.",
         findings=(
             a_finding(**unused | plain, line=7, end_line=7, message="Unused import.", evidence="import os"),
@@ -134,10 +135,10 @@ def a_full_review() -> Review:
             HumanItem(path="app/db.py", line=3, reason="A file was replaced by a symlink."),
         ),
         coverage=(
-            *(FileCoverage(path=path, state="reviewed", looked=looked) for path, looked in files.items()),
-            FileCoverage(path=slow.path, state="partial", reason="one line is too long", looked=("loops", "ruff")),
-            FileCoverage(path="poetry.lock", state="generated", reason="a lock file"),
-            FileCoverage(path="logo.png", state="binary"),
+            *(FileCoverage(path=path, state="reviewed", analyzers=names) for path, names in files.items()),
+            FileCoverage(path=slow.path, state="partial", reason="one line is too long", analyzers=("loops", "ruff")),
+            FileCoverage(path="poetry.lock", state="scanned", need="scan", reason="a lock file", scans=("secrets",)),
+            FileCoverage(path="logo.png", state="not_reviewed", need="nothing", reason="binary"),
         ),
         unlooked=(Unlooked(path="app/db.py", workers=("logic", "style"), reason="this engine has no check for it"),),
         notes=("The setting `threshold` of the head branch was ignored.",),
@@ -198,9 +199,10 @@ def a_plan() -> Plan:
         goal="Review 3 files of which 1 is code",
         tasks=(a_task(), waits),
         reason="a small change in one language",
-        left_out=(
-            FileCoverage(path="poetry.lock", state="generated", reason="a lock file"),
-            FileCoverage(path="package-lock.json", state="generated", reason="a lock file"),
+        files=(
+            PlannedFile(path="app/db.py"),
+            PlannedFile(path="poetry.lock", need="scan", reason="a lock file"),
+            PlannedFile(path="package-lock.json", need="scan", reason="a lock file"),
         ),
         unlooked=(Unlooked(path="app/db.py", workers=("performance",), reason="this engine has no check for it"),),
     )

@@ -27,7 +27,7 @@ def test_a_clean_review_as_a_comment(make_review: Callable[..., Review], golden:
 def test_a_review_of_nothing_still_says_what_it_looked_at(make_review: Callable[..., Review]) -> None:
     text = render_markdown(make_review(verdict="nothing_to_review", headline="Nothing to review", coverage=()))
 
-    assert text.startswith("## reviewbot: Nothing to review\n\n**Coverage:** Looked at 0 of 0 files.\n")
+    assert text.startswith("## reviewbot: Nothing to review\n\n**Readers:** Read by nobody.\n")
     assert "<details>" not in text
 
 
@@ -79,7 +79,9 @@ def test_a_long_name_loses_its_middle(make_review: Callable[..., Review], make_f
 
 
 def test_lists_say_how_much_they_leave_out(make_review: Callable[..., Review]) -> None:
-    coverage = tuple(FileCoverage(path=f"{n}.lock", state="generated", reason="a lock file") for n in range(500))
+    coverage = tuple(
+        FileCoverage(path=f"{n}.lock", state="scanned", need="scan", reason="a lock file") for n in range(500)
+    )
     gaps = tuple(Gap(path="a.py", worker="w", reason="crashed", message=f"{n}") for n in range(60))
     notes = tuple(f"note {n}" for n in range(51))
 
@@ -142,7 +144,7 @@ def test_no_review_is_too_long_for_github(
         conflicts=(Conflict(findings=(finding,) * 4, reason=long),) * 8,
         human=(HumanItem(path=long, line=1, reason=long, finding=finding), HumanItem(path=long, reason=long)) * 8,
         gaps=tuple(Gap(path=f"{n}{long}", worker=f"{n}{long}", reason="crashed", message=long) for n in range(16)),
-        coverage=tuple(FileCoverage(path=f"{n}{long}", state="refused", looked=(long,) * 9) for n in range(80)),
+        coverage=tuple(FileCoverage(path=f"{n}{long}", state="not_reviewed", analyzers=(long,) * 9) for n in range(80)),
         notes=(long,) * 16,
         workers=(WorkerUsage(worker=long, tasks=1, findings=1, duration_ms=1, usage=Used()),) * 16,
     )

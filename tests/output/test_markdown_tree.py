@@ -37,7 +37,7 @@ FINDING_FIELDS = (
 PLACES = ("findings", "withheld", "conflict", "human")
 OTHER_FIELDS = (
     "headline", "summary", "engine", "note", "conflict reason", "human reason", "human path", "gap message", "gap tool",
-    "gap path", "coverage path", "coverage reason", "coverage looked", "unlooked reason", "unlooked worker", "worker",
+    "gap path", "coverage path", "coverage reason", "coverage reader", "unlooked reason", "unlooked worker", "worker",
     "withheld message", "paid worker",
 )  # fmt: skip
 PIECES = [
@@ -107,9 +107,11 @@ def elsewhere(make_review: Callable[..., Review], finding: Finding, field: str, 
         "gap message": lambda: {"gaps": (Gap(path="p", worker="w", reason="crashed", message=text),)},
         "gap tool": lambda: {"gaps": (Gap(path="p", worker=text, reason="crashed", message="m", tool=text),)},
         "gap path": lambda: {"gaps": (Gap(path=text, worker="w", reason="crashed", message="m"),)},
-        "coverage path": lambda: {"coverage": (FileCoverage(path=text, state="partial", reason="r", looked=("a",)),)},
+        "coverage path": lambda: {
+            "coverage": (FileCoverage(path=text, state="partial", reason="r", analyzers=("a",)),)
+        },
         "coverage reason": lambda: {"coverage": (FileCoverage(path="p", state="partial", reason=text),)},
-        "coverage looked": lambda: {"coverage": (FileCoverage(path="p", state="partial", looked=(text, "a")),)},
+        "coverage reader": lambda: {"coverage": (FileCoverage(path="p", state="partial", analyzers=(text, "a")),)},
         "unlooked reason": lambda: {"unlooked": (Unlooked(path="p", workers=("w",), reason=text),)},
         "unlooked worker": lambda: {"unlooked": (Unlooked(path=text, workers=(text, "w"), reason="r"),)},
         "withheld message": lambda: {"withheld": (Withheld(finding=finding, reason="critic", message=text),)},

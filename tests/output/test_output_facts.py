@@ -7,22 +7,20 @@ from reviewbot.contracts import (
     Finding,
     Gap,
     GapReason,
-    HumanItem,
     Review,
     Severity,
     Unlooked,
     Withheld,
 )
 from reviewbot.contracts import FileCoverage as Covered
+from reviewbot.coverage import counted
 from reviewbot.output.facts import (
     GAP_WORDS,
     SEVERITY_WORDS,
-    STATE_WORDS,
     WITHHELD_WORDS,
     Unseen,
     by_severity,
-    counted,
-    coverage_line,
+    readers_line,
     tags,
     unseen,
     withheld_counts,
@@ -45,27 +43,33 @@ def test_a_number_stands_with_its_noun() -> None:
     assert [counted(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
 
 
-def test_coverage_counts_files_that_were_read_at_least_in_part(make_review: Callable[..., Review]) -> None:
+def test_readers_are_named_by_what_they_do_and_no_file_is_counted(make_review: Callable[..., Review]) -> None:
     coverage = (
-        Covered(path="a", state="reviewed", looked=("taint", "ruff")),
-        Covered(path="b", state="partial", looked=("ruff",)),
-        Covered(path="c", state="binary"),
+        Covered(path="a", state="reviewed", models=("opus",), analyzers=("taint", "ruff"), scans=("secrets",)),
+        Covered(path="b", state="partial", analyzers=("ruff",)),
+        Covered(path="c", state="not_reviewed"),
     )
 
-    assert coverage_line(make_review(coverage=coverage)) == "Looked at 2 of 3 files (1 only in part), with ruff, taint."
+    told = readers_line(make_review(coverage=coverage))
+
+    assert told == "Read by opus; analyzed by ruff, taint; scanned by secrets."
 
 
-def test_coverage_of_nothing_names_no_tool(make_review: Callable[..., Review]) -> None:
-    assert coverage_line(make_review(coverage=())) == "Looked at 0 of 0 files."
+def test_a_change_that_only_scans_saw_names_no_reader(make_review: Callable[..., Review]) -> None:
+    scanned = Covered(path="a", state="scanned", scans=("secrets",))
+
+    assert readers_line(make_review(coverage=(scanned,))) == "Scanned by secrets."
+    assert readers_line(make_review(coverage=())) == "Read by nobody."
 
 
 def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[..., Review]) -> None:
     review = make_review(
         coverage=(
-            Covered(path="a.lock", state="generated", reason="a lock file"),
+            Covered(path="a.lock", state="scanned", need="scan", reason="a lock file"),
             Covered(path="a.py", state="reviewed"),
-            Covered(path="b.lock", state="generated", reason="a lock file"),
-            Covered(path="x.png", state="binary"),
+            Covered(path="b.lock", state="scanned", need="scan", reason="a lock file"),
+            Covered(path="c.yml", state="scanned", reason="nothing in this run understands yaml"),
+            Covered(path="x.png", state="not_reviewed"),
         ),
         unlooked=(Unlooked(path="a.py", workers=("logic", "style"), reason="no check"),),
         gaps=(
@@ -76,8 +80,9 @@ def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[...,
     )
 
     assert unseen(review) == [
-        Unseen("generated", "a lock file", ("a.lock", "b.lock")),
-        Unseen("binary", "", ("x.png",)),
+        Unseen("only scanned, which is enough", "a lock file", ("a.lock", "b.lock")),
+        Unseen("only scanned", "nothing in this run understands yaml", ("c.yml",)),
+        Unseen("not reviewed", "", ("x.png",)),
         Unseen("not looked at for logic, style", "no check", ("a.py",)),
         Unseen("security, zizmor", "a program is missing", ("a.py",)),
         Unseen("logic", "failed too often: three failures", ("a.py",)),
@@ -94,28 +99,25 @@ def test_a_provider_that_failed_is_one_entry_whatever_workers_met_it(make_review
     )
 
 
-def test_what_gaps_and_unlooked_parts_say_is_not_repeated_by_the_coverage(make_review: Callable[..., Review]) -> None:
+def test_every_file_that_was_not_reviewed_is_told_with_its_state_and_its_gap_with_its_cause(
+    make_review: Callable[..., Review],
+) -> None:
     review = make_review(
         coverage=(
-            Covered(path="a.ts", state="partial", reason="logic: no reader"),
-            Covered(path="b.py", state="partial", reason="a line was cut; style: crashed; ask somebody"),
-            Covered(path="c.py", state="malformed", reason="short hunk"),
-            Covered(path="d.py", state="partial"),
+            Covered(path="b.py", state="partial", reason="a line was cut; a part of its review failed"),
+            Covered(path="c.py", state="not_reviewed", reason="short hunk"),
+            Covered(path="d.py", state="removed", reason="deleted"),
         ),
-        unlooked=(Unlooked(path="a.ts", workers=("logic",), reason="no reader"),),
         gaps=(
             Gap(path="b.py", worker="style", reason="crashed", message="crashed"),
-            Gap(path="b.py", worker="reader", reason="unreadable", message="a line was cut"),
             Gap(path="c.py", worker="reader", reason="unreadable", message="short hunk"),
         ),
-        human=(HumanItem(path="b.py", reason="ask somebody"),),
     )
 
     assert unseen(review) == [
-        Unseen("reviewed in part", "a line was cut", ("b.py",)),
-        Unseen("malformed", "short hunk", ("c.py",)),
-        Unseen("reviewed in part", "", ("d.py",)),
-        Unseen("not looked at for logic", "no reader", ("a.ts",)),
+        Unseen("reviewed in part", "a line was cut; a part of its review failed", ("b.py",)),
+        Unseen("not reviewed", "short hunk", ("c.py",)),
+        Unseen("removed", "deleted", ("d.py",)),
         Unseen("style", "crashed: crashed", ("b.py",)),
     ]
 
@@ -130,8 +132,7 @@ def test_a_file_that_could_not_be_read_is_told_even_where_its_coverage_is_silent
         assert told[-1] == Unseen("reader", "could not read it: short hunk", ("a.py",))
 
 
-def test_every_state_and_every_reason_has_its_words() -> None:
-    assert set(STATE_WORDS) == set(get_args(CoverageState))
+def test_every_reason_of_a_gap_has_its_words() -> None:
     assert set(GAP_WORDS) == set(get_args(GapReason))
     assert set(SEVERITY_WORDS) == set(get_args(Severity))
     assert set(WITHHELD_WORDS) == set(get_args(Withheld.model_fields["reason"].annotation))

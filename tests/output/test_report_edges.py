@@ -70,7 +70,7 @@ def test_ten_names_stand_with_a_reason_and_the_others_are_counted(
 
 
 def test_two_hundred_files_are_in_the_table_and_one_more_is_counted(make_review: MakeReview) -> None:
-    files = tuple(FileCoverage(path=f"f{n}", state="reviewed", looked=("x",)) for n in range(201))
+    files = tuple(FileCoverage(path=f"f{n}", state="reviewed", analyzers=("x",)) for n in range(201))
 
     whole, cut = (render_markdown(make_review(coverage=files[:count])) for count in (200, 201))
 

@@ -1,77 +1,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
-from typing import Any, get_args
 
 import pytest
 
-from reviewbot.contracts import Conflict, CoverageState, FileCoverage, Finding, Gap, HumanItem, Review, Verdict
-from reviewbot.host import Conclusion
+from reviewbot.contracts import Conflict, FileCoverage, Finding, Gap, HumanItem
 from reviewbot.publish import check_of
-from reviewbot.publish.check import CONCLUSIONS, MAX_TEXT_CHARS, complete, conclusion_of
+from reviewbot.publish.check import MAX_TEXT_CHARS
 from tests.publishing import a_review, shown
 
 Make = Callable[..., Finding]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-STATES: tuple[CoverageState, ...] = get_args(CoverageState)
-READ = FileCoverage(path="src/app.py", state="reviewed", looked=("ruff",))
+READ = FileCoverage(path="src/app.py", state="reviewed", analyzers=("ruff",))
 GAP = Gap(path="src/app.py", worker="logic", reason="timeout", message="no answer")
 
 
-def judged(*, gate_closed: bool = False, superseded: bool = False, **fields: Any) -> Conclusion:
-    return conclusion_of(a_review(**fields), gate_closed=gate_closed, superseded=superseded)
+def test_the_colour_is_that_of_the_review_unless_a_newer_head_has_come() -> None:
+    def colour(*, gate_closed: bool = False, superseded: bool = False) -> str:
+        return check_of(a_review(), shown(), gate_closed=gate_closed, superseded=superseded).conclusion
 
-
-@pytest.mark.parametrize("verdict", VERDICTS)
-def test_each_verdict_has_its_colour(verdict: Verdict) -> None:
-    green = verdict in {"issues", "clean"}
-
-    assert CONCLUSIONS[verdict] == ("success" if green else "neutral")
-    assert judged(verdict=verdict) == ("success" if green else "neutral")
-    assert judged(verdict=verdict, gate_closed=True) == "failure"
-    assert judged(verdict=verdict, superseded=True) == "cancelled"
-    assert judged(verdict=verdict, superseded=True, gate_closed=True) == "cancelled"
-
-
-@pytest.mark.parametrize(("verdict", "state"), [*product(VERDICTS, STATES)])
-def test_never_green_where_a_file_was_not_read(verdict: Verdict, state: CoverageState) -> None:
-    needless = state in {"generated", "binary", "ignored"}
-    other = FileCoverage(path="other.py", state=state, looked=("ruff",) if state == "reviewed" else ())
-    alone, beside = (judged(verdict=verdict, coverage=files) for files in ((other,), (READ, other)))
-
-    assert alone == ("success" if state == "reviewed" and CONCLUSIONS[verdict] == "success" else "neutral")
-    fine = (state == "reviewed" or needless) and CONCLUSIONS[verdict] == "success"
-    assert beside == ("success" if fine else "neutral")
-
-
-@pytest.mark.parametrize("verdict", VERDICTS)
-def test_never_green_without_anything_read(verdict: Verdict) -> None:
-    renamed = FileCoverage(path="a.py", state="reviewed")
-
-    assert judged(verdict=verdict, coverage=()) == "neutral"
-    assert judged(verdict=verdict, coverage=(renamed,)) == "neutral"
-    assert judged(verdict=verdict, incomplete=True) == "neutral"
-    assert judged(verdict=verdict, gaps=(GAP,)) == "neutral"
-
-
-def test_a_renamed_file_does_not_make_a_review_incomplete() -> None:
-    assert complete(a_review(coverage=(READ, FileCoverage(path="a.py", state="reviewed"))))
+    assert colour() == "success"
+    assert colour(gate_closed=True) == "failure"
+    assert colour(superseded=True) == colour(superseded=True, gate_closed=True) == "cancelled"
 
 
 def test_the_check_says_what_was_read_by_whom_what_not_and_why_and_what_it_cost() -> None:
     review = a_review(
         verdict="incomplete",
+        headline="Incomplete; 1 of 2 files reviewed (1 not reviewed)",
         incomplete=True,
-        coverage=(READ, FileCoverage(path="big.py", state="over_budget", reason="10,000 lines are too many")),
+        coverage=(READ, FileCoverage(path="big.py", state="not_reviewed", reason="10,000 lines are too many")),
         gaps=(GAP,),
     )
     draft = check_of(review, shown(), gate_closed=False)
 
     assert draft.conclusion == "neutral"
     for told in (
-        "1 of 2 files",
-        "with ruff",
+        "1 of 2 files reviewed (1 not reviewed)",
+        "Analyzed by ruff.",
         "`big.py`",
         "10,000 lines are too many",
         "no answer",
@@ -125,20 +90,13 @@ def test_what_is_uncertain_is_a_notice_that_says_why(a_finding: Make) -> None:
     assert "contradicted: they disagree" in marks[1].message
 
 
-def test_a_file_that_somebody_looked_into_and_nobody_had_to_read_makes_no_check_green() -> None:
-    generated = FileCoverage(path="lock.json", state="generated", looked=("secrets",))
-
-    assert judged(coverage=(generated,)) == "neutral"
-    assert judged(coverage=(generated, READ)) == "success"
-
-
 def test_the_summary_begins_with_the_verdict_and_says_each_thing_once() -> None:
     review = a_review(headline="No *issues* found", summary="It adds a shop.", notes=("a <b>note</b>",))
     blocks = check_of(review, shown(), gate_closed=False).summary.split("\n\n")
 
     assert blocks[0] == r"**Verdict:** No \*issues\* found"
     assert blocks[1] == "**Summary:** It adds a shop."
-    assert [each.partition(" ")[0] for each in blocks[2:4]] == ["**Coverage:**", "**Cost:**"]
+    assert [each.partition(" ")[0] for each in blocks[2:4]] == ["**Readers:**", "**Cost:**"]
     assert blocks[4:6] == ["### About this run", "- a &lt;b&gt;note&lt;/b&gt;"]
     assert "| `src/app.py` | reviewed | `ruff` |" in blocks[-2]
 
@@ -194,7 +152,7 @@ def test_long_texts_stay_within_what_the_host_takes(a_finding: Make) -> None:
     finding = a_finding(line=3, message=long, trigger=long, symptom=long, contract=long, rule=long, type="a" * 40)
     names = [f"{number}" + "p" * 300 for number in range(500)]
     files = tuple(FileCoverage(path=name, state="partial", reason=f"{name} {long}") for name in names)
-    review: Review = a_review(finding, coverage=files, summary=long, notes=(long,) * 100)
+    review = a_review(finding, coverage=files, summary=long, notes=(long,) * 100)
     draft = check_of(review, shown(), gate_closed=False)
 
     assert len(draft.summary) <= MAX_TEXT_CHARS

@@ -83,7 +83,7 @@ def test_the_gravest_findings_come_first_and_no_more_than_wanted(a_finding: Make
 def test_what_is_outside_of_the_change_is_counted_and_makes_room(a_finding: Make) -> None:
     findings = [a_finding(line=40, severity="critical"), a_finding(line=2), a_finding(path='"\\377"', line=1)]
     here, there = shown(), shown(path='"\\377"')
-    change = ChangeSet(files=here.files + there.files, coverage=here.coverage + there.coverage)
+    change = ChangeSet(files=here.files + there.files, parsed=here.parsed + there.parsed)
     inline = comments(an_order(a_review(*findings), change), inline=1)
 
     assert ([each.line for each in inline.comments], inline.outside) == ([2], 2)

@@ -209,7 +209,7 @@ def test_that_nobody_can_be_asked_what_was_said_before_is_told(
     parsed = ChangeSet.model_validate_json(
         '{"files":[{"path":"src/pay.py","status":"modified","language":"python","kind":"code","hunks":[{"old_start":1,'
         '"old_count":1,"new_start":1,"new_count":1,"body":"-a\\n+b"}]}],'
-        '"coverage":[{"path":"src/pay.py","state":"reviewed"}]}'
+        '"parsed":[{"path":"src/pay.py","state":"read"}]}'
     )
     snapshot = GithubSnapshot(client, read_pull(client, "acme/shop", pull.number), change=parsed)
 
@@ -223,7 +223,7 @@ def test_what_was_read_needs_no_note(open_pull: OpenPull, client: GithubClient) 
     open_pull()
 
     assert unread(reading(client)) == ()
-    assert unread(DiffSnapshot(ChangeSet(files=(), coverage=()))) == ()
+    assert unread(DiffSnapshot(ChangeSet(files=(), parsed=()))) == ()
 
 
 def test_a_reserve_is_kept_so_that_the_review_is_posted_with_its_gap(

@@ -86,10 +86,10 @@ def test_a_review_says_no_more_than_what_was_read(script: list[dict[str, Any]], 
 
     assert [entry.path for entry in told.coverage] == [file.path for file in change.files]
     if told.verdict == "clean":
-        assert all(entry.state == "reviewed" and entry.looked == ("scripted",) for entry in told.coverage)
+        assert all(entry.state == "reviewed" and entry.readers == ("scripted",) for entry in told.coverage)
         assert (told.gaps, told.human, told.findings, told.conflicts) == ((), (), (), ())
     missing = {gap.path for gap in told.gaps} | {item.path for item in told.human if item.finding is None}
-    assert missing == {entry.path for entry in told.coverage if entry.state == "partial"}
+    assert missing == {entry.path for entry in told.coverage if entry.state != "reviewed"}
     lines = {file.path: commentable(file.hunks) for file in change.files}
     shown = [*told.findings, *(finding for conflict in told.conflicts for finding in conflict.findings)]
     assert all({finding.line, finding.end_line} <= lines[finding.path] for finding in shown)

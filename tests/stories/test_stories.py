@@ -34,8 +34,8 @@ def test_nothing_is_wrong_and_every_file_was_read(story: Tell, orders: bytes, ca
     told = story(diff=orders + cart, notes=("a note",)).told()
 
     assert told.verdict == "clean"
-    assert told.headline == "No issues found in 2 of 2 files"
-    assert [(entry.path, entry.state, entry.looked) for entry in told.coverage] == [
+    assert told.headline == "No issues found; 2 of 2 files reviewed"
+    assert [(entry.path, entry.state, entry.models) for entry in told.coverage] == [
         ("src/orders.py", "reviewed", ("scripted",)),
         ("src/cart.py", "reviewed", ("scripted",)),
     ]
@@ -81,7 +81,7 @@ def test_a_worker_that_is_never_sure_asks_a_person_and_its_file_is_not_called_cl
     assert [item.reason for item in told.human] == [
         "logic could not settle this (confidence too low): could be meant so"
     ]
-    assert [entry.state for entry in told.coverage] == ["partial"]
+    assert [entry.state for entry in told.coverage] == ["not_reviewed"]
 
 
 def test_a_garbled_answer_is_retried_with_a_refined_task(story: Tell) -> None:
@@ -167,7 +167,7 @@ def test_every_worker_fails_and_the_review_does_not_say_that_all_is_well(story: 
     told = story(script=[{"replies": [{"fail": "crash"}]}]).told()
 
     assert told.verdict == "not_reviewed"
-    assert told.headline == "No review: 0 of 1 file reviewed in full (1 partial)"
+    assert told.headline == "No review: 0 of 1 file reviewed (1 not reviewed)"
     assert [gap.message for gap in told.gaps] == ["given up after 3 failures: RuntimeError in engine scripted"]
 
 
@@ -324,8 +324,8 @@ index 0000000..4444444
 
     assert [(entry.path, entry.state) for entry in told.coverage] == [
         ("src/orders.py", "reviewed"),
-        ("poetry.lock", "generated"),
-        ("current", "ignored"),
+        ("poetry.lock", "not_reviewed"),
+        ("current", "not_reviewed"),
     ]
     assert {task_id for task_id, _ in telling.asked()} == {"logic:src/orders.py#1"}
     assert [item.path for item in told.human] == ["current"]
@@ -337,7 +337,7 @@ def test_one_spoiled_file_is_a_gap_and_the_others_are_reviewed(story: Tell, orde
     told = story(diff=spoiled + orders, script=[{"replies": [says()]}]).told()
 
     assert [(entry.path, entry.state) for entry in told.coverage] == [
-        ("src/cart.py", "malformed"),
+        ("src/cart.py", "not_reviewed"),
         ("src/orders.py", "reviewed"),
     ]
     assert [(gap.path, gap.worker, gap.reason) for gap in told.gaps] == [("src/cart.py", "reader", "unreadable")]

@@ -8,14 +8,20 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Escalation, Failure, Metadata, Outcome, Plan, ReviewTask, Usage, WorkerResult
+from reviewbot.contracts import Escalation, Failure, Metadata, Outcome, Plan, Reading, ReviewTask, Usage, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
+from tests.reading_cases import read
 
 
-def _result(task_id: str = "logic:src/app.py#1", *, looked: tuple[str, ...] = ("ruff",), **fields: Any) -> WorkerResult:
-    """A result that somebody stands behind."""
-    metadata = Metadata(looked=looked, duration_ms=fields.pop("duration_ms", 0), usage=Usage(**fields.pop("usage", {})))
+def _result(
+    task_id: str = "logic:src/app.py#1", *, readings: tuple[Reading, ...] | None = None, **fields: Any
+) -> WorkerResult:
+    """A result of an analyzer that read everything."""
+    every = (read(analyzers=("ruff",)),) if readings is None else readings
+    metadata = Metadata(
+        readings=every, duration_ms=fields.pop("duration_ms", 0), usage=Usage(**fields.pop("usage", {}))
+    )
     return WorkerResult(task_id=task_id, metadata=metadata, **fields)
 
 

@@ -11,26 +11,15 @@ import pytest
 from reviewbot.contracts import (
     ChangeSet,
     FileChange,
-    FileCoverage,
     Finding,
     Gap,
     Payload,
     Plan,
     ReviewTask,
-    Unlooked,
     WorkerResult,
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
-from reviewbot.supervisor.coverage import (
-    ONLY_REMOVED,
-    counted,
-    decide,
-    final_coverage,
-    headline,
-    none_in_full,
-    parse_gaps,
-)
 from reviewbot.supervisor.levels import FAN_OUT, aggregate, in_parts, run_in_levels
 
 MakeChange = Callable[..., ChangeSet]
@@ -46,126 +35,6 @@ PATH = "src/app.py"
 
 def a_gap(path: str = PATH, reason: Any = "crashed", message: str = "it broke", **fields: Any) -> Gap:
     return Gap(path=path, worker="logic", reason=reason, message=message, **fields)
-
-
-# --- states of files
-
-
-def test_gaps_come_before_parts_that_were_planned_out_and_each_reason_is_told_once(
-    a_task: MakeTask, a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    part = Unlooked(path=PATH, workers=("style",), reason="no check")
-    gaps = [a_gap(message="b"), a_gap(message="a"), a_gap(message="b"), a_gap("other.py")]
-
-    [entry] = final_coverage(a_change(a_file()), a_plan(a_task(), unlooked=(part, part)), {PATH: iter("xx")}, gaps)
-
-    assert (entry.state, entry.reason) == ("partial", "logic: b; logic: a; style: no check")
-    assert entry.looked == ("x",)
-
-
-@pytest.mark.parametrize(
-    ("fields", "gaps", "reason"),
-    [
-        ({"added": 0, "removed": 3}, [], ONLY_REMOVED),
-        ({"added": 1, "removed": 3}, [], "nobody read it to its end"),
-        ({"added": 0, "removed": 0}, [], "nobody read it to its end"),
-        ({"added": 0, "removed": 3}, [a_gap()], "logic: it broke"),
-    ],
-)
-def test_why_nobody_read_a_file_is_told_where_nothing_else_says_it(
-    fields: dict[str, int],
-    gaps: list[Gap],
-    reason: str,
-    a_task: MakeTask,
-    a_plan: MakePlan,
-    a_change: MakeChange,
-    a_file: MakeFile,
-) -> None:
-    [entry] = final_coverage(a_change(a_file(**fields)), a_plan(a_task()), {}, gaps)
-
-    assert (entry.state, entry.reason, entry.looked) == ("partial", reason, ())
-
-
-def test_a_file_without_a_task_and_with_a_gap_tells_of_the_gap_alone(
-    a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    [entry] = final_coverage(a_change(a_file()), a_plan(), {}, [a_gap()])
-
-    assert entry.reason == "logic: it broke"
-
-
-def test_a_file_that_is_only_among_the_further_slices_of_a_task_has_a_worker(
-    a_task: MakeTask, a_payload: MakePayload, a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    plan = a_plan(a_task(more=(a_payload(path="b.py"),)))
-
-    [entry] = final_coverage(a_change(a_file("b.py")), plan, {"b.py": ["ruff"]}, [])
-
-    assert (entry.state, entry.reason) == ("reviewed", "")
-
-
-def test_each_section_of_a_path_takes_its_own_entry_of_what_was_left_out_in_order(
-    a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    first = FileCoverage(path=PATH, state="ignored", reason="a symbolic link")
-    second = FileCoverage(path=PATH, state="over_budget", reason="too many")
-    change, plan = a_change(a_file(), a_file()), a_plan(left_out=(first, second))
-
-    assert final_coverage(change, plan, {}, [a_gap()]) == [first, second]
-    assert [gap.message for gap in parse_gaps(plan, change)] == ["too many"]
-    assert plan.left_out == (first, second)
-
-
-def test_gaps_of_parsing_stand_in_the_order_of_the_change(
-    a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    change = a_change(*(a_file(path) for path in "cab"), states=dict.fromkeys("cb", "partial"))
-    plan = a_plan(left_out=(FileCoverage(path="a", state="malformed", reason="odd"),))
-
-    assert [(gap.path, gap.message) for gap in parse_gaps(plan, change)] == [
-        ("c", "as parsed"), ("a", "odd"), ("b", "as parsed"),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("states", "looked", "expected"),
-    [
-        ([], (), False),
-        (["reviewed"], (), False),
-        (["generated", "binary", "ignored"], (), False),
-        (["reviewed", "partial"], (), True),
-        (["reviewed", "partial"], ("x",), False),
-        (["over_budget"], (), True),
-        (["partial", "generated"], ("x",), True),
-    ],
-)
-def test_nothing_was_reviewed_in_full_where_no_file_that_has_something_to_read_was(
-    states: list[Any],
-    looked: tuple[str, ...],
-    expected: bool,  # noqa: FBT001 - the expectation
-) -> None:
-    entries = [FileCoverage(path=str(n), state=state, looked=looked) for n, state in enumerate(states)]
-
-    assert none_in_full(entries) is expected
-
-
-def test_files_left_out_on_purpose_make_no_verdict_worse_and_a_renamed_one_with_a_gap_is_incomplete() -> None:
-    renamed = FileCoverage(path="a", state="reviewed")
-    lock = FileCoverage(path="uv.lock", state="generated")
-
-    assert decide([renamed, lock], [], 0, 0) == "clean"
-    assert decide([renamed, lock], [a_gap()], 0, 0) == "incomplete"
-    assert decide([lock], [a_gap()], 0, 0) == "nothing_to_review"
-    assert decide([], [a_gap()], 1, 1) == "issues"
-
-
-def test_a_headline_counts_the_other_states_in_order_of_their_names_and_no_thing_is_plural() -> None:
-    entries = [FileCoverage(path="a", state=state) for state in ("refused", "over_budget", "binary", "refused")]
-
-    assert headline("issues", entries, 0, 0) == (
-        "0 issues found; 0 of 4 files reviewed in full (1 binary, 1 over budget, 2 refused)"
-    )
-    assert [counted(number, "file") for number in (0, 1, 2)] == ["0 files", "1 file", "2 files"]
 
 
 # --- second tries

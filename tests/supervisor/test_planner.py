@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, ReviewTask, Unlooked, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, PlannedFile, ReviewTask, Unlooked, WorkerCard
 from reviewbot.diff.rows import hunk_rows, payload_rows
 from reviewbot.ports import Crew
 from reviewbot.supervisor.planner import PlanLimits, enclosing, make_plan, payloads, retarget, task_for
@@ -93,11 +93,13 @@ def test_what_the_engine_cannot_look_at_is_said_and_not_tasked(
     assert plan.unlooked == (Unlooked(path="a.cob", workers=("logic",), reason=reason),)
 
 
-def test_left_out_files_stand_in_the_plan_and_have_no_task(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
+def test_files_that_no_reader_gets_stand_in_the_plan_and_have_no_task(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
     plan = make_plan(a_change(a_file("uv.lock")), crew, everything, unknown, PlanLimits())
 
     assert plan.tasks == ()
-    assert plan.left_out == (FileCoverage(path="uv.lock", state="generated", reason="a lock file"),)
+    assert plan.files == (PlannedFile(path="uv.lock", need="scan", reason="a lock file"),)
 
 
 def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
@@ -108,7 +110,11 @@ def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(
     plan = make_plan(change, crew, everything, unknown, PlanLimits(ignore=("a.*",), max_files=1))
 
     assert {task.payload.file_path for task in plan.tasks} == {"b.py"}
-    assert [(entry.path, entry.state) for entry in plan.left_out] == [("a.py", "ignored"), ("c.py", "over_budget")]
+    assert [(entry.path, entry.need, entry.over_cap) for entry in plan.files] == [
+        ("a.py", "scan", False),
+        ("b.py", "review", False),
+        ("c.py", "review", True),
+    ]
 
 
 def test_the_only_paths_to_review_reach_the_triage(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
@@ -117,7 +123,7 @@ def test_the_only_paths_to_review_reach_the_triage(crew: Crew, a_change: MakeCha
     plan = make_plan(change, crew, everything, unknown, PlanLimits(paths=("src/*", "lib/*")))
 
     assert {task.payload.file_path for task in plan.tasks} == {"src/a.py", "lib/b.py"}
-    assert plan.left_out == (FileCoverage(path="docs/c.py", state="ignored", reason="not among the paths to review"),)
+    assert plan.files[2] == PlannedFile(path="docs/c.py", need="scan", reason="not among the paths to review")
 
 
 def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: MakeChange, a_file: MakeFile) -> None:
@@ -127,7 +133,7 @@ def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: Mak
 
     assert plan.reason == (
         "routed by rules: 3 files to read (2 python, 1 typescript), riskiest first; "
-        "6 tasks (3 security, 3 logic); 1 files named and left out"
+        "6 tasks (3 security, 3 logic); 1 files get no reader"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Payload, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, Payload, WorkerCard
 from reviewbot.supervisor.routing import LINE_WIDTH, SMALL_LINES, Readers, is_plain, is_test, may_cost, route, unread
 from reviewbot.supervisor.slices import (
     MAX_BUNDLE,
@@ -22,8 +22,8 @@ from reviewbot.supervisor.slices import (
     payloads,
 )
 from reviewbot.supervisor.triage import (
-    generated_reason,
-    hidden_by_its_author,
+    TriageRules,
+    looks_generated,
     risk,
     triage,
 )
@@ -60,7 +60,7 @@ def nowhere(_path: str) -> bool:
 def test_the_first_lines_are_five_of_the_new_side(
     above: str, reason: str | None, a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
-    assert generated_reason(a_file("api.py", a_hunk(f"{above}+# @generated"))) == reason
+    assert looks_generated(a_file("api.py", a_hunk(f"{above}+# @generated"))) == reason
 
 
 @pytest.mark.parametrize(("to_the_right", "reason"), [(0, SAYS_SO), (1, None)])
@@ -69,14 +69,14 @@ def test_the_marker_may_end_in_the_last_column_that_is_looked_at(
 ) -> None:
     line = "@generated".rjust(MARKER_WIDTH + to_the_right)
 
-    assert generated_reason(a_file("api.py", a_hunk(f"+{line}"))) == reason
+    assert looks_generated(a_file("api.py", a_hunk(f"+{line}"))) == reason
 
 
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("vendor/third_party/a.py", "vendored, below vendor/"),
-        ("third_party/vendor/uv.lock", "a lock file"),
+        ("third_party/vendor/uv.lock", "vendored, below third_party/"),
         ("uv.lock/a.py", None),
         ("src/app.min.js/a.py", None),
         ("src/APP.MIN.JS", None),
@@ -85,20 +85,19 @@ def test_the_marker_may_end_in_the_last_column_that_is_looked_at(
 def test_the_outermost_folder_is_named_and_only_the_last_name_can_be_that_of_a_program(
     path: str, reason: str | None, a_file: MakeFile
 ) -> None:
-    assert generated_reason(a_file(path)) == reason
+    assert looks_generated(a_file(path)) == reason
 
 
 @pytest.mark.parametrize(
     ("path", "fields", "ignore", "paths", "reason"),
     [
-        ("a/uv.lock", {"mode": "120000"}, ["a/*"], ["b/*"], "not among the paths to review"),
-        ("a/uv.lock", {"mode": "120000"}, ["a/*"], ["b/*", "a/*"], "matches the ignore pattern 'a/*'"),
-        ("a/uv.lock", {"mode": "160000"}, [], [], "a submodule, which is never followed"),
-        ("a/uv.lock", {"status": "deleted", "minified": True}, [], [], "a lock file"),
-        ("a/x.py", {"status": "deleted", "hunks": ()}, [], [], "deleted"),
+        ("a/uv.lock", {}, ["a/*"], ["b/*"], "not among the paths to review"),
+        ("a/uv.lock", {}, ["a/*"], ["b/*", "a/*"], "matches the ignore pattern 'a/*'"),
+        ("a/uv.lock", {"mode": "160000"}, ["a/*"], [], "a submodule, which is never followed"),
+        ("a/uv.lock", {"status": "deleted", "minified": True}, ["a/*"], [], "deleted"),
     ],
 )
-def test_of_several_reasons_not_to_read_a_file_what_was_configured_comes_first(
+def test_of_several_reasons_not_to_read_a_file_the_surest_is_told(
     path: str,
     fields: dict[str, Any],
     ignore: list[str],
@@ -107,33 +106,18 @@ def test_of_several_reasons_not_to_read_a_file_what_was_configured_comes_first(
     a_change: MakeChange,
     a_file: MakeFile,
 ) -> None:
-    change = a_change(a_file(path, **fields))
-
-    [entry] = triage(change.files, change.coverage, ignore, 9, paths).left_out
+    [entry] = triage(a_change(a_file(path, **fields)), TriageRules(ignore, paths)).files
 
     assert entry.reason == reason
-
-
-def test_what_is_left_out_stands_in_the_order_of_the_change_and_what_is_over_the_limit_after_it(
-    a_change: MakeChange, a_file: MakeFile
-) -> None:
-    change = a_change(*(a_file(path) for path in ("c.py", "uv.lock", "token.py", "b.py", "go.sum", "a.py")))
-
-    found = triage(change.files, change.coverage, (), 1)
-
-    assert [file.path for file in found.read] == ["token.py"]
-    assert [entry.path for entry in found.left_out] == ["uv.lock", "go.sum", "a.py", "b.py", "c.py"]
 
 
 @pytest.mark.parametrize(("limit", "over"), [(2, 0), (1, 1), (0, 2)])
 def test_as_many_files_as_the_limit_says_are_read(
     limit: int, over: int, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    change = a_change(a_file("a.py"), a_file("b.py"))
+    found = triage(a_change(a_file("a.py"), a_file("b.py")), TriageRules(max_files=limit))
 
-    found = triage(change.files, change.coverage, (), limit)
-
-    assert (len(found.read), [entry.state for entry in found.left_out]) == (limit, ["over_budget"] * over)
+    assert (len(found.read), len(found.scan), sum(entry.over_cap for entry in found.files)) == (limit, over, over)
 
 
 def test_ten_added_lines_weigh_as_much_as_one_step_and_removed_ones_nothing(a_file: MakeFile) -> None:
@@ -144,31 +128,6 @@ def test_ten_added_lines_weigh_as_much_as_one_step_and_removed_ones_nothing(a_fi
 @pytest.mark.parametrize(("one", "other"), [("src/AUTH.py", "src/auth.py"), ("Tests/a.py", "tests/a.py")])
 def test_the_case_of_a_name_does_not_change_its_risk(one: str, other: str, a_file: MakeFile) -> None:
     assert risk(a_file(one)) == risk(a_file(other)) != risk(a_file("src/a.py"))
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "body", "hidden"),
-    [
-        ("api.py", {}, "+# @generated\n+x = 1", True),
-        ("api.py", {}, " # @generated\n+x = 1", False),
-        ("api.py", {}, "+x = 1", False),
-        ("api.py", {"minified": True}, "+x = 1", True),
-        ("vendor/api.py", {"minified": True}, "+# @generated", False),
-        ("uv.lock", {}, "+# @generated", False),
-        ("api.md", {"kind": "prose"}, "+<!-- @generated -->", False),
-        ("api.yml", {"kind": "config", "minified": True}, "+x: 1", False),
-    ],
-)
-def test_code_is_hidden_by_its_author_where_only_lines_of_this_change_say_that_a_program_made_it(
-    path: str,
-    fields: dict[str, Any],
-    body: str,
-    *,
-    hidden: bool,
-    a_file: MakeFile,
-    a_hunk: MakeHunk,
-) -> None:
-    assert hidden_by_its_author(a_file(path, a_hunk(body), **fields)) is hidden
 
 
 # --- who reads it
@@ -374,13 +333,3 @@ def test_where_a_bundle_is_parted_the_names_decide_and_nothing_else(a_payload: M
 
     assert one == other
     assert len(one) > 1
-
-
-def test_a_file_whose_lines_no_rule_reads_is_named_as_parsing_left_it(a_change: MakeChange, a_file: MakeFile) -> None:
-    change = a_change(a_file(status="renamed", hunks=(), old_path="b.py"))
-
-    [entry] = triage(change.files, [change.coverage[0].model_copy(update={"looked": ("x",)})], (), 9).left_out
-
-    assert entry == FileCoverage(
-        path="src/app.py", state="reviewed", reason="renamed, content unchanged", looked=("x",)
-    )

@@ -11,6 +11,7 @@ from reviewbot.contracts import ChangeSet, FileChange, Plan, ReviewTask, Usage, 
 from reviewbot.ports import Settled
 from reviewbot.supervisor.accounts import usages
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from tests.reading_cases import read
 
 MakeTask = Callable[..., ReviewTask]
 MakeResult = Callable[..., WorkerResult]
@@ -86,9 +87,10 @@ def test_the_model_that_read_a_file_is_named_among_those_that_looked(
     a_change: Callable[..., ChangeSet],
     a_file: Callable[..., FileChange],
 ) -> None:
-    end = Settled(a_task(), (a_result(looked=("ruff", "claude-sonnet")),), done=True)
+    end = Settled(a_task(), (a_result(readings=(read(models=("claude-sonnet",), analyzers=("ruff",)),)),), done=True)
     synthesizer = RuledSynthesizer(Rules({"logic": 80}, 50), "claude")
 
     review = asyncio.run(synthesizer.synthesize(a_change(a_file()), a_plan(end.task), {end.task.task_id: end}))
 
-    assert [(entry.state, entry.looked) for entry in review.coverage] == [("reviewed", ("claude-sonnet", "ruff"))]
+    [entry] = review.coverage
+    assert (entry.state, entry.models, entry.analyzers) == ("reviewed", ("claude-sonnet",), ("ruff",))

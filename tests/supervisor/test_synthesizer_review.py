@@ -9,18 +9,19 @@ import pytest
 from reviewbot.contracts import (
     ChangeSet,
     FileChange,
-    FileCoverage,
     Finding,
     Gap,
     HumanItem,
     Hunk,
     Plan,
+    PlannedFile,
     Review,
     ReviewTask,
     WorkerResult,
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.synthesizer import Rules, synthesize
+from reviewbot.supervisor.triage import TriageRules, triage
 
 MakeFinding = Callable[..., Finding]
 MakeTask = Callable[..., ReviewTask]
@@ -46,10 +47,10 @@ def test_a_review_with_nothing_to_say_is_clean(
     review = review_of(a_plan(task), Settled(task, (a_result(),)), change=a_change(a_file()), notes=["a note"])
 
     assert review.verdict == "clean"
-    assert review.headline == "No issues found in 1 of 1 file"
+    assert review.headline == "No issues found; 1 of 1 file reviewed"
     assert review.summary == "1 file, +1 -0: nothing to report"
     assert (review.engine, review.notes) == ("scripted", ("a note",))
-    assert [entry.looked for entry in review.coverage] == [("ruff",)]
+    assert [entry.analyzers for entry in review.coverage] == [("ruff",)]
 
 
 def test_findings_of_all_tasks_meet_in_one_list(
@@ -68,7 +69,7 @@ def test_findings_of_all_tasks_meet_in_one_list(
 
     assert [finding.sources for finding in review.findings] == [("ruff", "secrets")]
     assert review.verdict == "issues"
-    assert review.headline == "1 issue found; 1 of 1 file reviewed in full"
+    assert review.headline == "1 issue found; 1 of 1 file reviewed"
 
 
 def test_the_headline_counts_what_the_cap_hides(
@@ -96,7 +97,7 @@ def test_gaps_of_tasks_of_tools_and_of_the_reader_are_all_named(
     of_task = Gap(path="src/app.py", worker="logic", reason="breaker", message="three times")
     of_tool = Gap(path="src/app.py", worker="logic", reason="timeout", message="30 s", tool="ruff")
     change = a_change(a_file(), a_file("cut.py"), states={"cut.py": "malformed"})
-    plan = a_plan(task, left_out=change.coverage[1:])
+    plan = a_plan(task)
 
     review = review_of(plan, Settled(task, (a_result(gaps=(of_tool,)),), (of_task,)), change=change)
 
@@ -117,7 +118,7 @@ def test_what_a_worker_hands_to_a_person_is_said_once_and_its_file_is_not_clean(
 
     assert review.human == (item,)
     assert review.verdict == "needs_person"
-    assert [entry.state for entry in review.coverage] == ["partial", "partial"]
+    assert [entry.state for entry in review.coverage] == ["not_reviewed", "not_reviewed"]
 
 
 @pytest.mark.parametrize(
@@ -144,24 +145,6 @@ def test_a_person_looks_at_what_no_worker_reads(
     assert review.verdict == "needs_person"
 
 
-@pytest.mark.parametrize(("marker", "asked"), [("+# @generated", 1), (" # @generated", 0)])
-def test_a_person_looks_at_code_that_this_very_change_calls_generated(
-    marker: str, asked: int, a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
-) -> None:
-    review = review_of(a_plan(), change=a_change(a_file("src/app.py", a_hunk(f"{marker}\n+x = 1"))))
-
-    assert ["written by a program" in item.reason for item in review.human] == [True] * asked
-
-
-def test_a_person_looks_at_code_that_a_huge_line_hides(
-    a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    hidden = review_of(a_plan(), change=a_change(a_file("src/app.py", minified=True)))
-    usual = review_of(a_plan(), change=a_change(a_file("dist/app.min.js", language="javascript", minified=True)))
-
-    assert (len(hidden.human), len(usual.human)) == (1, 0)
-
-
 @pytest.mark.parametrize(
     ("fields", "states"),
     [
@@ -169,14 +152,17 @@ def test_a_person_looks_at_code_that_a_huge_line_hides(
         ({"kind": "prose", "language": "markdown"}, {"src/app.py": "binary"}),
         ({"path": "logo.png", "language": "text"}, {"logo.png": "binary"}),
         ({"path": "uv.lock", "kind": "config", "language": "lockfile"}, {"uv.lock": "binary"}),
-        ({"path": "app.min.js", "language": "javascript"}, {"app.min.js": "binary"}),
+        ({"path": "gen/app.js", "language": "javascript"}, {"gen/app.js": "binary"}),
         ({"mode": "100644"}, {}),
     ],
 )
 def test_a_person_is_not_asked_for_nothing(
     fields: dict[str, str], states: dict[str, str], a_plan: MakePlan, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    assert review_of(a_plan(), change=a_change(a_file(**fields), states=states)).human == ()
+    change = a_change(a_file(**fields), states=states)
+    rules = TriageRules(declared=lambda path: "declared" if path.startswith("gen/") else None)
+
+    assert review_of(a_plan(files=triage(change, rules).files), change=change).human == ()
 
 
 def test_a_change_without_files_has_nothing_to_review(a_plan: MakePlan, a_change: MakeChange) -> None:
@@ -211,7 +197,7 @@ def test_the_summary_counts_each_place(
     )
 
     assert review.summary == "1 file, +6 -2: 1 critical, 2 warning, 1 in conflict, 1 for a person, 1 withheld"
-    assert review.headline == "4 issues found; 1 of 1 file reviewed in full"
+    assert review.headline == "4 issues found; 1 of 1 file reviewed"
 
 
 # --- usage and time
@@ -283,7 +269,7 @@ def test_a_review_made_of_the_same_values_is_the_same(
 ) -> None:
     tasks = [a_task(f"{name}:src/app.py#1") for name in ("logic", "security", "style")]
     ends = [Settled(task, (a_result(findings=(a_finding(type=task.type, category=task.type),)),)) for task in tasks]
-    left_out = FileCoverage(path="uv.lock", state="generated", reason="a lock file")
-    change, plan = a_change(a_file(), a_file("uv.lock")), a_plan(*tasks, left_out=(left_out,))
+    files = (PlannedFile(path="src/app.py"), PlannedFile(path="uv.lock", need="scan", reason="a lock file"))
+    change, plan = a_change(a_file(), a_file("uv.lock")), a_plan(*tasks, files=files)
 
     assert review_of(plan, *ends, change=change) == review_of(plan, *ends, change=change)

@@ -99,7 +99,5 @@ def test_a_debugger_call_says_when_it_bites(file_of: FileOf, bare: Snapshot) -> 
     assert (candidate.severity, candidate.rule, candidate.category) == ("warning", "leftover-debugger", "debug")
 
 
-def test_languages_without_a_pattern_are_not_claimed() -> None:
-    assert DebugLeftovers.languages is not None
-    assert "python" in DebugLeftovers.languages
-    assert "yaml" not in DebugLeftovers.languages
+def test_it_is_a_scan_of_plain_lines_and_claims_to_understand_no_language() -> None:
+    assert DebugLeftovers.languages is None

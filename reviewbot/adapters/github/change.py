@@ -15,7 +15,7 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.listed import Listed, change_of, listed, text_of
 from reviewbot.adapters.github.pull import checked_repository, checked_sha, read_pull
 from reviewbot.adapters.github.trees import Objects
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage
+from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import (
     DiffError,
@@ -171,13 +171,13 @@ def _counted(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSe
     path = f"({missing} more changed {'file' if missing == 1 else 'files'})"
     notes.append(f"{reason}; the others were not reviewed")
     file = FileChange(path=path, status="modified", language="text", kind="prose")
-    coverage = FileCoverage(path=path, state="over_budget", reason=reason)
-    return change.model_copy(update={"files": (*change.files, file), "coverage": (*change.coverage, coverage)})
+    parsed = ParsedFile(path=path, state="over_budget", reason=reason)
+    return change.model_copy(update={"files": (*change.files, file), "parsed": (*change.parsed, parsed)})
 
 
 def _count_lines(change: ChangeSet, pull: PullRequest, notes: list[str]) -> None:
     """Say so where all files were read and their lines are not as many as GitHub counts."""
-    if any(each.state not in {"reviewed", "binary"} for each in change.coverage):
+    if any(each.state not in {"read", "binary"} for each in change.parsed):
         return
     counts: list[tuple[str, int, Callable[[FileChange], int]]] = [
         ("added", pull.additions, lambda file: file.added),

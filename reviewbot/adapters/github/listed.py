@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reviewbot.contracts import ChangeSet, CoverageState, FileChange, FileCoverage
+from reviewbot.contracts import ChangeSet, FileChange, ParsedFile, ParseState
 from reviewbot.diff.names import encode, label, quote
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import DiffError
@@ -68,34 +68,34 @@ def text_of(files: Iterable[Listed]) -> bytes:
 def change_of(files: Iterable[Listed], modes: Mapping[str, str]) -> ChangeSet:
     """The change. `modes` are git's modes of the new side by label, as far as they are known."""
     read = [_read(file, modes.get(label(encode(file.path)))) for file in files]
-    return ChangeSet(files=tuple(file for file, _ in read), coverage=tuple(coverage for _, coverage in read))
+    return ChangeSet(files=tuple(file for file, _ in read), parsed=tuple(parsed for _, parsed in read))
 
 
-def _read(file: Listed, mode: str | None) -> tuple[FileChange, FileCoverage]:
+def _read(file: Listed, mode: str | None) -> tuple[FileChange, ParsedFile]:
     path = label(encode(file.path))
     try:
-        parsed = parse_diff(_section(file))
+        found = parse_diff(_section(file))
     except DiffError as error:
         return _unread(file, f"GitHub's text of this file cannot be read: {error}")
-    if [each.path for each in parsed.files] != [path]:
+    if [each.path for each in found.files] != [path]:
         return _unread(file, "GitHub's text of this file holds more than one file")
-    change, coverage = parsed.files[0], parsed.coverage[0]
+    change, parsed = found.files[0], found.parsed[0]
     if file.withheld:
-        coverage = _left(path, "over_budget", f"{WITHHELD} (+{file.added} -{file.removed} lines)")
-    elif coverage.state == "reviewed" and (change.added, change.removed) != (file.added, file.removed):
+        parsed = _left(path, "over_budget", f"{WITHHELD} (+{file.added} -{file.removed} lines)")
+    elif parsed.state == "read" and (change.added, change.removed) != (file.added, file.removed):
         told = f"GitHub counts +{file.added} -{file.removed} lines and shows +{change.added} -{change.removed}"
-        coverage = _left(path, "partial", told)
-    return change.model_copy(update={"mode": mode} if mode or file.status == "added" else {}), coverage
+        parsed = _left(path, "partial", told)
+    return change.model_copy(update={"mode": mode} if mode or file.status == "added" else {}), parsed
 
 
-def _unread(file: Listed, reason: str) -> tuple[FileChange, FileCoverage]:
+def _unread(file: Listed, reason: str) -> tuple[FileChange, ParsedFile]:
     bare = Listed(file.path, file.old_path, file.status, file.sha, 0, 0, "")
     change = parse_diff(_section(bare)).files[0]
     return change, _left(change.path, "malformed", reason)
 
 
-def _left(path: str, state: CoverageState, reason: str) -> FileCoverage:
-    return FileCoverage(path=path, state=state, reason=reason)
+def _left(path: str, state: ParseState, reason: str) -> ParsedFile:
+    return ParsedFile(path=path, state=state, reason=reason)
 
 
 def _section(file: Listed) -> bytes:

@@ -215,8 +215,8 @@ def _new_sides(change: ChangeSet) -> list[str]:
     """The files whose new side is likely to be asked for."""
     return [
         file.path
-        for file, parsed in zip(change.files, change.coverage, strict=True)
-        if parsed.state in {"reviewed", "partial"} and file.status != "deleted"
+        for file, parsed in zip(change.files, change.parsed, strict=True)
+        if parsed.state in {"read", "partial"} and file.status != "deleted"
     ]
 
 
@@ -227,8 +227,8 @@ def _by_old_name(change: ChangeSet | None) -> dict[str, FileChange]:
     sections = Counter(file.path for file in change.files)
     return {
         file.old_path or file.path: file
-        for file, parsed in zip(change.files, change.coverage, strict=True)
-        if parsed.state == "reviewed"
+        for file, parsed in zip(change.files, change.parsed, strict=True)
+        if parsed.state == "read"
         and file.status in {"modified", "renamed"}
         and file.hunks
         and not file.minified

@@ -8,19 +8,15 @@ from typing import Any, NamedTuple
 from reviewbot import __version__
 from reviewbot.adapters.replay.reading import first_of, read
 from reviewbot.calibration import Calibration
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Suppression
+from reviewbot.contracts import ChangeSet, FileChange, Suppression
 from reviewbot.errors import InputError
 from reviewbot.ports import Recorder
 from reviewbot.supervisor.synthesizer import Rules
-from reviewbot.supervisor.triage import generated_reason, hidden_by_its_author
 from reviewbot.supervisor.verifier import Together
 from reviewbot.trace import Event
 
 JointRow = tuple[str, str, int]
 """Tools and rules, each joined by "+", and the confidence that was counted for places of which all of these speak."""
-
-_MARKED = ("+@generated", " @generated")
-"""First lines that stand for those which make a file look generated: added by the change, or there before."""
 
 
 class Given(NamedTuple):
@@ -94,14 +90,6 @@ def _together(joint: Iterable[JointRow]) -> Together:
 
 
 def _without_code(file: FileChange) -> FileChange:
-    """The file without its hunks, or with one line that makes the rules judge it as they judge the whole."""
-    bare = file.model_copy(update={"hunks": ()})
-    marked = [
-        bare.model_copy(update={"hunks": (Hunk(old_start=1, old_count=1, new_start=1, new_count=1, body=body),)})
-        for body in _MARKED
-    ]
-    return next((form for form in (bare, *marked) if _judged(form) == _judged(file)), bare)
-
-
-def _judged(file: FileChange) -> tuple[str | None, bool]:
-    return generated_reason(file), hidden_by_its_author(file)
+    """The file with the places of its hunks alone: what was read of it is held against them."""
+    bare = {"heading": "", "body": ""}
+    return file.model_copy(update={"hunks": tuple(hunk.model_copy(update=bare) for hunk in file.hunks)})

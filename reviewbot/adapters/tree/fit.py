@@ -50,8 +50,8 @@ def sides_of(change: ChangeSet, read: Read) -> Sides:
     """Both sides of every file of a change. Raises InputError, beginning with the name, where one is at neither."""
     sections = Counter(file.path for file in change.files)
     fits = []
-    for file, parsed in zip(change.files, change.coverage, strict=True):
-        whole = parsed.state == "reviewed" and not file.minified and file.mode not in NO_FILES
+    for file, parsed in zip(change.files, change.parsed, strict=True):
+        whole = parsed.state == "read" and not file.minified and file.mode not in NO_FILES
         fits.append(_fit(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)

@@ -1,16 +1,16 @@
-"""Review -> the page that a person reads in a terminal: the verdict, the findings, and what nobody looked at."""
+"""Review -> the page that a person reads in a terminal: the verdict, the findings, and what was not reviewed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.coverage import counted
 from reviewbot.output.costs import bill, cost_line, in_words
 from reviewbot.output.facts import (
     Unseen,
     advice,
     by_severity,
-    counted,
-    coverage_line,
+    readers_line,
     suppression_groups,
     tags,
     unseen,
@@ -61,7 +61,7 @@ def render_terminal(review: Review, *, width: int, colour: bool) -> str:
     _human(page, review)
     missed = unseen(review)
     if missed:
-        page.heading("Not looked at")
+        page.heading("Not reviewed in full")
         write_unseen(page, missed)
     _suppressed(page, review)
     if review.notes:
@@ -176,7 +176,7 @@ def _closing(page: Page, review: Review) -> None:
     if review.withheld:
         counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
         page.paragraph(f"{counts} The JSON report lists {'it' if len(review.withheld) == 1 else 'them'}.")
-    page.paragraph(one_line(coverage_line(review)), PLACE)
+    page.paragraph(one_line(readers_line(review)), PLACE)
     page.paragraph(one_line(cost_line(review)), LABEL)
 
 

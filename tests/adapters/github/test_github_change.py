@@ -56,20 +56,20 @@ def every_sort(shop: Any) -> None:
 def states(change: ChangeSet) -> dict[str, tuple[str, str, int, int]]:
     """By path: state, status, added and removed lines."""
     return {
-        file.path: (coverage.state, file.status, file.added, file.removed)
-        for file, coverage in zip(change.files, change.coverage, strict=True)
+        file.path: (parsed.state, file.status, file.added, file.removed)
+        for file, parsed in zip(change.files, change.parsed, strict=True)
     }
 
 
 WHOLE = {
-    "app.py": ("reviewed", "modified", 1, 1),
-    "empty.py": ("reviewed", "added", 0, 0),
-    "gone.txt": ("reviewed", "deleted", 0, 1),
-    "link": ("reviewed", "added", 1, 0),
+    "app.py": ("read", "modified", 1, 1),
+    "empty.py": ("read", "added", 0, 0),
+    "gone.txt": ("read", "deleted", 0, 1),
+    "link": ("read", "added", 1, 0),
     "logo.png": ("binary", "modified", 0, 0),
-    'naïve "q".py': ("reviewed", "added", 1, 0),
-    "new name.py": ("reviewed", "renamed", 1, 1),
-    "there.txt": ("reviewed", "renamed", 0, 0),
+    'naïve "q".py': ("read", "added", 1, 0),
+    "new name.py": ("read", "renamed", 1, 1),
+    "there.txt": ("read", "renamed", 0, 0),
 }
 
 
@@ -163,7 +163,7 @@ def test_a_file_whose_text_is_withheld_is_named_with_its_reason(
 
     found = read_change(client, opened())
 
-    state = {coverage.path: coverage for coverage in found.change.coverage}["big.py"]
+    state = {parsed.path: parsed for parsed in found.change.parsed}["big.py"]
     assert state.state == "over_budget"
     assert state.reason == "GitHub withholds the text of this change, which is too large for it (+60 -0 lines)"
 
@@ -179,7 +179,7 @@ def test_files_beyond_the_list_stand_in_the_coverage_as_one_entry(
     found = read_change(client, opened())
 
     assert len(found.change.files) == 3_001
-    last = found.change.coverage[-1]
+    last = found.change.parsed[-1]
     assert (last.path, last.state) == ("(1 more changed file)", "over_budget")
     assert last.reason == "GitHub counts 3001 changed files and names 3000: it lists no more than 3,000"
     assert found.notes[-1].endswith("; the others were not reviewed")
@@ -198,8 +198,8 @@ def test_counts_that_differ_from_githubs_are_told(client: GithubClient, opened: 
     assert counted(client, pull, deletions=0).notes == ("GitHub counts 0 removed lines; its diff shows 3",)
     assert counted(client, pull, changed_files=7).notes == ("GitHub counts 7 changed files; 8 were found",)
     missing = counted(client, pull, changed_files=10)
-    assert missing.change.coverage[-1].path == "(2 more changed files)"
-    assert missing.change.coverage[-1].reason == "GitHub counts 10 changed files and names 8"
+    assert missing.change.parsed[-1].path == "(2 more changed files)"
+    assert missing.change.parsed[-1].reason == "GitHub counts 10 changed files and names 8"
 
 
 def test_a_head_that_moves_while_it_is_read_is_refused(

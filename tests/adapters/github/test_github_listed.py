@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.adapters.github.listed import change_of, listed, text_of
-from reviewbot.contracts import FileCoverage
+from reviewbot.contracts import ParsedFile
 
 EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
@@ -20,27 +20,27 @@ def row(**fields: Any) -> dict[str, Any]:
     return {**known, "patch": "@@ -1 +1,2 @@\n one\n+two", **fields}
 
 
-def coverage(**fields: Any) -> FileCoverage:
+def parsed(**fields: Any) -> ParsedFile:
     found = change_of(listed([row(**fields)]), {})
     assert len(found.files) == 1
-    return found.coverage[0]
+    return found.parsed[0]
 
 
 def test_a_patch_that_holds_another_file_is_no_second_file() -> None:
     hidden = "@@ -1 +1,2 @@\n one\n+two\ndiff --git a/b.py b/b.py\n--- a/b.py\n+++ b/b.py\n@@ -1 +1 @@\n-x\n+y"
 
-    found = coverage(patch=hidden)
+    found = parsed(patch=hidden)
 
     assert (found.path, found.state) == ("a.py", "malformed")
     assert "more than one file" in found.reason
 
 
 def test_a_patch_that_was_cut_short_is_not_called_read() -> None:
-    assert coverage(patch="@@ -1 +1,9 @@\n one\n+two").state != "reviewed"
+    assert parsed(patch="@@ -1 +1,9 @@\n one\n+two").state != "read"
 
 
 def test_a_patch_with_fewer_lines_than_github_counts_is_partial() -> None:
-    found = coverage(additions=5)
+    found = parsed(additions=5)
 
     assert (found.state, found.reason) == ("partial", "GitHub counts +5 -0 lines and shows +1 -0")
 
@@ -49,14 +49,14 @@ def test_a_patch_with_fewer_lines_than_github_counts_is_partial() -> None:
 def test_what_is_no_patch_costs_its_own_file_alone(patch: str) -> None:
     found = change_of(listed([row(patch=patch), row(filename="b.py")]), {})
 
-    assert [each.path for each in found.coverage] == ["a.py", "b.py"]
-    assert found.coverage[0].state in {"malformed", "partial"}
-    assert found.coverage[1].state == "reviewed"
+    assert [each.path for each in found.parsed] == ["a.py", "b.py"]
+    assert found.parsed[0].state in {"malformed", "partial"}
+    assert found.parsed[1].state == "read"
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/.git/config", "a\0b"])
 def test_a_name_that_leaves_the_repository_is_refused(name: str) -> None:
-    assert coverage(filename=name).state == "refused"
+    assert parsed(filename=name).state == "refused"
 
 
 def test_rows_without_a_name_are_no_files() -> None:
@@ -85,7 +85,7 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
         ("deleted", None),
         ("renamed", "f.py"),
     ]
-    assert {each.state for each in found.coverage} == {"reviewed"}
+    assert {each.state for each in found.parsed} == {"read"}
     assert text_of(listed(rows)).count(b"diff --git") == 4
 
 
@@ -104,7 +104,7 @@ def test_only_what_was_moved_has_an_old_name(fields: dict[str, Any], old_path: s
 
 @pytest.mark.parametrize(("lines", "withheld"), [((1, 0), True), ((0, 1), True), ((0, 0), False)])
 def test_a_text_is_withheld_where_lines_changed_and_none_is_shown(lines: tuple[int, int], *, withheld: bool) -> None:
-    found = coverage(patch="", additions=lines[0], deletions=lines[1])
+    found = parsed(patch="", additions=lines[0], deletions=lines[1])
 
     assert (found.state == "over_budget") == withheld
 
@@ -112,15 +112,15 @@ def test_a_text_is_withheld_where_lines_changed_and_none_is_shown(lines: tuple[i
 @pytest.mark.parametrize(
     ("status", "sha", "state"),
     [
-        ("added", EMPTY, "reviewed"),
-        ("removed", EMPTY, "reviewed"),
+        ("added", EMPTY, "read"),
+        ("removed", EMPTY, "read"),
         ("added", "b" * 40, "binary"),
         ("removed", "b" * 40, "binary"),
         ("modified", EMPTY, "binary"),
     ],
 )
 def test_what_shows_no_line_is_binary_unless_it_has_not_a_byte(status: str, sha: str, state: str) -> None:
-    assert coverage(status=status, sha=sha, patch="", additions=0).state == state
+    assert parsed(status=status, sha=sha, patch="", additions=0).state == state
 
 
 @pytest.mark.parametrize("modes", [{}, {"a.py": "120000"}])
@@ -140,4 +140,4 @@ def test_the_mode_of_a_file_is_gits_and_not_guessed(modes: dict[str, str]) -> No
 def test_any_row_gives_exactly_one_file(name: str, status: str, patch: str, old: str) -> None:
     rows = [row(filename=name, status=status, patch=patch, previous_filename=old)]
 
-    assert len(change_of(listed(rows), {}).coverage) == 1
+    assert len(change_of(listed(rows), {}).parsed) == 1

@@ -18,6 +18,7 @@ from reviewbot.contracts import (
     HumanItem,
     Payload,
     Plan,
+    PlannedFile,
     Review,
     ReviewTask,
     Unlooked,
@@ -208,9 +209,9 @@ def test_each_place_of_a_contradiction_shows_its_code(
 
 @pytest.mark.parametrize(("count", "tail"), [(8, "f7\n"), (9, "f7 and 1 more\n"), (1_008, "f7 and 1,000 more\n")])
 def test_eight_names_stand_with_a_reason(count: int, tail: str, make_review: MakeReview) -> None:
-    files = tuple(FileCoverage(path=f"f{n}", state="binary") for n in range(count))
+    files = tuple(FileCoverage(path=f"f{n}", state="not_reviewed") for n in range(count))
 
-    assert f"  - binary\n    f0, f1, f2, f3, f4, f5, f6, {tail}" in shown(make_review(coverage=files))
+    assert f"  - not reviewed\n    f0, f1, f2, f3, f4, f5, f6, {tail}" in shown(make_review(coverage=files))
 
 
 @pytest.mark.parametrize(("count", "more"), [(50, False), (51, True)])
@@ -230,8 +231,8 @@ def test_one_withheld_finding_is_no_plural(make_review: MakeReview, make_finding
 def test_sections_without_anything_in_them_have_no_heading(make_review: MakeReview) -> None:
     lines = shown(make_review(summary=" \n")).split("\n")
 
-    assert lines[0] == "No issues found in 1 of 1 files"
-    assert lines[1:3] == ["", "Looked at 1 of 1 file, with ruff."]
+    assert lines[0] == "No issues found; 1 of 1 file reviewed"
+    assert lines[1:3] == ["", "Analyzed by ruff."]
 
 
 def test_a_bill_has_a_line_for_each_worker_and_their_sum(make_review: MakeReview) -> None:
@@ -284,12 +285,12 @@ def test_what_no_task_reads_comes_last_files_before_workers(make_task: MakeTask)
         goal="g",
         tasks=(make_task(),),
         reason="r",
-        left_out=(FileCoverage(path="uv.lock", state="generated", reason="a lock file"),),
+        files=(PlannedFile(path="uv.lock", need="scan", reason="a lock file"),),
         unlooked=(Unlooked(path="a.py", workers=("x", "y"), reason="no check"),),
     )
 
-    _, _, end = render_plan(plan, width=80, colour=False).partition("\n\nWill not be looked at\n")
-    assert end == "  - generated: a lock file\n    uv.lock\n  - not looked at for x, y: no check\n    a.py\n"
+    _, _, end = render_plan(plan, width=80, colour=False).partition("\n\nWill not be reviewed in full\n")
+    assert end == "  - scans are enough: a lock file\n    uv.lock\n  - not looked at for x, y: no check\n    a.py\n"
 
 
 def test_a_hunk_without_a_known_start_is_no_line(make_task: MakeTask) -> None:

@@ -53,8 +53,15 @@ def test_colour_changes_no_word(full_review: Review) -> None:
 def test_the_verdict_comes_first_and_the_critical_finding_next(full_review: Review) -> None:
     out = render_terminal(full_review, width=80, colour=False)
 
-    assert out.startswith("3 issues, 1 critical")
-    places = ["app/db.py:41", "list_view.py:118", "app/util.py:7", "app/cache.py:12", "app/shell.py:9", "Not looked at"]
+    assert out.startswith("3 issues found; 4 of 7")
+    places = [
+        "app/db.py:41",
+        "list_view.py:118",
+        "app/util.py:7",
+        "app/cache.py:12",
+        "app/shell.py:9",
+        "Not reviewed in full",
+    ]
     assert [out.index(place) for place in places] == sorted(out.index(place) for place in places)
 
 
@@ -98,7 +105,7 @@ def test_no_text_reaches_the_terminal_with_a_character_that_acts(
         gaps=(Gap(path=text, worker=text, reason="budget", message=text, tool=text),),
         workers=(WorkerUsage(worker=text, tasks=1, findings=1, duration_ms=1, usage=Usage(calls=1)),),
         usage=Usage(calls=1),
-        coverage=(FileCoverage(path=text, state="partial", reason=text, looked=(text,)),),
+        coverage=(FileCoverage(path=text, state="partial", reason=text, analyzers=(text,)),),
         notes=(text,),
     )
 
@@ -156,11 +163,13 @@ def test_long_code_is_cut_and_says_so(make_review: Callable[..., Review], make_f
 
 
 def test_many_files_with_one_reason_are_counted(make_review: Callable[..., Review]) -> None:
-    coverage = tuple(FileCoverage(path=f"{n}.lock", state="generated", reason="a lock file") for n in range(20))
+    coverage = tuple(
+        FileCoverage(path=f"{n}.lock", state="scanned", need="scan", reason="a lock file") for n in range(20)
+    )
 
     shown = render_terminal(make_review(coverage=coverage), width=80, colour=False)
 
-    assert "  - generated: a lock file\n    0.lock, 1.lock," in shown
+    assert "  - only scanned, which is enough: a lock file\n    0.lock, 1.lock," in shown
     assert "7.lock and 12 more\n" in shown
 
 

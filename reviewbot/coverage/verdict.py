@@ -1,0 +1,123 @@
+"""The verdict and its words, the one count of files, and the one table of colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from reviewbot.contracts import ChangeSet, CoverageCount, CoverageState, FileCoverage, Finding, Gap, Review, Verdict
+
+if TYPE_CHECKING:
+    from reviewbot.host import Conclusion
+
+STATE_WORDS: dict[CoverageState, str] = {
+    "reviewed": "reviewed",
+    "partial": "reviewed in part",
+    "scanned": "only scanned",
+    "removed": "removed",
+    "not_reviewed": "not reviewed",
+}
+"""In the order in which they are counted."""
+
+HEADLINES: dict[Verdict, str] = {
+    "issues": "{issues} found; {reviewed} of {files} reviewed{rest}",
+    "needs_person": "No certain issue, {people} for a person; {reviewed} of {files} reviewed{rest}",
+    "clean": "No issues found; {reviewed} of {files} reviewed{rest}",
+    "limited": "No issues found in what was read; {reviewed} of {files} reviewed{rest}",
+    "incomplete": "Incomplete: no issues found in what was read; {reviewed} of {files} reviewed{rest}",
+    "not_reviewed": "No review: {reviewed} of {files} reviewed{rest}",
+    "nothing_to_review": "Nothing to review: {reviewed} of {files} reviewed{rest}",
+}
+"""The only words a verdict has. Each of them holds the count, and no other text of a report counts files."""
+
+
+def count_of(coverage: Sequence[FileCoverage]) -> CoverageCount:
+    """How many files are in each state."""
+    states = Counter[str](entry.state for entry in coverage)
+    return CoverageCount(files=len(coverage), **states)
+
+
+def is_sufficient(entry: FileCoverage) -> bool:
+    """Whether a file got what it needs."""
+    if entry.state in ("reviewed", "removed") or entry.need == "nothing":
+        return True
+    return entry.need == "scan" and entry.state == "scanned"
+
+
+def decide(
+    change: ChangeSet, coverage: Sequence[FileCoverage], gaps: Sequence[Gap], issues: int, people: int
+) -> Verdict:
+    """The verdict. Never "clean" while a file did not get what it needs, or while nothing was reviewed."""
+    if issues:
+        return "issues"
+    if people:
+        return "needs_person"
+    if nothing_reviewed(change, coverage):
+        return "not_reviewed"
+    if gaps:
+        return "incomplete"
+    if not any(entry.state == "reviewed" for entry in coverage):
+        return "nothing_to_review"
+    return "clean" if all(map(is_sufficient, coverage)) else "limited"
+
+
+def nothing_reviewed(change: ChangeSet, coverage: Sequence[FileCoverage]) -> bool:
+    """Whether there were lines that need a review, and no file with such lines was reviewed."""
+    # Of a file that was only renamed no line is there to be read: it neither proves nor demands that something was.
+    wanted = [
+        entry.state
+        for file, parsed, entry in zip(change.files, change.parsed, coverage, strict=True)
+        if entry.need == "review" and (file.hunks or parsed.state != "read")
+    ]
+    return bool(wanted) and "reviewed" not in wanted
+
+
+def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int) -> str:
+    """The verdict in words, with the count."""
+    count = count_of(coverage)
+    others = [
+        f"{number:,} {STATE_WORDS[state]}" for state, number in _by_state(count) if number and state != "reviewed"
+    ]
+    return HEADLINES[verdict].format(
+        issues=counted(issues, "issue"),
+        people=counted(people, "thing"),
+        reviewed=count.reviewed,
+        files=counted(count.files, "file"),
+        rest=f" ({', '.join(others)})" if others else "",
+    )
+
+
+def is_lacking(review: Review) -> bool:
+    """Whether something failed, or a file did not get what it needs, also where nothing here could give it."""
+    return review.incomplete or bool(review.gaps) or not all(map(is_sufficient, review.coverage))
+
+
+def conclusion_of(review: Review, *, gate_reached: bool) -> Conclusion:
+    """The colour of a review, everywhere.
+
+    failure: a finding reached the gate. Else neutral: a file did not get what it needs, nothing was reviewed, something
+    waits for a person, or a finding of warning or worse is shown. Else success.
+    """
+    if gate_reached:
+        return "failure"
+    reviewed = any(entry.state == "reviewed" for entry in review.coverage)
+    if is_lacking(review) or review.human or not reviewed:
+        return "neutral"
+    return "neutral" if any(finding.severity != "info" for finding in _shown(review)) else "success"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, as in "1 file" and "2,000 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _shown(review: Review) -> Iterator[Finding]:
+    yield from review.findings
+    for conflict in review.conflicts:
+        yield from conflict.findings
+
+
+def _by_state(count: CoverageCount) -> Iterator[tuple[CoverageState, int]]:
+    for state in STATE_WORDS:
+        yield state, getattr(count, state)
