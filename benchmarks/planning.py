@@ -32,8 +32,8 @@ from reviewbot.adapters.memory import MemoryJournal, SystemClock  # noqa: E402 -
 from reviewbot.cards import shipped_files  # noqa: E402 - the same
 from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, Usage  # noqa: E402 - the same
 from reviewbot.diff.language import kind_of, language_of  # noqa: E402 - the same
+from reviewbot.llm.agents.planner import ModelPlanner  # noqa: E402 - the same
 from reviewbot.llm.client.requests import estimated_tokens  # noqa: E402 - the same
-from reviewbot.model.planner import ModelPlanner  # noqa: E402 - the same
 from reviewbot.ports import Crew, Model, ModelReply, ModelRequest  # noqa: E402 - the same
 from reviewbot.supervisor.chains import longest  # noqa: E402 - the same
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner  # noqa: E402 - the same

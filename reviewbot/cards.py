@@ -6,6 +6,7 @@ refused, and a card only chooses among the tools that the code offers.
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
@@ -32,50 +33,52 @@ KINDS = ("code", "config", "prose")
 MAX_CARDS = 20
 """Of a crew. Every card is a task per slice of every file that it applies to."""
 
-RESERVED = frozenset({"planner", "verifier", "synthesizer", "critic", "baseline"})
+RESERVED = frozenset({"planner", "reader", "judge", "synthesizer"})
 """Who else asks models in a run: the books, the budgets and the trace tell them from workers by these names."""
+
+RETIRED_TOOL = re.compile(
+    r"trace-value|(?:security|logic|performance|style)-(?:definition|callers|file|history|siblings|conventions)"
+)
+"""Tools that earlier versions had on cards, each for one worker."""
 
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
-def load_crew(extra: Mapping[str, str], known_tools: Collection[str], own_tools: Collection[str] = ()) -> Crew:
+def load_crew(extra: Mapping[str, str], known_tools: Collection[str]) -> Crew:
     """The shipped cards and prompts, and a repository's own.
 
     Args:
         extra: texts by path below `.reviewbot/`, like "workers/license.toml" and "prompts/license.md".
         known_tools: the names of the analyzers that a card may choose from.
-        own_tools: those of the tools that a worker's model may call. Each is one worker's view of the code, with that
-            one's scope, and stands on one card alone. An analyzer stands on one shipped card; a repository's card may
-            name it again, since what is found twice is merged.
+            Each stands on one shipped card; a repository's card may name it again, since what is found twice is
+            merged.
 
     Raises:
         ConfigError: one line that names the file and says what is expected.
     """
-    return build_crew(shipped_files(), extra, known_tools, own_tools)
+    return build_crew(shipped_files(), extra, known_tools)
 
 
-def build_crew(
-    shipped: Mapping[str, str],
-    extra: Mapping[str, str],
-    known_tools: Collection[str],
-    own_tools: Collection[str] = (),
-) -> Crew:
+def build_crew(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> Crew:
     """The same from texts alone, as `load_crew` describes them."""
-    known_tools = {*known_tools, *own_tools}
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):
         raise ConfigError(f"{_shown(taken[0], taken)}: is the name of a shipped file; choose another one")
     texts = {**shipped, **added}
     if sum(path.startswith("workers/") for path in texts) > MAX_CARDS:
         raise ConfigError(f".reviewbot/workers: more than {MAX_CARDS} cards, those shipped included")
-    cards = {path: _card(_shown(path, added), text, known_tools) for path, text in texts.items() if _is_card(path)}
+    notes: list[str] = []
+    cards = {
+        path: _card(_shown(path, added), text, known_tools, notes) for path, text in texts.items() if _is_card(path)
+    }
     _check_names(cards, added)
-    _check_tools(cards, added, own_tools)
+    _check_tools(cards, added)
     _check_dependencies({_shown(path, added): card for path, card in cards.items()})
     return Crew(
         cards=tuple(sorted(cards.values(), key=_place)),
         prompts={card.name: _prompt(_shown(path, added), card, texts) for path, card in cards.items()},
         origin={card.name: "repository" if path in added else "package" for path, card in cards.items()},
+        notes=tuple(notes),
     )
 
 
@@ -117,7 +120,7 @@ def _shown(path: str, added: Collection[str]) -> str:
     return f".reviewbot/{name}" if path in added else name
 
 
-def _card(where: str, text: str, known_tools: Collection[str]) -> WorkerCard:
+def _card(where: str, text: str, known_tools: Collection[str], notes: list[str]) -> WorkerCard:
     table = {
         # TOML knows lists where the contract has tuples. An inner list stays one, and is refused.
         key: tuple(value) if isinstance(value, list) else value
@@ -127,6 +130,9 @@ def _card(where: str, text: str, known_tools: Collection[str]) -> WorkerCard:
         card = WorkerCard.model_validate(table)
     except ValidationError as error:
         raise ConfigError(f"{where}: {_first_fault(error)}") from None
+    if retired := [tool for tool in card.tools if RETIRED_TOOL.fullmatch(tool)]:
+        notes.append(f"{where}: remove {', '.join(retired)} from `tools`: every model has the repository's tools now")
+        card = card.model_copy(update={"tools": tuple(tool for tool in card.tools if tool not in retired)})
     for tool in card.tools:
         if tool not in known_tools:
             raise ConfigError(f"{where}: unknown tool {tool!r}; {nearest(tool, known_tools)}")
@@ -165,13 +171,13 @@ def _check_names(cards: Mapping[str, WorkerCard], added: Collection[str]) -> Non
             raise ConfigError(f"{_shown(path, added)}: its name is {card.name!r}; call the file {card.name}.toml")
 
 
-def _check_tools(cards: Mapping[str, WorkerCard], added: Collection[str], own_tools: Collection[str]) -> None:
+def _check_tools(cards: Mapping[str, WorkerCard], added: Collection[str]) -> None:
     """A tool is on one card; only what merely finds again may be on a repository's card as well."""
     owners: dict[str, str] = {}
     for path, card in sorted(cards.items(), key=lambda item: (item[0] in added, item[0])):
         for tool in card.tools:
             owner = owners.setdefault(tool, card.name)
-            if owner != card.name and (tool in own_tools or path not in added):
+            if owner != card.name and path not in added:
                 raise ConfigError(f"{_shown(path, added)}: the tool {tool!r} belongs to the worker {owner!r} alone")
 
 

@@ -152,6 +152,8 @@ class Crew:
     prompts: Mapping[str, str]
     origin: Mapping[str, str]
     """"package" or "repository"."""
+    notes: tuple[str, ...] = ()
+    """What the report says of the cards, such as tools that are no longer there."""
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ class ModelRequest:
     """One question to a model. Nothing of it depends on time, on the run, or on where in a file its code stands."""
 
     purpose: str
-    """Who asks: a worker's name, "planner", "verifier", "synthesizer", "critic" or "baseline". It is not sent."""
+    """Who asks: "planner", "reader" or "judge". It is not sent."""
     subject: str
     """What it is about, such as a task's id. For the trace; not sent."""
     tier: Tier
@@ -363,21 +365,6 @@ class Books(Protocol):
 
     def spent(self) -> Mapping[str, Usage]:
         """One entry for everyone who asked a model."""
-
-
-class OwnTool(Protocol):
-    """A tool that a model may call and that belongs to one worker: it reads the snapshot within that worker's scope."""
-
-    @property
-    def name(self) -> str:
-        """As cards write it."""
-
-    @property
-    def offered(self) -> OfferedTool:
-        """How it is described to a model."""
-
-    async def call(self, order: WorkOrder, arguments: Mapping[str, object]) -> ToolAnswer:
-        """Answer a call (its `call_id` is filled in by whoever called). Wrong arguments are an answer that `failed`."""
 
 
 class Journal(Protocol):

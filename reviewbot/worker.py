@@ -158,6 +158,11 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         category=candidate.category,
         rule=candidate.rule,
         cwe=candidate.cwe,
+        cause=candidate.cause,
+        side=candidate.side,
+        worth=candidate.worth,
+        proof=candidate.proof,
+        title=candidate.title,
         sources=(_source(candidate, origin),),
     )
 

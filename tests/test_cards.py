@@ -13,7 +13,7 @@ from reviewbot.contracts import WorkerCard
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.llm.client.budget import NOT_WORKERS
 from reviewbot.ports import Crew
-from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.catalog import all_tools
 
 TOOLS = ("licences", "secrets")
 CARD = """
@@ -80,19 +80,12 @@ def test_a_shipped_tool_belongs_to_one_worker_alone() -> None:
     assert len(owned) == len(set(owned))
 
 
-def test_the_stronger_tiers_and_the_larger_budgets_are_where_reading_is_hardest() -> None:
+def test_shipped_cards_ask_for_the_same_models_and_time_so_that_one_reader_can_answer_them() -> None:
     cards = {card.name: card for card in load_crew({}, every_shipped_tool()).cards}
 
-    assert {name: card.tiers for name, card in cards.items()} == {
-        "security": ("sonnet", "opus"),
-        "logic": ("opus",),
-        "performance": ("sonnet", "opus"),
-        "style": ("haiku", "sonnet"),
-    }
-    assert cards["logic"].budget.max_tokens == 2 * max(
-        card.budget.max_tokens for card in cards.values() if card.name != "logic"
-    )
-    assert all(card.budget.timeout_ms >= 180_000 for card in cards.values())
+    assert sorted(cards) == ["logic", "performance", "security", "style"]
+    assert {card.tiers for card in cards.values()} == {("opus",)}
+    assert len({card.budget for card in cards.values()}) == 1
 
 
 def test_cards_inside_the_package_come_before_the_folders_beside_it(tmp_path: Path) -> None:
@@ -158,37 +151,20 @@ def test_a_repositorys_card_may_run_an_analyzer_of_a_shipped_one() -> None:
     assert own_crew({"workers/licence.toml": card_text()}).cards[1].tools == ("licences",)
 
 
-def test_a_repositorys_card_cannot_have_a_shipped_workers_view_of_the_code() -> None:
-    shipped = {**SHIPPED, "workers/security.toml": card_text("security", tools='["look", "licences"]')}
-    extra = {"workers/licence.toml": card_text(tools='["licences", "look"]')}
-
-    with pytest.raises(ConfigError) as caught:
-        build_crew(shipped, extra, TOOLS, ("look",))
-
-    assert str(caught.value) == (
-        ".reviewbot/workers/licence.toml: the tool 'look' belongs to the worker 'security' alone"
-    )
-
-
-def test_two_cards_of_a_repository_cannot_share_a_view_of_the_code() -> None:
-    extra = {f"workers/{name}.toml": card_text(name, tools='["look"]') for name in ("a", "b")}
-
-    with pytest.raises(ConfigError, match=r"\.reviewbot/workers/b\.toml: the tool 'look' belongs to the worker 'a'"):
-        build_crew(SHIPPED, extra, TOOLS, ("look",))
-    del extra["workers/b.toml"]
-    assert build_crew(SHIPPED, extra, TOOLS, ("look",)).cards[1].tools == ("look",)
-
-
 def test_the_shipped_crew_is_checked_with_the_tools_that_the_code_offers() -> None:
-    crew = load_crew({}, all_tools().keys(), own_tools().keys())
+    crew = load_crew({}, all_tools().keys())
 
-    assert {tool for card in crew.cards for tool in card.tools} == {*all_tools(), *own_tools()}
-    with pytest.raises(ConfigError, match="'trace-value' belongs to the worker 'security' alone"):
-        load_crew(
-            {"workers/x.toml": card_text("x", tools='["trace-value"]', prompt='"style.md"')},
-            all_tools().keys(),
-            own_tools().keys(),
-        )
+    assert {tool for card in crew.cards for tool in card.tools} == set(all_tools())
+
+
+def test_a_card_that_names_a_retired_tool_runs_without_it_and_the_report_says_so() -> None:
+    extra = {"workers/licence.toml": card_text(tools='["licences", "logic-callers", "trace-value"]')}
+
+    crew = own_crew(extra)
+
+    assert crew.cards[1].tools == ("licences",)
+    [note] = crew.notes
+    assert note.startswith(".reviewbot/workers/licence.toml: remove logic-callers, trace-value from `tools`: ")
 
 
 @pytest.mark.parametrize("path", ["workers/security.toml", "prompts/licence.md"])
@@ -213,7 +189,7 @@ def test_a_worker_cannot_have_the_name_of_somebody_else_who_asks_models(name: st
 
 
 def test_all_names_that_the_budgets_know_are_reserved() -> None:
-    assert RESERVED == NOT_WORKERS
+    assert RESERVED >= NOT_WORKERS
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ LINES = ("def bill(name, total):", "    return total / len(name)")
 DIFF = "diff --git a/shop/bill.py b/shop/bill.py\nnew file mode 100644\n--- /dev/null\n+++ b/shop/bill.py\n"
 DIFF += f"@@ -0,0 +1,{len(LINES)} @@\n" + "".join(f"+{line}\n" for line in LINES)
 FOUND = {
-    "file": "shop/bill.py", "quote": LINES[1], "message": "An empty name divides by zero.",
-    "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
-    "severity": "warning", "category": "wrong-value", "confidence": 65, "suggestion": "", "cwe": None,
+    "id": "f1", "task": "logic", "file": "shop/bill.py", "side": "new", "quote": LINES[1], "line": 2,
+    "title": "Division by zero", "message": "An empty name divides by zero.", "impact": "bill('', 1)", "proof": [],
+    "severity": "warning", "cause": "missing-case", "category": "wrong-value", "confidence": 65, "worth": 70,
+    "suggestion": "", "replacement": None, "cwe": None,
 }  # fmt: skip
 
 
@@ -35,14 +36,13 @@ def asks_for_rulings(body: Json) -> bool:
 
 
 def answer(body: Json) -> Scripted:
-    """The logic worker finds one thing, the others nothing; the verifier believes it. Rules are enough for a plan."""
+    """The reader finds one thing; the judge believes it. Rules are enough for a plan."""
     if asks_for_rulings(body):
-        ruling = {"argument_against": "a caller may check", "evidence": LINES[1].strip(), "confidence": 90}
-        ruling |= {"severity": "warning"}
-        handles = dict.fromkeys(re.findall(r"\bc[0-9]+\b", json.dumps(body["messages"])))
-        return marked(body, {"rulings": [{"candidate": handle, **ruling} for handle in handles]})
-    logic = "# Your job: logic" in json.dumps(body["system"])
-    return marked(body, {"findings": [FOUND] if logic else [], "hints": [], "escalation": None})
+        ruling = {"argument_against": "a caller may check", "reason": LINES[1].strip(), "confidence": 90}
+        ruling |= {"severity": "warning", "worth": 70, "contradicts": []}
+        handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+)", json.dumps(body["messages"])))
+        return marked(body, {"rulings": [{"claim": handle, **ruling} for handle in handles]})
+    return marked(body, {"summary": "", "themes": [], "findings": [FOUND], "hints": [], "tasks": []})
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered
         assert main(["review", str(diff), "--engine", "claude", "--format", "json", *more]) == 0
         return lasting(json.loads(capsys.readouterr().out))
 
-    # Its verdict is not there when it is killed; by then everybody else has asked, and the finding is in the journal.
+    # The ruling is not there when it is killed; by then the reader's answer is in the journal.
     messages_api.otherwise = lambda body: replace(answer(body), gate=gate) if asks_for_rulings(body) else answer(body)
     process = start(diff, tmp_path / "killed", engine="claude", environ=_door(messages_api))
     wanted = review(undisturbed, tmp_path / "whole")
@@ -86,8 +86,8 @@ def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered
     asked = [question_of(body) for body in messages_api.bodies]
     first, then = asked[: len(whole)], asked[len(whole) :]
     assert sorted(first) == sorted(whole)
-    (logic,) = [question_of(body) for body in undisturbed.bodies if "# Your job: logic" in json.dumps(body["system"])]
-    assert logic in known, "the verifier is asked once the worker's answer is recorded"
+    (reader,) = [question_of(body) for body in undisturbed.bodies if not asks_for_rulings(body)]
+    assert reader in known, "the judge is asked once the reader's answer is recorded"
     assert sorted(then) == sorted(set(whole) - known)
     assert any(asks_for_rulings(body) for body in messages_api.bodies[len(whole) :])
     assert resumed == wanted

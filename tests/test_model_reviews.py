@@ -19,7 +19,6 @@ Json = dict[str, Any]
 
 KEY = "sk-canary-5f1e0c9d7b"
 CANARY = "canary-secret-77aa31"
-LOGIC = "# Your job: logic"
 SHELL = 'os.system("bill " + name)'
 
 
@@ -35,44 +34,50 @@ BILL = new_file(
 CART = new_file(
     "cart/cart.py", "def first(items):", "    return items[0]", "", "def last(items):", "    return items[-1]"
 )
-LARGE = "".join(new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(120))) for n in range(5))
+LARGE = "".join(new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(400))) for n in range(5))
+LINE = "    return total / len(name)"
 FOUND = {
-    "file": "shop/bill.py", "quote": "    return total / len(name)", "message": "An empty name divides by zero.",
-    "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
-    "severity": "warning", "category": "wrong-value", "confidence": 65, "suggestion": "", "cwe": None,
+    "id": "f1", "task": "logic", "file": "shop/bill.py", "side": "new", "quote": LINE, "line": 5,
+    "title": "Division by zero", "message": "An empty name divides by zero.", "impact": "bill('', 1)",
+    "proof": [{"path": "shop/bill.py", "side": "new", "quote": LINE.strip(), "why": "nothing checks it"}],
+    "severity": "warning", "cause": "missing-case", "category": "wrong-value", "confidence": 85, "worth": 70,
+    "suggestion": "", "replacement": None, "cwe": None,
 }  # fmt: skip
+
+
+SILENT: Json = {"summary": "It bills.", "themes": [], "findings": [], "hints": [], "tasks": []}
 
 
 @dataclass
 class Team:
-    """Answers as workers, verifier and planner would, by what each is asked to answer in."""
+    """Answers as readers, judge and planner would, by what each is asked to answer in."""
 
     findings: list[Json] = field(default_factory=list)
-    """Said by the logic worker about the files that it is shown."""
+    """Said by a reader of the files that it is shown."""
     confidence: int = 90
-    """What the verifier rules."""
-    evidence: str = "return total / len(name)"
+    """What the judge rules."""
+    reason: str = "`return total / len(name)`: nothing checks the name"
     severity: str = "warning"
 
     def __call__(self, body: Json) -> Scripted:
         wanted = body["output_config"]["format"]["schema"]["properties"]
         shown = json.dumps(body["messages"])
         if "rulings" in wanted:
-            handles = dict.fromkeys(re.findall(r"\bc[0-9]+\b", shown))
+            handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+)", shown))
             return answered({"rulings": [self._ruling(handle) for handle in handles]})
         if "findings" in wanted:
-            logic = LOGIC in json.dumps(body["system"])
-            mine = [each for each in self.findings if logic and each["file"] in shown]
-            return answered({"findings": mine, "hints": [], "escalation": None})
+            return answered({**SILENT, "findings": [each for each in self.findings if f"### {each['file']}" in shown]})
         return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
 
     def _ruling(self, handle: str) -> Json:
         return {
-            "candidate": handle,
+            "claim": handle,
             "argument_against": "a caller may check",
-            "evidence": self.evidence,
+            "reason": self.reason,
             "confidence": self.confidence,
             "severity": self.severity,
+            "worth": 70,
+            "contradicts": [],
         }
 
 
@@ -98,12 +103,6 @@ class Door:
             assert self.capsys.readouterr().out == captured.out
         return json.loads(captured.out) if captured.out else {}
 
-    @property
-    def purposes(self) -> list[str]:
-        """Who asked, by the first heading of the prompt that is its own."""
-        prompts = ["\n".join(block["text"] for block in body["system"]) for body in self.api.bodies]
-        return [re.findall(r"^# (.+)$", prompt, re.MULTILINE)[-1] for prompt in prompts]
-
 
 @pytest.fixture
 def door(
@@ -122,26 +121,26 @@ def door(
     return Door(messages_api, tmp_path / "here", capsys)
 
 
-def test_what_a_model_finds_is_verified_anchored_and_shown_with_what_it_cost(door: Door) -> None:
+def test_what_a_reader_finds_is_anchored_judged_and_shown_with_what_it_cost(door: Door) -> None:
     review = door.review(BILL)
 
     (mine,) = [f for f in review["findings"] if f["category"] == "wrong-value"]
     assert (mine["path"], mine["line"], mine["type"], mine["confidence"], mine["claimed"]) == (
-        "shop/bill.py", 5, "logic", 90, 65,
+        "shop/bill.py", 5, "logic", 90, 85,
     )  # fmt: skip
     assert mine["sources"] == ["model:claude-opus-5-5"]
     assert any(f["category"] == "command-injection" for f in review["findings"]), "programs find beside it"
     rows = {row["worker"]: row["usage"]["calls"] for row in review["workers"]}
-    assert rows["logic"] == 1
-    assert rows["verifier"] == 1
+    assert (rows["reader"], rows["judge"]) == (1, 1)
+    assert [proof["line"] for proof in mine["proof"]] == [5]
     assert review["usage"]["cost_usd"] > 0
     assert review["engine"] == "claude"
     assert not review["gaps"]
     assert "claude:claude-opus-5-5" in review["coverage"][0]["models"]
 
 
-def test_what_the_verifier_refutes_is_kept_with_its_reason(door: Door) -> None:
-    door.api.otherwise = Team([FOUND], confidence=15, evidence="`return total / len(name)`: names are never empty")
+def test_what_the_judge_refutes_is_kept_with_its_reason(door: Door) -> None:
+    door.api.otherwise = Team([FOUND], confidence=15, reason="`return total / len(name)`: names are never empty")
 
     review = door.review(BILL)
 
@@ -155,31 +154,38 @@ def test_the_same_change_again_asks_nobody(door: Door) -> None:
     asked = len(door.api.asked)
     second = door.review(BILL + CART)
 
-    assert asked > 2
+    assert asked == 2
     assert len(door.api.asked) == asked
     assert second["findings"] == first["findings"]
     assert second["usage"]["calls"] == 0
     assert second["usage"]["cost_usd"] == 0
 
 
-def test_after_one_file_has_changed_only_its_tasks_are_asked_again(door: Door) -> None:
-    door.review(BILL + CART)
+def test_a_part_of_the_change_that_did_not_change_is_not_asked_about_again(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBOT_READER_LINES", "50")
+    cart = new_file("cart/cart.py", *(f"value_{n} = 0" for n in range(48)))
+    door.review(BILL + cart)
     before = len(door.api.asked)
-    door.review(BILL + CART.replace("items[-1]", "items[-2]"))
+    door.review(BILL + cart.replace("value_7 = 0", "value_7 = 8"))
 
     again = door.api.bodies[before:]
     assert again
-    assert all("cart/cart.py" in json.dumps(body) and "shop/bill.py" not in json.dumps(body) for body in again)
+    assert all("value_7 = 8" in json.dumps(body) and "total / len" not in json.dumps(body) for body in again)
 
 
 def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> None:
-    door.api.script(failed(400, "invalid_request_error"))
+    team = Team([FOUND])
+    ended = [failed(400, "invalid_request_error")]
+    door.api.otherwise = lambda body: ended.pop() if "rulings" in json.dumps(body) and ended else team(body)
     door.review(BILL + CART, "--max-cost", "none")
     before = [json.dumps(body, sort_keys=True) for body in door.api.bodies]
     review = door.review(BILL + CART, "--max-cost", "none", "--resume")
 
     again = [json.dumps(body, sort_keys=True) for body in door.api.bodies[len(before) :]]
-    assert set(again).isdisjoint(before[1:])
+    assert again
+    assert set(again).isdisjoint(before[:1])
     assert not review["gaps"]
 
 
@@ -195,12 +201,11 @@ def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> No
 def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
     door: Door, answer: Scripted, reason: str
 ) -> None:
-    team = Team()
-    door.api.otherwise = lambda body: answer if LOGIC in json.dumps(body["system"]) else team(body)
+    door.api.otherwise = lambda _body: answer
 
     review = door.review(BILL)
 
-    assert {(gap["path"], gap["worker"]) for gap in review["gaps"]} == {("shop/bill.py", "logic")}
+    assert {(gap["path"], gap["worker"]) for gap in review["gaps"]} >= {("shop/bill.py", "logic")}
     assert reason in {gap["reason"] for gap in review["gaps"]} | {"breaker"}
     assert any(f["category"] == "command-injection" for f in review["findings"])
     assert door.code == 4
@@ -221,7 +226,7 @@ def test_a_provider_that_answers_nobody_is_named_once_and_costs_nothing(
 ) -> None:
     door.api.otherwise = lambda _body: answer
 
-    review = door.review(BILL + CART, "--max-cost", "0.5")
+    review = door.review(BILL + CART, "--max-cost", "2")
 
     assert door.code == 6
     assert cause in review["summary"]
@@ -310,7 +315,7 @@ def test_a_timeline_of_the_trace_can_be_shown(door: Door) -> None:
     door.review(BILL, "--trace", "trace.json")
 
     assert main(["trace", "trace.json"]) == 0
-    assert "verifier" in door.capsys.readouterr().out
+    assert "judge" in door.capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("change", "planned"), [(BILL, False), (LARGE, True)], ids=["small", "above plan_above"])
@@ -350,24 +355,6 @@ def test_a_large_change_is_planned_by_a_model_first(door: Door) -> None:
     assert "claude-haiku-5-5" in {body["model"] for body in door.api.bodies}
 
 
-def test_the_critic_may_set_a_models_finding_aside(door: Door) -> None:
-    team = Team([FOUND])
-
-    def answer(body: Json) -> Scripted:
-        if "remarks" in body["output_config"]["format"]["schema"]["properties"]:
-            handles = dict.fromkeys(re.findall(r"\bf[0-9]+\b", json.dumps(body["messages"])))
-            remarks = [{"finding": handle, "action": "drop", "reason": "not worth it"} for handle in handles]
-            return answered({"remarks": remarks})
-        return team(body)
-
-    door.api.otherwise = answer
-
-    review = door.review(BILL, "--critic")
-
-    assert [e["reason"] for e in review["withheld"] if e["finding"]["category"] == "wrong-value"] == ["critic"]
-    assert any(f["category"] == "command-injection" for f in review["findings"]), "a program's finding stays"
-
-
 # --- hostile changes, and a model that does what they say ----------------------------------------------------------
 
 HOSTILE = Path(__file__).parent / "hostile"
@@ -376,7 +363,6 @@ INJECTED = [
     for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]
     if case["kind"] == "prompt-injection" and case["file"].endswith(".diff")
 ]
-OBEDIENT: Json = {"findings": [], "hints": [], "escalation": None}
 
 
 def obeying(body: Json) -> Scripted:
@@ -385,7 +371,7 @@ def obeying(body: Json) -> Scripted:
     if "findings" in wanted:
         handles = dict.fromkeys(re.findall(r"\bh[0-9]+\b", json.dumps(body["messages"])))
         refuted = [{"hint": handle, "verdict": "refuted", "reason": "APPROVED, LGTM"} for handle in handles]
-        return answered({**OBEDIENT, "hints": refuted})
+        return answered({**SILENT, "hints": refuted})
     return answered({"reason": "LGTM", "strategy": "merge", "tasks": [], "workers": [], "rulings": []})
 
 

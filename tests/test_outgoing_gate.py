@@ -18,13 +18,13 @@ from reviewbot.supervisor.weighing import Rules
 MakeFinding = Callable[..., Finding]
 
 RULES = Rules({"security": 80, "style": 95}, max_findings=50)
-PLACES = ("shown", "over the cap", "below", "critic", "repeated", "conflict", "person")
-GATED = ("shown", "over the cap", "conflict", "person")
+PLACES = ("shown", "over the cap", "below", "minor", "conflict", "person")
+GATED = ("shown", "over the cap", "minor", "conflict", "person")
 
 
 def reviewed(finding: Finding | None = None, place: str = "shown", *, incomplete: bool = False) -> Review:
     """A review with one finding, in one place."""
-    reasons = {"over the cap": "over_cap", "below": "below_threshold", "critic": "critic", "repeated": "repeated"}
+    reasons = {"over the cap": "over_cap", "below": "below_threshold", "minor": "minor"}
     places: dict[str, Any] = {}
     if finding is not None and place in reasons:
         places = {"withheld": (Withheld(finding=finding, reason=reasons[place], message="x"),)}  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from reviewbot.commands.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Review
 from reviewbot.errors import ExitCode
-from reviewbot.model.estimate import estimate
+from reviewbot.llm.estimate import estimate
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line

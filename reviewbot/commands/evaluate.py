@@ -47,7 +47,7 @@ class Way:
     script: Path | None = None
     calibration: str | None = None
     """The text of the table in place of the packaged one."""
-    baseline: bool = False
+    baseline: wiring.Baseline | None = None
     """One request with the whole change in place of each review."""
     flags: tuple[tuple[str, str], ...] = ()
     """Settings that were said on the command line."""
@@ -79,7 +79,7 @@ def eval_command(arguments: argparse.Namespace) -> int:
 def _way(arguments: argparse.Namespace, calibration: str | None) -> Way:
     """Models are asked, and paid, only where that was said: a folder of cases is no single review."""
     unsaid = "claude" if arguments.baseline else "analyzers"
-    said = {"deadline_s": arguments.deadline, "critic": "true" if arguments.critic else None}
+    said = {"deadline_s": arguments.deadline, "effort": arguments.effort}
     return Way(
         stage=arguments.stage,
         engine=arguments.engine or (None if arguments.script else unsaid),

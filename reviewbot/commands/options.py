@@ -31,7 +31,7 @@ def flags_of(arguments: argparse.Namespace) -> dict[str, object]:
         "allow_partial": getattr(arguments, "allow_partial", None),
         "max_cost": getattr(arguments, "max_cost", None),
         "concurrency": getattr(arguments, "concurrency", None),
-        "critic": getattr(arguments, "critic", None),
+        "effort": getattr(arguments, "effort", None),
     }
 
 

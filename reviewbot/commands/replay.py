@@ -13,8 +13,7 @@ from reviewbot.commands.reading import read_input
 from reviewbot.commands.reports import write_report
 from reviewbot.commands.running import run_to_end
 from reviewbot.errors import ExitCode, InputError
-from reviewbot.model.critic import Critic
-from reviewbot.model.synthesizer import ModelSynthesizer
+from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.outgoing import told_again
 from reviewbot.ports import Synthesizer
 from reviewbot.trace import Event, read_trace
@@ -34,11 +33,11 @@ def replay_command(arguments: argparse.Namespace) -> int:
 
 def synthesizer_of(given: Given, events: Sequence[Event]) -> Synthesizer:
     """Who makes the review again: rules, or what a model said then. Raises InputError for anybody else."""
-    if given.synthesizer != "model":
+    if given.synthesizer not in ("judge", "claims"):
         return by_rules(given, events)
     # Without a prompt: the answers are there, whatever the question was.
     said, nobody = RecordedModel(events), Nobody()
-    return ModelSynthesizer(
+    return JudgingSynthesizer(
         rules=given.rules,
         model=said,
         prompt="",
@@ -46,7 +45,7 @@ def synthesizer_of(given: Given, events: Sequence[Event]) -> Synthesizer:
         engine=given.engine,
         notes=given.notes,
         books=RecordedBooks(events),
-        critic=Critic(said, "", nobody) if given.critic else None,
+        judging=given.synthesizer == "judge",
     )
 
 

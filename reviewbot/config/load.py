@@ -41,7 +41,7 @@ FLAGS = {
     "allow_partial": "--allow-partial",
     "max_cost": "--max-cost",
     "concurrency": "--concurrency",
-    "critic": "--critic",
+    "effort": "--effort",
 }
 """The settings that the command line has a flag for."""
 

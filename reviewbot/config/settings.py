@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 EngineName = Literal["claude", "analyzers", "scripted"]
 Provider = Literal["anthropic", "bedrock", "vertex"]
 FailOn = Literal["critical", "warning", "info"]
+EffortName = Literal["quick", "standard", "deep"]
 
 DEFAULT_DEADLINE_S = 600
 DEFAULT_MAX_FINDINGS = 25
 DEFAULT_CHUNK_LINES = 400
-DEFAULT_BUNDLE_LINES = 500
-"""As much as a reader holds in mind at once, and enough that the prompt before it does not cost more than the code."""
-DEFAULT_OVERVIEW_LINES = 1_500
-"""One request of about 30,000 tokens. Of more, a model skims."""
+DEFAULT_READER_LINES = 1_500
+"""About 30,000 tokens with their context. Of more, a model skims."""
 DEFAULT_MAX_COST = 10.0
 """Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be somebody's decision."""
-DEFAULT_PLAN_ABOVE = 400
+DEFAULT_PLAN_ABOVE = 1_500
 DEFAULT_FAN_OUT = 48
 DEFAULT_INLINE = 10
 """Comments at lines. More of them hide each other, and the body of the review has every finding anyway."""
@@ -64,10 +63,11 @@ class Settings:
     """Whether a review that could not look at everything still ends with exit code 0."""
     chunk_lines: int = DEFAULT_CHUNK_LINES
     """Changed lines per slice of a file that a model reads; analyzers read whole files."""
-    bundle_lines: int = DEFAULT_BUNDLE_LINES
-    """Lines up to which a model is given slices of one folder in one task; 0: one slice a task."""
-    overview_lines: int = DEFAULT_OVERVIEW_LINES
-    """Changed lines up to which one model reads the whole change at once, beside the workers; 0: never."""
+    effort: EffortName = "standard"
+    """How much models are asked: "quick", one reader for all tasks of a part and no judge; "standard", and a judge;
+    "deep", a reader for each task."""
+    reader_lines: int = DEFAULT_READER_LINES
+    """Changed lines that one reader is shown at once; a larger change is divided into parts."""
     task_timeout_s: int | None = None
     """Seconds for each task, and for a model to say something; None: as each worker's card says."""
     max_cost: float | None = DEFAULT_MAX_COST
@@ -87,8 +87,6 @@ class Settings:
     """Tasks above which a review has two levels."""
     replan: bool = False
     """Whether critical findings may ask for further tasks in a second round."""
-    critic: bool = False
-    """Whether a model looks over the finished review once more, and may set findings aside."""
     extra_workers: int = 0
     """How many workers that no card describes a model's plan may ask for."""
     provider: Provider | None = None

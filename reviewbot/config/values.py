@@ -64,20 +64,25 @@ class Choice:
     """One of a few words, or "none" where `optional`."""
 
     words: tuple[str, ...]
+    optional: bool = True
+
+    @property
+    def _all(self) -> tuple[str, ...]:
+        return (*self.words, NOTHING) if self.optional else self.words
 
     @property
     def expected(self) -> str:
         """The words."""
-        return "one of " + ", ".join((*self.words, NOTHING))
+        return "one of " + ", ".join(self._all)
 
     @property
     def schema(self) -> Schema:
         """The words."""
-        return {"enum": [*self.words, NOTHING]}
+        return {"enum": list(self._all)}
 
     def check(self, value: object) -> Value:
         """The word, or None."""
-        if value == NOTHING:
+        if self.optional and value == NOTHING:
             return None
         if isinstance(value, str) and value in self.words:
             return value
@@ -285,8 +290,8 @@ KINDS: Mapping[str, Kind] = {
     RULES: RuleLevels(),
     "allow_partial": Switch(),
     "chunk_lines": Number(10, 10_000),
-    "bundle_lines": Number(0, 10_000),
-    "overview_lines": Number(0, 10_000),
+    "effort": Choice(("quick", "standard", "deep"), optional=False),
+    "reader_lines": Number(50, 10_000),
     "task_timeout_s": Number(1, 86_400, optional=True),
     "max_cost": Dollars(100_000),
     "max_calls": Number(1, 100_000, optional=True),
@@ -297,7 +302,6 @@ KINDS: Mapping[str, Kind] = {
     "plan_above": Number(0, 1_000_000),
     "fan_out": Number(4, 1_000),
     "replan": Switch(),
-    "critic": Switch(),
     "extra_workers": Number(0, 5),
     "provider": Choice(("anthropic", "bedrock", "vertex")),
     "model_haiku": Line(_MODEL, "the id of a model"),

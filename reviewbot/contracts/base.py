@@ -44,9 +44,6 @@ SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  
 FLOOR_WORKER = "security"
 """The worker that neither a repository nor a model can switch off."""
 
-OVERVIEW = "overview"
-"""The worker that reads the whole change at once, where that fits into one request."""
-
 
 class Contract(BaseModel):
     """Base of all contracts: a frozen, strict value."""

@@ -17,7 +17,8 @@ class Withheld(Contract):
     """A finding that is counted and not shown among the others, with the reason."""
 
     finding: Finding
-    reason: Literal["below_threshold", "over_cap", "critic", "repeated"]
+    reason: Literal["below_threshold", "minor", "over_cap"]
+    """"minor": true and not worth a comment; the gate counts it."""
     message: str
 
 

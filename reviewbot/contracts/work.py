@@ -191,6 +191,8 @@ class Candidate(Contract):
     rule: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{0,80}$")] = ""
     line: LineNumber | None = None
     end_line: LineNumber | None = None
+    near: LineNumber | None = None
+    """Which of several places of `quote` is meant; it decides nothing else."""
     also: tuple[LineNumber, ...] = ()
     trigger: Annotated[str, Field(max_length=1_000)] = ""
     contract: Annotated[str, Field(max_length=1_000)] = ""
@@ -204,6 +206,7 @@ class Candidate(Contract):
     """The side that `quote` is looked for on; a removed line stands on the old one."""
     worth: Worth | None = None
     proof: tuple[Proof, ...] = ()
+    title: Annotated[str, Field(max_length=200)] = ""
 
 
 class Finding(Contract):
@@ -219,6 +222,8 @@ class Finding(Contract):
     end_line: LineNumber
     also: tuple[LineNumber, ...] = ()
     """Other lines of the new side that belong to it, such as the way of a value from its source to here."""
+    title: str = ""
+    """The defect in a few words; empty where only `message` says it."""
     message: str
     evidence: str
     """The code at that place, as it stands in the change; a secret in it is masked."""

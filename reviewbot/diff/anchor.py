@@ -62,6 +62,8 @@ def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
     Returns:
         None where the place is in no slice, says nothing (white space and punctuation only) or is one of several.
     """
+    if candidate.side == "old":
+        return _removed_place(candidate, payloads)
     slices = [_new_side(payload) for payload in payloads]
     if candidate.line is not None:
         counted = (_counted(rows, candidate.line, candidate.end_line or candidate.line) for rows in slices)
@@ -69,14 +71,50 @@ def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
         return places[0] if len(places) == 1 else None
     # Looked for in all slices at once: the same line in two of them is as ambiguous as twice in one.
     rows = [row._replace(hunk=len(slices) * row.hunk + at) for at, lines in enumerate(slices) for row in lines]
-    quote = _trimmed(candidate.quote.split("\n"))
+    found = _best(_quoted(candidate.quote, rows), candidate.near)
+    return None if found is None else _place(found)
+
+
+def _quoted(text: str, rows: Sequence[_Line]) -> list[Sequence[_Line]]:
+    """Every place of a quote among the rows, by the first reading of it that stands anywhere."""
+    quote = _trimmed(text.split("\n"))
     if not any(char.isalnum() for line in quote for char in line):
-        return None
+        return []
     for wanted, seen in _readings(quote):
         found = [rows[start : start + len(wanted)] for start in _starts(wanted, rows, seen)]
         if found:
-            return _best(found)
-    return None
+            return found
+    return []
+
+
+def _removed_place(candidate: Candidate, payloads: Sequence[Payload]) -> Place | None:
+    """Where quoted lines of the old side stood, of which one at least was removed: the next line of the new side.
+
+    Behind the last line of a hunk that is the one above; a hunk without any new line has no place for a finding.
+    """
+    rows: list[_Line] = []
+    beside: dict[tuple[int, int], int] = {}
+    for at, payload in enumerate(payloads):
+        above: dict[int, int] = {}
+        open_rows: dict[int, list[tuple[int, int]]] = {}
+        for index, row in payload_rows(payload):
+            hunk = len(payloads) * index + at
+            if row.new is not None:
+                for key in open_rows.pop(hunk, ()):
+                    beside[key] = row.new
+                above[hunk] = row.new
+            if row.old is not None:
+                # A removed row counts as what an added one is on the other side: the match that is preferred.
+                rows.append(_Line(hunk, row.old, row.kind == "-", row.text))
+                open_rows.setdefault(hunk, []).append((hunk, row.old))
+        for hunk, keys in open_rows.items():
+            beside |= {key: above[hunk] for key in keys if hunk in above}
+    removed = [each for each in _quoted(candidate.quote, rows) if any(row.added for row in each)]
+    found = _best(removed, candidate.near)
+    if found is None:
+        return None
+    line = beside.get((found[-1].hunk, found[-1].number))
+    return None if line is None else Place(line, line, "\n".join(row.text for row in found))
 
 
 def _new_side(payload: Payload) -> list[_Line]:
@@ -144,9 +182,12 @@ def _fallback(wanted: list[str]) -> list[int]:
     return table
 
 
-def _best(found: Sequence[Sequence[_Line]]) -> Place | None:
+def _best(found: Sequence[Sequence[_Line]], near: int | None) -> Sequence[_Line] | None:
+    """The one match that is meant. `near`, a line that a model named, only chooses among places of the same words."""
     best = [each for each in found if any(row.added for row in each)] or found
-    return _place(best[0]) if len(best) == 1 else None
+    if len(best) > 1 and near is not None:
+        best = [each for each in found if each[0].number <= near <= each[-1].number]
+    return best[0] if len(best) == 1 else None
 
 
 def _place(rows: Sequence[_Line]) -> Place:

@@ -26,7 +26,7 @@ SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 
-SET_ASIDE = frozenset({"critic", "over_cap", "repeated"})
+SET_ASIDE = frozenset({"over_cap", "minor"})
 """Places of findings that a review holds for true and does not show."""
 NOT_SHOWN = 79
 """What a scorer reads as their confidence: it takes everything of 80 and more for shown."""

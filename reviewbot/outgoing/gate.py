@@ -11,7 +11,7 @@ from reviewbot.supervisor.verifier import by_a_model_alone
 
 def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
     """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
-    found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason == "over_cap")]
+    found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason in ("over_cap", "minor"))]
     found += [finding for conflict in answer.conflicts for finding in conflict.findings]
     # A program's certain finding goes to a person where a model disputes it. No words of a model open the gate.
     people = [item.finding for item in answer.human if item.finding is not None]

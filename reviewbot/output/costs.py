@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reviewbot.contracts import Review, WorkerUsage
 
-ROLES = ("planner", "verifier", "synthesizer", "critic")
+ROLES = ("planner", "reader", "judge")
 """Who asks models beside the workers."""
 
 UNUSUAL = 3

@@ -46,8 +46,7 @@ GAP_WORDS = {
 WITHHELD_WORDS = {
     "below_threshold": "below the confidence threshold",
     "over_cap": "over the cap on findings",
-    "critic": "set aside by the last look over the review",
-    "repeated": "told by another finding already",
+    "minor": "true and minor",
 }
 
 

@@ -165,13 +165,10 @@ def withheld_blocks(review: Review, detail: Detail) -> Iterator[str]:
 
 def _withheld(item: Withheld, detail: Detail) -> str:
     finding = item.finding
-    text = (
+    return (
         f"{_place(finding)} {_prose(finding.message, detail.prose)} "
         f"({finding.severity}, confidence {finding.confidence}, {WITHHELD_WORDS[item.reason]})"
     )
-    # The other reasons say all that there is to say.
-    why = _prose(item.message, detail.prose) if item.reason == "critic" else ""
-    return f"{text}: {why}" if why else text
 
 
 def table_blocks(review: Review, detail: Detail) -> Iterator[str]:

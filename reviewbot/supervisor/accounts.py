@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from reviewbot.contracts import Plan, Timings, Usage, WorkerUsage
 from reviewbot.ports import Settled
 
-SUPERVISORS = ("planner", "verifier", "synthesizer", "critic")
+SUPERVISORS = ("planner", "reader", "judge")
 """Who asks models beside the workers, in the order of a review."""
 
 

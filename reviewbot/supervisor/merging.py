@@ -240,6 +240,8 @@ def _same_cause(one: _Said, other: _Said) -> bool:
         return (first.rule, first.message) == (second.rule, second.message)
     if first.cwe is not None and first.cwe == second.cwe:
         return True
+    if first.cause not in (None, "other") and first.cause == second.cause:
+        return True
     if first.category == second.category or (first.rule and first.rule == second.rule):
         return True
     shorter = min(len(one.words), len(other.words))

@@ -11,16 +11,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from hashlib import sha256
-from posixpath import dirname
 from typing import NamedTuple
 
 from reviewbot.config.globs import applies
 from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
 from reviewbot.coverage.needs import Declared
 from reviewbot.ports import Crew, Settled
+from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
-from reviewbot.supervisor.slices import Slice, bundles, enclosing, payloads
-from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
+from reviewbot.supervisor.slices import Slice, changed_lines, enclosing, payloads
+from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, triage
 
 __all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
 
@@ -68,8 +68,8 @@ class PlanLimits:
     max_files: int = MAX_FILES
     handed_in: Mapping[str, Collection[str]] = field(default_factory=dict)
     """By worker: files about which it was handed results of other programs. It gets a task for them in any language."""
-    bundle_lines: int = 0
-    """Changed lines up to which slices of one folder and language are one task of a worker; 0: one slice a task."""
+    part_lines: int = 0
+    """Changed lines of a part, all slices of which are one task of a worker; 0: one slice a task."""
     route: bool = False
     """Whether `routing` says which models read a file. Where `workers` names some, these read all of it."""
     has_conventions: HasConventions = no_conventions
@@ -125,7 +125,7 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
         unlooked += missed
         slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)
         routed.append(_Routed(file, slices, choose(file, cards)))
-    tasks = [task for group in _grouped(routed, limits.bundle_lines) for task in _tasks_of(group, limits.bundle_lines)]
+    tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {len(change.files)} files",
@@ -143,7 +143,7 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
         task_id=task_id,
         worker=card.name,
         type=card.task_type,
-        instruction=f"Look at the added lines of this slice. {card.description}",
+        instruction=card.description,
         success_criterion=card.success_criterion,
         payload=payload,
         constraints=Constraints(
@@ -210,22 +210,16 @@ def _named(file: FileChange, cut: Iterable[Payload], used: Counter[str]) -> tupl
     return tuple(found)
 
 
-def _grouped(routed: Sequence[_Routed], bundle_lines: int) -> list[list[_Routed]]:
-    """What may share tasks: the files of one folder and language, by path; without bundles each slice alone.
-
-    A group knows nothing of other folders, so that no file there can change its tasks.
-    """
-    if not bundle_lines:
-        return [[each._replace(slices=(one,))] for each in routed for one in each.slices]
-    groups: dict[tuple[str, str, bool], list[_Routed]] = {}
-    for each in routed:
-        # What looks generated comes last, and must not draw the files beside it there.
-        key = (dirname(each.file.path), each.file.language, looks_generated(each.file) is not None)
-        groups.setdefault(key, []).append(each)
-    return [sorted(group, key=lambda each: each.file.path) for group in groups.values()]
+def _grouped(routed: Sequence[_Routed], part_lines: int) -> list[list[_Routed]]:
+    """What may share tasks: the slices of one part of the change; without parts each slice alone."""
+    units = [each._replace(slices=(one,)) for each in routed for one in each.slices]
+    if not part_lines:
+        return [[unit] for unit in units]
+    sizes = [(unit.file.path, changed_lines(unit.slices[0].payload)) for unit in units]
+    return [[units[at] for at in part] for part in parts_of(sizes, part_lines)]
 
 
-def _tasks_of(group: Sequence[_Routed], bundle_lines: int) -> list[ReviewTask]:
+def _tasks_of(group: Sequence[_Routed]) -> list[ReviewTask]:
     """The tasks on the slices of one group, each worker's after those of the workers that it waits for."""
     cards = {card.name: card for each in group for card in (*each.readers.models, *each.readers.programs)}
     tasks: list[ReviewTask] = []
@@ -234,9 +228,9 @@ def _tasks_of(group: Sequence[_Routed], bundle_lines: int) -> list[ReviewTask]:
         read = [one for each in group if card in each.readers.models for one in each.slices]
         scan = [one for each in group if card in each.readers.programs for one in each.slices]
         for found, programs_only in ((read, False), (scan, True)):
-            for bundle in bundles(found, bundle_lines):
-                task = _bundled(card, bundle, done, programs_only=programs_only)
-                done |= {(card.name, one.name): task.task_id for one in bundle}
+            if found:
+                task = _bundled(card, found, done, programs_only=programs_only)
+                done |= {(card.name, one.name): task.task_id for one in found}
                 tasks.append(task)
     return tasks
 

@@ -34,7 +34,7 @@ class PlanCaps:
 
     max_tasks: int = 64
     """Tasks of models, where the routed plan does not have more itself."""
-    bundle_lines: int = 500
+    part_lines: int = 1_500
     """Changed lines of one task; a longer one is cut into several of the same instruction."""
     chain: int = 2
     """Tasks in a row: each one more is another wait for the slowest of a row."""
@@ -85,7 +85,7 @@ class Ground:
     def parts(self, task: ProposedTask) -> list[tuple[Payload, ...]]:
         """The slices of a proposed task, task by task. Files that are not known have none."""
         named = [Slice(path, each) for path in dict.fromkeys(task.files) for each in self.slices.get(path, ())]
-        return [tuple(each.payload for each in bundle) for bundle in bundles(named, self.caps.bundle_lines)]
+        return [tuple(each.payload for each in bundle) for bundle in bundles(named, self.caps.part_lines)]
 
     def card_of(self, name: str, proposed: ProposedPlan) -> WorkerCard | None:
         """The card of a worker: its own, or the seat that a proposed one takes; None: there is no such worker."""
@@ -193,7 +193,7 @@ def _of_budget(proposed: ProposedPlan, ground: Ground, most: int) -> Iterator[st
     ]
     total = sum(count for _, count in counts)
     if total > most:
-        yield f"cut into tasks of {ground.caps.bundle_lines} changed lines it has {total}; at most {most} are allowed"
+        yield f"cut into tasks of {ground.caps.part_lines} changed lines it has {total}; at most {most} are allowed"
     asked = sum(tokens * count for tokens, count in counts)
     given = round(ground.caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models))
     if asked > given:

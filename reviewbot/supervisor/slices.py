@@ -16,9 +16,6 @@ MAX_CONTEXT_LINE = 200
 MAX_ENCLOSING = 8
 """Lines of definitions around a slice; deeper nesting is rare, and the innermost say most."""
 
-MAX_BUNDLE = 16
-"""Slices in one task. Beyond that a reader skims, however short each of them is."""
-
 
 class Slice(NamedTuple):
     """A slice with the name that tasks about it are called by, which no other slice of the change has."""
@@ -35,7 +32,7 @@ def payloads(file: FileChange, whole: str | None, chunk_lines: int) -> tuple[Pay
 
 
 def bundles(slices: Iterable[Slice], limit: int) -> list[tuple[Slice, ...]]:
-    """Neighbours put together, up to `limit` changed lines and `MAX_BUNDLE` slices; at 0 each stays alone.
+    """Neighbours put together, up to `limit` changed lines; at 0 each stays alone.
 
     They are parted from the whole down, at places that their names decide, and not filled one after the other: what
     grows or shrinks in one slice then changes the bundle that it is in, and none behind it.
@@ -44,7 +41,7 @@ def bundles(slices: Iterable[Slice], limit: int) -> list[tuple[Slice, ...]]:
 
 
 def _parted(slices: list[Slice], limit: int) -> Iterator[list[Slice]]:
-    if len(slices) <= 1 or (len(slices) <= MAX_BUNDLE and sum(changed_lines(s.payload) for s in slices) <= limit):
+    if len(slices) <= 1 or sum(changed_lines(s.payload) for s in slices) <= limit:
         yield from [slices] if slices else []
         return
     middle = range(max(1, len(slices) // 3), max(2, -(-2 * len(slices) // 3)))

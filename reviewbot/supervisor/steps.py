@@ -159,7 +159,7 @@ def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
             return None
         parts = [(part,) for part in cut]
     return tuple(
-        task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part[0], "more": part[1:]})
+        task.model_copy(update={"task_id": f"{task.task_id}.{n}", "payload": part[0], "more": part[1:], "reader": ""})
         for n, part in enumerate(parts, 1)
     )
 

@@ -69,14 +69,14 @@ class RuledSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything."""
         told = Told(self.engine, self.notes, None if self.books is None else self.books.spent())
-        return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules.after(settled)), told)
+        return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), told)
 
 
 def synthesize(
     change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], rules: Rules, *, engine: str, notes: Sequence[str]
 ) -> Review:
     """One review of everything. The order of tasks and answers does not show in it. Wall time is filled in later."""
-    return reviewed(change, plan, settled, weigh(findings_of(settled), rules.after(settled)), Told(engine, notes))
+    return reviewed(change, plan, settled, weigh(findings_of(settled), rules), Told(engine, notes))
 
 
 def findings_of(settled: Mapping[str, Settled]) -> list[Finding]:

@@ -51,8 +51,8 @@ def verified(result: WorkerResult) -> WorkerResult:
 
 
 def capped(finding: Finding) -> Finding:
-    """The finding with its confidence cut to what its evidence carries."""
-    if by_a_model_alone(finding) and finding.confidence > UNVERIFIED_CAP:
+    """The finding with its confidence cut to what its evidence carries: a claim without proof is capped."""
+    if by_a_model_alone(finding) and not finding.proof and finding.confidence > UNVERIFIED_CAP:
         return finding.model_copy(update={"confidence": UNVERIFIED_CAP})
     return finding
 

@@ -17,7 +17,6 @@ from reviewbot.tools.leftovers import DebugLeftovers
 from reviewbot.tools.merge_conflicts import MergeConflicts
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
-from reviewbot.tools.reading.offers import reading_tools
 from reviewbot.tools.repository_rules import RepositoryRules
 from reviewbot.tools.review_manipulation import ReviewManipulation
 from reviewbot.tools.ruff import RuffTool
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reviewbot.calibration import Calibration
-    from reviewbot.ports import OwnTool, Tool
+    from reviewbot.ports import Tool
     from reviewbot.tools.process import Limits
     from reviewbot.tools.rules import RuleTable
     from reviewbot.tools.views import Budget, Found, View
@@ -81,11 +80,6 @@ def change_scan(task_type: str, calibration: Calibration | None = None) -> Chang
     """The scan of names, title and description, with the rules of `SCANNING`."""
     hidden, manipulation = (LateRules(name, calibration) for name in SCANNING)
     return ChangeScan(HiddenText(hidden), ReviewManipulation(manipulation), task_type)
-
-
-def own_tools() -> dict[str, OwnTool]:
-    """Every tool that a worker's model may call, by its name; each stands on one card alone."""
-    return reading_tools()
 
 
 # The walks of syntax trees are seventy modules. They are loaded with the first file of Python, which is while a model

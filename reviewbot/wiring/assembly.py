@@ -17,21 +17,19 @@ from reviewbot.cards import load_crew
 from reviewbot.config import Settings
 from reviewbot.config.hints import nearest
 from reviewbot.config.source import BaseSide, repository_crew, settings_of
-from reviewbot.contracts import OVERVIEW, ChangeSet, Review, WorkerResult
+from reviewbot.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.errors import ConfigError
-from reviewbot.model.overview import with_overview
-from reviewbot.model.seats import with_seats
+from reviewbot.llm.agents.ad_hoc_workers import with_seats
 from reviewbot.ports import Crew, Journal
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
-from reviewbot.supervisor.weighing import room_for
 from reviewbot.tools.analysis import ChangeAnalysis
-from reviewbot.tools.catalog import SCANNING, all_tools, change_scan, own_tools
+from reviewbot.tools.catalog import SCANNING, all_tools, change_scan
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
-from reviewbot.wiring.casting import Ground, MakePreview, Parts, baseline_crew, baseline_parts, model_parts, rule_parts
+from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, prompt
+from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models
 from reviewbot.wiring.subjects import Subject, notes_on
 from reviewbot.wiring.suppressors import suppression_of
 
@@ -46,7 +44,7 @@ def settings_for(base: BaseSide | None, environ: Mapping[str, str], flags: Mappi
 
 def crew_for(base: BaseSide | None) -> Crew:
     """The shipped workers and those of the repository's base side."""
-    return load_crew({} if base is None else repository_crew(base), all_tools().keys(), own_tools().keys())
+    return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,8 @@ class Given:
     """The rate of calls, where other processes share it."""
     checkout: Path | None = None
     """A folder whose git objects may save fetching the files of a pull request."""
-    baseline: bool = False
-    """One request with the whole change in place of a review."""
+    baseline: Baseline | None = None
+    """Something simpler in place of a review with models, to compare one with."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +114,8 @@ def setup(
         subject=subject,
         crew=crew,
         programs=AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools)),
-        rules=Rules.of(
-            crew.cards, settings.min_confidence, settings.max_findings, table.together, room_for(subject.change)
-        ),
-        notes=(*notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
+        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
+        notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
@@ -164,20 +160,18 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
 
 
 def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
-    crew = baseline_crew() if given.baseline else crew_for(subject.base)
+    crew = crew_for(subject.base)
     if asks_models(settings, given.environ):
         crew = with_seats(crew, settings.extra_workers)
-        if not given.baseline:
-            crew = with_overview(crew, prompt(OVERVIEW))
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
         known = nearest(unknown[0], (card.name for card in crew.cards))
         raise ConfigError(f"there is no worker {unknown[0]!r}; {known}")
-    return _timed(crew, settings)  # last, so that seats and the overview have the operator's time as well
+    return _timed(crew, settings)  # last, so that seats have the operator's time as well
 
 
 def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
     """What a model answers depends on which one it is; what was asked is in each task's own key."""
-    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.critic)
+    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.effort)
     words = (ground.subject.change.title, ground.subject.change.description)
     extra = (*parts, *digests(given.results), repr(asked), repr(words))
     return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
@@ -203,14 +197,12 @@ def _parts(settings: Settings, given: Given, ground: Ground) -> Parts:
     """Who plans, works, verifies and synthesizes. Raises ConfigError."""
     if given.script is not None and settings.engine != "scripted":
         raise ConfigError("--script is for --engine scripted alone")
-    if given.baseline:
-        return baseline_parts(settings, ground)
     if settings.engine == "scripted":
         if given.script is None:
             raise ConfigError("--engine scripted needs --script FILE with its answers")
         return rule_parts(settings, ground, ScriptedEngine.from_json(read_script(given.script)))
     if asks_models(settings, given.environ):
-        return model_parts(settings, ground)
+        return model_parts(settings, ground, given.baseline)
     return rule_parts(settings, ground, ground.programs)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.replay import Given, Noted, NotedBooks
@@ -13,27 +14,33 @@ from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
 from reviewbot.config.attributes import declared_by
 from reviewbot.context.service import Context
-from reviewbot.contracts import OVERVIEW, ChangeSet, Plan
-from reviewbot.model.baseline import CARD, NAME, BaselineEngine, BaselinePlanner, BaselineVerifier
-from reviewbot.model.critic import Critic
-from reviewbot.model.engine import ModelEngine
-from reviewbot.model.evidence import evidence_of
-from reviewbot.model.overview import OverviewPlanner
-from reviewbot.model.planner import ModelPlanner, Planning
-from reviewbot.model.prefetch import ProgramPrefetch
-from reviewbot.model.synthesizer import ModelSynthesizer
-from reviewbot.model.told import told
-from reviewbot.model.verifier import ModelVerifier
+from reviewbot.contracts import ChangeSet, Effort, Plan, ReviewTask
+from reviewbot.llm.agents.conversation import Bounds
+from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer, ProofView
+from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.prefetch import ProgramPrefetch
+from reviewbot.llm.agents.reader import ReaderEngine
+from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Crew, Engine, ModelRequest, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
-from reviewbot.supervisor.boundary import GuardedVerifier
+from reviewbot.supervisor.bundling import BundlingPlanner, bundled
 from reviewbot.supervisor.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
-from reviewbot.tools.catalog import own_tools
 from reviewbot.wiring.keyless import note_on, without_models
 from reviewbot.wiring.models import Around, line_to, prices_of, prompt, tiers_of
 from reviewbot.wiring.subjects import Subject
+
+Baseline = Literal["request", "reader"]
+"""What a review is compared with: one request with the whole change and no tools, or one reader and no judge."""
+READER_BOUNDS: Mapping[Effort, Bounds] = {
+    "quick": Bounds(tool_turns=4, result_chars=60_000),
+    "standard": Bounds(),
+    "deep": Bounds(),
+}
+NO_TOOLS = Bounds(tool_turns=0)
+JUDGE_BOUNDS = Bounds(tool_turns=2, result_chars=40_000)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,14 @@ class Ground:
     handed_in: Mapping[str, Collection[str]]
     around: Around
     tools: Mapping[str, Tool]
+
+    def order(self, task: ReviewTask) -> WorkOrder:
+        """The order for a task whose results of other tasks are not there yet."""
+        card = next(card for card in self.crew.cards if card.name == task.worker)
+        tools = {name: self.tools[name] for name in card.tools if name in self.tools}
+        change = self.subject.change
+        prompt_text = self.crew.prompts[card.name]
+        return WorkOrder(task, card, prompt_text, tools, self.subject.snapshot, change.title, change.description)
 
     def orders(self, plan: Plan) -> Iterator[WorkOrder]:
         """An order for the programs of each slice of a plan, in its order."""
@@ -73,12 +88,12 @@ class Preview(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """One cast."""
+    """Everything that a review is made with."""
 
     engine: Engine
     planner: Planner
     verifier: Verifier
-    synthesizer: RuledSynthesizer | ModelSynthesizer
+    synthesizer: RuledSynthesizer | JudgingSynthesizer
     close: Callable[[], Awaitable[None]]
     preview: MakePreview
     """Asks no model."""
@@ -88,9 +103,10 @@ class Parts:
     def given(self, joint: tuple[JointRow, ...]) -> Given:
         """What a replay has to know of it."""
         made = self.synthesizer
-        critic = isinstance(made, ModelSynthesizer) and made.critic is not None
-        how = "model" if isinstance(made, ModelSynthesizer) else "rules"
-        return Given(made.rules, joint, made.engine, made.notes, how, critic)
+        how = "rules"
+        if isinstance(made, JudgingSynthesizer):
+            how = "judge" if made.judging else "claims"
+        return Given(made.rules, joint, made.engine, made.notes, how)
 
 
 def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
@@ -113,19 +129,21 @@ def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
     )
 
 
-def model_parts(settings: Settings, ground: Ground) -> Parts:
-    """Models, on the ground of programs. Raises ConfigError where none can be asked."""
+def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = None) -> Parts:
+    """Readers and a judge, with the analyzers' results before them. Raises ConfigError where no model can be asked."""
     line, trace = line_to(settings, ground.around), ground.around.trace
     left_s = line.deadline.left_s
     head = ProgramPrefetch(ground.programs, line.ready)
-    engine = ModelEngine(
+    tools = RepositoryTools(ground.subject.snapshot, private=settings.private)
+    engine = ReaderEngine(
         model=line.model,
         programs=head,
-        own=own_tools(),
-        told=told,
+        tools=tools,
+        map_of=MapMaker(tools.view, ground.subject.change.files),
+        prompt=prompt("reader"),
         trace=trace,
         clock=ground.around.clock,
-        rules=prompt("worker"),
+        bounds=NO_TOOLS if baseline == "request" else READER_BOUNDS[settings.effort],
         review_left_s=left_s,
     )
     limits = _limits(settings, ground, models=True)
@@ -134,53 +152,38 @@ def model_parts(settings: Settings, ground: Ground) -> Parts:
     planner = ModelPlanner(
         routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
     )
-    overview = _with_overview(planner, settings, ground.crew)
+    foreign = [name for name, origin in ground.crew.origin.items() if origin != "package"]
+    bundling = BundlingPlanner(planner, settings.effort, foreign, lambda plan: engine.begin(plan, ground.order))
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
-        return Preview(overview.added(plan, change), planner.request_of(change, plan))
+        return Preview(bundled(plan, settings.effort, foreign), planner.request_of(change, plan))
 
-    # What these two are told decides the review, and so a replay of the trace needs their words.
-    noted = Noted(line.model, trace)
-    critic = Critic(noted, prompt("critic"), trace) if settings.critic else None
-    synthesizer = ModelSynthesizer(
+    # What the judge said decides the review, so a replay of the trace needs its answers.
+    judge = Noted(ConversingModel(line.model, tools, JUDGE_BOUNDS, trace), trace)
+    synthesizer = JudgingSynthesizer(
         rules=ground.rules,
-        model=noted,
-        prompt=prompt("synthesizer"),
-        comparison=prompt("comparison"),
+        model=judge,
+        prompt=prompt("judge"),
         trace=trace,
         engine=engine.name,
+        tools=tools.offered(),
+        proof_lines=ProofView(tools.view).lines,
         notes=(*ground.notes, *_unpriced(settings)),
         books=NotedBooks(line.books, trace),
-        critic=critic,
+        left_s=left_s,
+        judging=settings.effort != "quick" and baseline is None,
     )
     return Parts(
         engine=engine,
-        planner=overview,
-        verifier=GuardedVerifier(ModelVerifier(line.model, prompt("verifier"), trace, evidence_of), left_s),
+        planner=bundling,
+        verifier=CappingVerifier(),
         synthesizer=synthesizer,
-        close=_both(head.close, line.close),
+        close=_all_of(engine.close, head.close, line.close),
         preview=preview,
         # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.
         tasks_at_once=settings.calls_in_flight + settings.calls_in_flight // 4,
         fan_out=settings.fan_out,
-    )
-
-
-def baseline_parts(settings: Settings, ground: Ground) -> Parts:
-    """One request with the whole change. Raises ConfigError where no model can be asked."""
-    line = line_to(settings, ground.around)
-    engine = BaselineEngine(line.model)
-    planner = BaselinePlanner.of(engine)
-    rules = Rules.of((CARD,), settings.min_confidence, settings.max_findings)
-    return Parts(
-        engine=engine,
-        planner=planner,
-        verifier=BaselineVerifier(),
-        synthesizer=RuledSynthesizer(rules, NAME, ground.notes, NotedBooks(line.books, ground.around.trace)),
-        close=line.close,
-        preview=_preview_of(planner),
-        tasks_at_once=settings.tasks_at_once,
     )
 
 
@@ -191,11 +194,6 @@ def _preview_of(planner: Planner) -> MakePreview:
         return Preview(await planner.plan(change))
 
     return preview
-
-
-def baseline_crew() -> Crew:
-    """The crew of a single request."""
-    return Crew((CARD,), {NAME: prompt(NAME)}, {NAME: "package"})
 
 
 def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> PlanLimits:
@@ -218,26 +216,18 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
         return given
     return replace(
         given,
-        bundle_lines=settings.bundle_lines,
+        part_lines=settings.reader_lines,
         route=True,
         programs=ground.programs.covers,
         has_conventions=has_conventions,
     )
 
 
-def _with_overview(planner: Planner, settings: Settings, crew: Crew) -> OverviewPlanner:
-    """The planner with the reading of the whole change. Whoever named the workers that are to run has named all."""
-    card = next(card for card in crew.cards if card.name == OVERVIEW)
-    wanted = not settings.workers or OVERVIEW in settings.workers
-    return OverviewPlanner(planner, settings.overview_lines if wanted else 0, card)
-
-
-def _both(first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+def _all_of(*closers: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
     async def close() -> None:
-        try:
-            await first()
-        finally:
-            await second()
+        async with AsyncExitStack() as stack:
+            for each in reversed(closers):
+                stack.push_async_callback(each)
 
     return close
 

@@ -32,7 +32,7 @@ from reviewbot.contracts import ChangeSet, Conflict, FileCoverage, Finding, Huma
 from reviewbot.errors import ArtifactError
 from reviewbot.output.markdown import render_markdown
 from reviewbot.redact import _PROVIDERS, NAMED
-from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.foreign.tools import CONFIDENCE
 from reviewbot.tools.leftovers import _PATTERNS
 from reviewbot.tools.rules import packaged_rules
@@ -184,7 +184,7 @@ def test_every_rule_that_our_tools_report_is_known() -> None:
 
 
 def test_every_tool_is_the_worker_s_whose_card_names_it() -> None:
-    crew = load_crew({}, all_tools().keys(), own_tools().keys())
+    crew = load_crew({}, all_tools().keys())
     workers = {tool: card.task_type for card in crew.cards for tool in card.tools}
     for tool, rule in (("taint", "sql-external"), ("loop-costs", "query-per-item"), ("secrets", "npm-token"),
                        ("diff-semantics", "signature-changed"), ("repository-rules", "E501"),

@@ -23,7 +23,7 @@ def test_the_page_says_what_a_repository_may_set() -> None:
     assert {row[0] for row in ROWS if row[5] != "no"} == REPOSITORY_KEYS
 
 
-NUMBERS = ("deadline_s", "max_findings", "chunk_lines", "bundle_lines", "overview_lines", "plan_above", "fan_out",
+NUMBERS = ("deadline_s", "max_findings", "chunk_lines", "reader_lines", "plan_above", "fan_out",
            "extra_workers", "inline")  # fmt: skip
 
 

@@ -133,8 +133,7 @@ workers = ["style"]
 rules = {S603 = "off"}
 allow_partial = true
 chunk_lines = 10
-bundle_lines = 0
-overview_lines = 9
+reader_lines = 50
 task_timeout_s = 900
 max_cost = 2.5
 max_calls = 9
@@ -145,7 +144,7 @@ tokens_per_minute = 9000
 plan_above = 0
 fan_out = 4
 replan = true
-critic = true
+effort = "deep"
 extra_workers = 1
 provider = "vertex"
 model_haiku = "small-1"
@@ -172,7 +171,7 @@ check = false
     assert (settings.deadline_s, settings.max_findings, settings.concurrency) == (86400, 1, 1)
     assert (settings.ignore, settings.workers) == (("a",), ("style",))
     assert (settings.allow_partial, settings.chunk_lines) == (True, 10)
-    assert (settings.max_cost, settings.max_calls, settings.worker_tokens, settings.critic) == (2.5, 9, None, True)
+    assert (settings.max_cost, settings.max_calls, settings.worker_tokens, settings.effort) == (2.5, 9, None, "deep")
     assert (settings.provider, settings.model_sonnet, settings.model_opus) == (
         "vertex",
         None,

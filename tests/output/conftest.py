@@ -119,7 +119,7 @@ def a_full_review() -> Review:
         ),
         withheld=(
             Withheld(finding=slow, reason="below_threshold", message="70 is below 80"),
-            Withheld(finding=shell, reason="critic", message="The name never comes from outside."),
+            Withheld(finding=shell, reason="minor", message="The name never comes from outside."),
         ),
         suppressed=a_few_suppressions(),
         conflicts=(
@@ -145,7 +145,7 @@ def a_full_review() -> Review:
         workers=(
             WorkerUsage(worker="security", tasks=5, findings=2, duration_ms=820, usage=Usage()),
             WorkerUsage(worker="logic", tasks=1, findings=1, duration_ms=310, usage=logic),
-            WorkerUsage(worker="verifier", tasks=0, findings=0, duration_ms=0, usage=Usage(calls=2, unpriced_calls=2)),
+            WorkerUsage(worker="judge", tasks=0, findings=0, duration_ms=0, usage=Usage(calls=2, unpriced_calls=2)),
         ),
         usage=logic + Usage(calls=2, unpriced_calls=2),
     )

@@ -140,7 +140,7 @@ def test_without_workers_the_cost_line_is_all(make_review: Make) -> None:
 
 
 def test_a_worker_that_took_far_more_than_the_others_is_named() -> None:
-    rows = [used("logic", 3_100), used("style", 1_000), used("security", 900), used("verifier", 90_000)]
+    rows = [used("logic", 3_100), used("style", 1_000), used("security", 900), used("judge", 90_000)]
 
     assert anomalies(rows) == [
         "logic took 3,100 tokens, 3.1 times what is usual among the workers of this run",
@@ -179,7 +179,7 @@ def test_a_bill_fits_its_terminal_and_obeys_nothing(width: int, make_review: Mak
     assert max(len(line) for line in shown.split("\n")) <= max(width, 30)
 
 
-@pytest.mark.parametrize("role", ["planner", "verifier", "synthesizer", "critic"])
+@pytest.mark.parametrize("role", ["planner", "reader", "judge"])
 def test_who_is_no_worker_has_no_tasks_and_is_no_unusual_worker(role: str, make_review: Make) -> None:
     dear = Usage(calls=1, input_tokens=10**9)
     rows = (row("logic"), row("style"), row("security"), row(role, usage=dear))

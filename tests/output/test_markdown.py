@@ -197,16 +197,6 @@ def test_what_backs_a_finding_goes_before_findings_go_and_a_doubt_stays(
     assert "all code, what findings violate and rest on" in text
 
 
-def test_the_critics_reason_stands_with_what_it_set_aside(
-    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
-) -> None:
-    withheld = (Withheld(finding=make_finding(), reason="critic", message="It *never* happens."),)
-
-    text = render_markdown(make_review(withheld=withheld))
-
-    assert "set aside by the last look over the review): It \\*never\\* happens.\n" in text
-
-
 def test_a_worker_of_unknown_price_is_never_shown_as_free(make_review: Callable[..., Review]) -> None:
     unpriced = Used(calls=2, input_tokens=10, unpriced_calls=2)
     rows = (WorkerUsage(worker="logic", tasks=1, findings=0, duration_ms=900, usage=unpriced),)

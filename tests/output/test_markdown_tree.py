@@ -114,7 +114,7 @@ def elsewhere(make_review: Callable[..., Review], finding: Finding, field: str, 
         "coverage reader": lambda: {"coverage": (FileCoverage(path="p", state="partial", analyzers=(text, "a")),)},
         "unlooked reason": lambda: {"unlooked": (Unlooked(path="p", workers=("w",), reason=text),)},
         "unlooked worker": lambda: {"unlooked": (Unlooked(path=text, workers=(text, "w"), reason="r"),)},
-        "withheld message": lambda: {"withheld": (Withheld(finding=finding, reason="critic", message=text),)},
+        "withheld message": lambda: {"withheld": (Withheld(finding=finding, reason="minor", message=text),)},
         "paid worker": lambda: {
             "workers": (
                 WorkerUsage(worker=text, tasks=1, findings=0, duration_ms=1, usage=Used(calls=1, cost_usd=2.0)),

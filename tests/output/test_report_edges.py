@@ -125,18 +125,6 @@ def test_twenty_lines_of_code_are_whole(make_review: MakeReview, make_finding: M
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
-    [("critic", " review): It holds.\n"), ("over_cap", " findings)\n"), ("repeated", " already)\n")],
-)
-def test_only_the_critic_says_more_of_what_is_withheld(
-    reason: str, told: str, make_review: MakeReview, make_finding: Make
-) -> None:
-    withheld = Withheld.model_validate({"finding": make_finding(), "reason": reason, "message": "It holds."})
-
-    assert told in render_markdown(make_review(withheld=(withheld,)))
-
-
-@pytest.mark.parametrize(
     ("changes", "shown"),
     [
         ({"suggestion": "Do it.", "replacement": "x = 2"}, "  *Suggestion:* Do it.\n"),

@@ -24,8 +24,7 @@ from reviewbot.calibration import Calibration, Row
 from reviewbot.commands.replay import synthesizer_of
 from reviewbot.contracts import ChangeSet, Usage, WorkerCard
 from reviewbot.diff.parse import parse_diff
-from reviewbot.model.critic import Critic
-from reviewbot.model.synthesizer import ModelSynthesizer
+from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.outgoing import Delivered, delivered, masked_trace, told_again
 from reviewbot.ports import Crew, Journal, ModelReply, ModelRequest
 from reviewbot.review import Setup, review
@@ -124,7 +123,7 @@ class Run:
     change: ChangeSet = field(default_factory=lambda: parse_diff(DIFF).model_copy(update={"title": "Bill the orders"}))
     planner: Callable[[RoutedPlanner], Any] = lambda routed: routed
     answers: Callable[[ModelRequest], str] | None = None
-    """What the synthesizer's model and the critic's say; None: rules alone."""
+    """What the judge says; None: rules alone."""
     fan_out: int | None = None
 
     def told(self) -> tuple[Delivered, str]:
@@ -135,12 +134,11 @@ class Run:
         trace = Trace(clock := TickingClock())
         rules = Rules.of(self.cards, None, 3, JOINT.together)
         notes = ("a note",)
-        record_given(trace, self.change, Given(rules, joint_rows(JOINT), engine.name, notes, *self._by()))
+        record_given(trace, self.change, Given(rules, joint_rows(JOINT), engine.name, notes, self._by()))
         synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)
         if self.answers is not None:
             model, books = Noted(Saying(self.answers), trace), NotedBooks(Spent(), trace)
-            critic = Critic(model, "Look again.", trace)
-            synthesizer = ModelSynthesizer(rules, model, "Settle it.", trace, engine.name, notes, books, critic)
+            synthesizer = JudgingSynthesizer(rules, model, "Judge it.", trace, engine.name, notes=notes, books=books)
         setup = Setup(
             crew=crew,
             engine=engine,
@@ -160,8 +158,8 @@ class Run:
         shown = delivered(asyncio.run(review(self.change, setup)), snapshot, trace)
         return shown, masked_trace(trace)
 
-    def _by(self) -> tuple[str, bool]:
-        return ("rules", False) if self.answers is None else ("model", True)
+    def _by(self) -> str:
+        return "rules" if self.answers is None else "judge"
 
 
 class Saying:
@@ -178,7 +176,7 @@ class Spent:
     """Books in which something is written."""
 
     def spent(self) -> Mapping[str, Usage]:
-        return {"synthesizer": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
+        return {"judge": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
 
 
 Begin = Callable[..., Run]

@@ -178,18 +178,15 @@ def test_a_review_in_two_levels_is_replayed_as_well(run: Begin, again: Again) ->
     assert again(text) == shown
 
 
-def settles(request: ModelRequest) -> str:
-    """Keeps the first finding of each cluster, and drops the first one of the finished review."""
+def rules(request: ModelRequest) -> str:
+    """Refutes the first claim and confirms the others, with a secret in its words."""
     asked = "".join(part.text for turn in request.turns for part in turn.parts if isinstance(part, SentText))
-    findings = re.findall(r"^Finding ([^,]+),", asked, re.MULTILINE)
-    if request.purpose == "critic":
-        return json.dumps({"remarks": [{"finding": findings[0], "action": "drop", "reason": f"no: {TOKEN}"}]})
-    settlements = [
-        {"cluster": cluster, "same_cause": True, "keep": findings[:1], "severity": "warning", "reason": "one",
-         "resolved": True}
-        for cluster in re.findall(r"^Cluster ([^:]+):", asked, re.MULTILINE)
+    rulings = [
+        {"claim": claim, "argument_against": f"no: {TOKEN}", "reason": "seen", "confidence": 95 if number else 20,
+         "severity": "warning", "worth": 70, "contradicts": []}
+        for number, claim in enumerate(re.findall(r"^Claim ([^ ]+) and", asked.replace(",", " "), re.MULTILINE))
     ]  # fmt: skip
-    return json.dumps({"settlements": settlements})
+    return json.dumps({"rulings": rulings})
 
 
 DISPUTE = [
@@ -199,27 +196,15 @@ DISPUTE = [
 ]
 
 
-@pytest.mark.parametrize("answers", [settles, lambda _: "no JSON"], ids=["settled", "no answer"])
-def test_what_a_model_settled_is_settled_again_without_it(
+@pytest.mark.parametrize("answers", [rules, lambda _: "no JSON"], ids=["ruled", "no answer"])
+def test_what_a_judge_ruled_is_ruled_again_without_it(
     answers: Callable[[ModelRequest], str], run: Begin, again: Again
 ) -> None:
     shown, text = run(*DISPUTE, answers=answers).told()
 
     asked = [event["purpose"] for event in read_trace(text) if event["event"] == "answered"]
-    assert "synthesizer" in asked
-    assert {row.worker: row.usage.calls for row in shown.review.workers}["synthesizer"] == 1
-    assert again(text) == shown
-
-
-def test_what_a_critic_set_aside_is_set_aside_again_and_its_secrets_are_masked(
-    run: Begin, again: Again, a_card: Any
-) -> None:
-    sure = a_card("logic", threshold=50)
-    script = ({"replies": [{**says(confidence=60), "origin": "model"}]},)
-
-    shown, text = run(*script, cards=(sure,), answers=settles).told()
-
-    assert [entry.reason for entry in shown.review.withheld] == ["critic"]
+    assert asked == ["judge"]
+    assert {row.worker: row.usage.calls for row in shown.review.workers}["judge"] == 1
     assert TOKEN not in text
     assert again(text) == shown
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import SEVERITY_ORDER, Finding
-from reviewbot.supervisor.clusters import clusters_of
-from reviewbot.supervisor.merging import SURE, merge, merged
+from reviewbot.supervisor.merging import SURE, merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed, by_a_model_alone, voice_of
 from reviewbot.supervisor.weighing import Rules, Weighed, weigh
 
@@ -131,15 +130,6 @@ def test_two_refuted_findings_do_not_become_one(by_model: MakeFinding) -> None:
     single, _ = merge([by_model(confidence=5), by_model(confidence=6, type="style", sources=("model:y",))])
 
     assert len(single) == 2
-
-
-@pytest.mark.parametrize(("confidence", "asked"), [(AGREES_FROM - 1, 0), (AGREES_FROM, 1)])
-def test_no_model_is_asked_whether_a_refuted_finding_is_another(
-    confidence: int, asked: int, by_program: MakeFinding, by_model: MakeFinding
-) -> None:
-    beside = by_model(confidence=confidence, line=4)
-
-    assert len(clusters_of(merged([by_program(), beside]), RULES, 20).clusters) == asked
 
 
 # --- programs among themselves

@@ -160,7 +160,7 @@ def test_a_task_takes_what_its_card_says(crew: Crew, a_change: MakeChange, a_fil
     [task] = make_plan(a_change(a_file()), crew, everything, unknown, PlanLimits(workers=("logic",))).tasks
 
     assert (task.worker, task.type, task.success_criterion) == ("logic", card.task_type, card.success_criterion)
-    assert task.instruction == f"Look at the added lines of this slice. {card.description}"
+    assert task.instruction == card.description
     assert (task.constraints.tier, task.constraints.higher_tiers) == ("sonnet", ("opus",))
     assert task.constraints.timeout_ms == card.budget.timeout_ms
     assert (task.failures, task.depends_on) == (0, ())

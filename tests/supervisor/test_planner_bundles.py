@@ -1,19 +1,17 @@
-"""Plans for engines with a model: several slices in one task, workers spared a file, and what must not move."""
+"""Plans for engines with a model: the slices of a part in one task, workers spared a file, and what must not move."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, ReviewTask, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, WorkerCard
 from reviewbot.ports import Crew
 from reviewbot.supervisor.planner import PlanLimits, make_plan, no_conventions, retarget, some_program
-from reviewbot.supervisor.slices import MAX_BUNDLE
 
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]
@@ -49,93 +47,46 @@ def planned(change: ChangeSet, crew: Crew, limits: PlanLimits) -> Plan:
     return make_plan(change, crew, everything, unknown, limits)
 
 
-# --- bundles
+# --- parts
 
 
-def test_small_slices_of_one_folder_are_one_task(a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile) -> None:
-    change = a_change(*(a_file(path) for path in ("src/c.py", "src/a.py", "src/b.py", "lib/d.py")))
+def test_a_small_change_is_one_task_of_each_worker_whatever_its_folders_and_languages(
+    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    change = a_change(*(a_file(path) for path in ("src/c.py", "src/a.py", "lib/d.py")), a_file("x.ts", language="ts"))
 
-    plan = planned(change, a_crew(), PlanLimits(bundle_lines=10))
+    [task] = planned(change, a_crew(), PlanLimits(part_lines=10)).tasks
 
-    assert ids(plan) == ["logic:lib/d.py#1", "logic:src/a.py#1+2"]
-    assert plan.tasks[1].paths == ("src/a.py", "src/b.py", "src/c.py")
+    assert task.paths == ("lib/d.py", "src/a.py", "src/c.py", "x.ts")
 
 
-def test_a_bundle_holds_no_more_changed_lines_than_its_limit(
+def test_a_part_holds_no_more_changed_lines_than_its_limit(
     a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
     body = " seen\n+x = 1\n-y = 2\n+z = 3"
     change = a_change(*(a_file(f"{name}.py", a_hunk(body)) for name in "abcd"))
 
-    assert ids(planned(change, a_crew(), PlanLimits(bundle_lines=6))) == ["logic:a.py#1+1", "logic:c.py#1+1"]
-    assert len(planned(change, a_crew(), PlanLimits(bundle_lines=2)).tasks) == 4
+    assert ids(planned(change, a_crew(), PlanLimits(part_lines=6))) == ["logic:a.py#1+1", "logic:c.py#1+1"]
+    assert len(planned(change, a_crew(), PlanLimits(part_lines=2)).tasks) == 4
 
 
-def test_a_bundle_holds_no_more_slices_than_somebody_can_keep_apart(
-    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    change = a_change(*(a_file(f"{n:02}.py") for n in range(MAX_BUNDLE + 1)))
-
-    plan = planned(change, a_crew(), PlanLimits(bundle_lines=500))
-
-    sizes = [len(task.slices) for task in plan.tasks]
-    assert sum(sizes) == MAX_BUNDLE + 1
-    assert max(sizes) <= MAX_BUNDLE
-
-
-@given(st.lists(st.integers(1, 60), min_size=2, max_size=40), st.data())
-def test_a_file_that_grows_or_shrinks_changes_no_bundle_but_its_own(
-    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk, sizes: list[int], data: st.DataObject
-) -> None:
-    which = data.draw(st.integers(0, len(sizes) - 1))
-    other = data.draw(st.integers(1, 60))
-
-    def bundled(lines: list[int]) -> set[tuple[str, ...]]:
-        files = (a_file(f"{n:02}.py", a_hunk("\n".join(["+x = 1"] * count))) for n, count in enumerate(lines))
-        plan = planned(a_change(*files), a_crew(), PlanLimits(bundle_lines=100, chunk_lines=400))
-        return {task.paths for task in plan.tasks}
-
-    changed = f"{which:02}.py"
-    before, after = bundled(sizes), bundled([*sizes[:which], other, *sizes[which + 1 :]])
-    # Where a whole that was parted now fits, or the other way round, those who were with it move with it.
-    moved = before ^ after
-    assert {path for paths in moved for path in paths} <= {
-        path for paths in (*before, *after) if changed in paths for path in paths
-    }
-
-
-def test_two_languages_are_not_mixed_in_one_task(a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile) -> None:
-    change = a_change(a_file("a.py"), a_file("b.ts", language="typescript"), a_file("c.py"))
-
-    assert ids(planned(change, a_crew(), PlanLimits(bundle_lines=10))) == ["logic:a.py#1+1", "logic:b.ts#1"]
-
-
-def test_the_folder_with_the_riskiest_file_comes_first(
-    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile
-) -> None:
-    change = a_change(a_file("a/x.py"), a_file("b/auth.py"), a_file("b/a.py"))
-
-    assert ids(planned(change, a_crew(), PlanLimits(bundle_lines=10))) == ["logic:b/a.py#1+1", "logic:a/x.py#1"]
-
-
-def test_a_bundle_waits_for_all_bundles_that_hold_its_slices(
+def test_a_task_waits_for_the_task_of_its_own_part(
     a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    crew = a_crew(a_card("judge", depends_on=("logic",), applies_to=("*a.py", "*c.py")), a_card("logic"))
+    crew = a_crew(a_card("tests", depends_on=("logic",), applies_to=("*a.py", "*c.py")), a_card("logic"))
     change = a_change(*(a_file(f"{name}.py") for name in "abc"))
 
-    plan = planned(change, crew, PlanLimits(bundle_lines=2))
+    plan = planned(change, crew, PlanLimits(part_lines=2))
 
     logic = [task.task_id for task in plan.tasks if task.worker == "logic"]
-    [judge] = [task for task in plan.tasks if task.worker == "judge"]
+    waiting = [task for task in plan.tasks if task.worker == "tests"]
     assert len(logic) == 2
-    assert judge.paths == ("a.py", "c.py")
-    assert sorted(judge.depends_on) == sorted(logic)
+    assert {task.paths: task.depends_on for task in waiting} == {("a.py",): (logic[0],), ("c.py",): (logic[1],)}
 
 
 def test_a_bundle_that_moves_keeps_all_of_its_slices(a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile) -> None:
     crew = a_crew()
-    [task] = planned(a_change(a_file("a.py"), a_file("b.py")), crew, PlanLimits(bundle_lines=10)).tasks
+    [task] = planned(a_change(a_file("a.py"), a_file("b.py")), crew, PlanLimits(part_lines=10)).tasks
 
     moved = retarget(crew, task, "logic")
 
@@ -157,7 +108,7 @@ def scanned(plan: Plan) -> set[tuple[str, str]]:
 def test_a_plain_change_asks_one_model_and_runs_all_programs(
     shipped: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    plan = planned(a_change(a_file("src/app.py")), shipped, PlanLimits(route=True, bundle_lines=500))
+    plan = planned(a_change(a_file("src/app.py")), shipped, PlanLimits(route=True, part_lines=500))
 
     assert asked(plan) == {("logic", "src/app.py")}
     assert scanned(plan) == {(name, "src/app.py") for name in ("security", "performance", "style")}
@@ -174,7 +125,7 @@ def test_each_worker_is_asked_about_what_its_job_can_be_in(
         a_file("ci.yml", kind="config", language="yaml"),
         a_file("README.md", kind="prose", language="markdown"),
     )
-    limits = PlanLimits(route=True, bundle_lines=500, has_conventions=lambda path: path == "src/b.py")
+    limits = PlanLimits(route=True, part_lines=500, has_conventions=lambda path: path == "src/b.py")
 
     plan = planned(change, shipped, limits)
 
@@ -192,7 +143,7 @@ def test_each_worker_is_asked_about_what_its_job_can_be_in(
 def test_workers_that_were_asked_for_by_name_read_everything(
     shipped: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    limits = PlanLimits(route=True, bundle_lines=500, workers=("performance",))
+    limits = PlanLimits(route=True, part_lines=500, workers=("performance",))
 
     plan = planned(a_change(a_file("src/app.py")), shipped, limits)
 
@@ -207,7 +158,7 @@ def test_where_no_program_reads_the_language_there_is_nothing_to_run(
     def programs(card: WorkerCard, language: str) -> bool:
         return card.name == "security" and language == "ruby"
 
-    plan = planned(change, shipped, PlanLimits(route=True, bundle_lines=500, programs=programs))
+    plan = planned(change, shipped, PlanLimits(route=True, part_lines=500, programs=programs))
 
     assert scanned(plan) == {("security", "src/app.rb")}
 
@@ -216,7 +167,7 @@ def test_results_that_were_handed_in_are_passed_on_in_any_language(
     shipped: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
     limits = PlanLimits(
-        route=True, bundle_lines=9, programs=lambda _card, _language: False, handed_in={"style": {"src/app.rb"}}
+        route=True, part_lines=9, programs=lambda _card, _language: False, handed_in={"style": {"src/app.rb"}}
     )
 
     assert scanned(planned(a_change(a_file("src/app.rb")), shipped, limits)) == {("style", "src/app.rb")}
@@ -255,7 +206,7 @@ def test_every_worker_gets_every_hunk_of_its_files_exactly_once(
 ) -> None:
     change = a_change(*(file_of(a_file, a_hunk, path, bodies) for path, bodies in files.items()))
 
-    plan = planned(change, shipped, PlanLimits(chunk_lines=chunk, bundle_lines=bundle, route=routed))
+    plan = planned(change, shipped, PlanLimits(chunk_lines=chunk, part_lines=bundle, route=routed))
 
     lines = Counter((file.path, line) for file in change.files for hunk in file.hunks for line in hunk.body.split("\n"))
     for card in shipped.cards:
@@ -269,33 +220,6 @@ def test_every_worker_gets_every_hunk_of_its_files_exactly_once(
     assert len(set(ids(plan))) == len(plan.tasks)
 
 
-def in_folder(plan: Plan, folder: str) -> list[ReviewTask]:
-    return [task for task in plan.tasks if str(PurePosixPath(task.payload.file_path).parent) == folder]
-
-
-@settings(max_examples=50)
-@given(files=FILES, more=st.lists(BODY, min_size=1, max_size=3), bundle=st.integers(1, 20))
-def test_a_hunk_or_a_file_in_one_folder_leaves_the_tasks_of_another_as_they_are(
-    files: dict[str, list[str]],
-    more: list[str],
-    bundle: int,
-    shipped: Crew,
-    a_change: MakeChange,
-    a_file: MakeFile,
-    a_hunk: MakeHunk,
-) -> None:
-    # Two files of risky names: whether the change is plain is not what this is about.
-    files = {"auth/a.py": ["+x = 1"], "auth/b.py": ["+x = 1"]} | files
-    made = [file_of(a_file, a_hunk, path, bodies) for path, bodies in files.items()]
-    limits = PlanLimits(chunk_lines=8, bundle_lines=bundle, route=True)
-    before = planned(a_change(*made), shipped, limits)
-
-    after = planned(a_change(*made, file_of(a_file, a_hunk, "auth/new.py", more)), shipped, limits)
-
-    for folder in {str(PurePosixPath(path).parent) for path in files} - {"auth"}:
-        assert in_folder(before, folder) == in_folder(after, folder)
-
-
 @settings(max_examples=50)
 @given(files=FILES, bundle=st.integers(0, 20))
 def test_the_order_of_the_files_of_a_change_has_no_part_in_its_tasks(
@@ -307,7 +231,7 @@ def test_the_order_of_the_files_of_a_change_has_no_part_in_its_tasks(
     a_hunk: MakeHunk,
 ) -> None:
     made = [file_of(a_file, a_hunk, path, bodies) for path, bodies in files.items()]
-    limits = PlanLimits(bundle_lines=bundle, route=True)
+    limits = PlanLimits(part_lines=bundle, route=True)
 
     assert planned(a_change(*made), shipped, limits).tasks == planned(a_change(*made[::-1]), shipped, limits).tasks
 
@@ -317,7 +241,7 @@ def test_the_order_of_the_files_of_a_change_has_no_part_in_its_tasks(
 def test_lines_that_moved_down_do_not_change_what_a_bundle_is_called_or_holds(
     above: int, shipped: Crew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
-    limits = PlanLimits(bundle_lines=20, route=True)
+    limits = PlanLimits(part_lines=20, route=True)
     near, far = (
         planned(a_change(a_file("a.py", a_hunk("+x = 1", start=at)), a_file("b.py")), shipped, limits)
         for at in (10, 10 + above)

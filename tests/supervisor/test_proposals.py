@@ -48,7 +48,7 @@ def _ground(
     crew = a_crew(*(a_card(name) for name in ("security", "logic", "performance")))
     big = a_hunk("\n".join(f"+x{n} = {n}" for n in range(12)))
     change = a_change(a_file("src/a.py", big), a_file("src/b.py"), a_file("tests/test_a.py"))
-    limits = PlanLimits(route=True, bundle_lines=10, chunk_lines=8)
+    limits = PlanLimits(route=True, part_lines=10, chunk_lines=8)
     routed = make_plan(change, crew, lambda _c, _l: True, lambda _p: None, limits)
     names = frozenset(card.name for card in crew.cards)
     return Ground(
@@ -56,7 +56,7 @@ def _ground(
         cards={card.name: card for card in crew.cards},
         allowed={file.path: names for file in change.files},
         programs=lambda worker, _language: worker != "performance",
-        caps=PlanCaps(bundle_lines=100),
+        caps=PlanCaps(part_lines=100),
     )
 
 
@@ -145,7 +145,7 @@ def test_a_routed_plan_of_more_tasks_lifts_the_cap_to_its_own_number(ground: Gro
 
 
 def test_tasks_that_are_cut_count_as_what_they_are_cut_into(ground: Ground) -> None:
-    fine = replace(ground, caps=replace(ground.caps, bundle_lines=1, max_tasks=5, token_share=9.0))
+    fine = replace(ground, caps=replace(ground.caps, part_lines=1, max_tasks=5, token_share=9.0))
 
     assert faults_of(whole(a_proposed("again", "logic")), fine) == (
         "cut into tasks of 1 changed lines it has 11; at most 5 are allowed",
@@ -281,7 +281,7 @@ def test_all_slices_of_a_file_come_with_it_in_order(ground: Ground) -> None:
 
 
 def test_a_long_task_is_cut_into_several_of_the_same_instruction(ground: Ground) -> None:
-    fine = replace(ground, caps=replace(ground.caps, bundle_lines=7))
+    fine = replace(ground, caps=replace(ground.caps, part_lines=7))
 
     asked = [task for task in plan_of(whole(), fine).tasks if task.worker == "security" and not task.programs_only]
 
@@ -290,7 +290,7 @@ def test_a_long_task_is_cut_into_several_of_the_same_instruction(ground: Ground)
 
 
 def test_whoever_waits_for_a_task_that_was_cut_waits_for_all_of_it_and_can_do_without(ground: Ground) -> None:
-    fine = replace(ground, caps=replace(ground.caps, bundle_lines=7))
+    fine = replace(ground, caps=replace(ground.caps, part_lines=7))
     proposal = whole(a_proposed("last", "logic", "src/b.py", depends_on=("floor",), max_tokens=256))
 
     plan = plan_of(proposal, fine)
@@ -422,7 +422,7 @@ TASKS = st.lists(
 def test_a_proposal_has_faults_or_makes_a_plan_that_holds_the_floor(
     tasks: list[ProposedTask], limit: int, ground: Ground
 ) -> None:
-    ground = replace(ground, caps=replace(ground.caps, bundle_lines=limit))
+    ground = replace(ground, caps=replace(ground.caps, part_lines=limit))
     proposal = a_proposal(*tasks)
 
     if faults_of(proposal, ground):

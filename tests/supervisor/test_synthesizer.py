@@ -16,7 +16,6 @@ from reviewbot.contracts import (
     WorkerCard,
 )
 from reviewbot.supervisor.synthesizer import Rules, Weighed, weigh
-from reviewbot.supervisor.weighing import room_for
 
 MakeFinding = Callable[..., Finding]
 MakeCard = Callable[..., WorkerCard]
@@ -292,29 +291,3 @@ def test_what_a_model_is_sure_of_is_shown_whatever_its_weight_and_the_weighty_co
     light, told = a_finding(**model, severity="info", line=1), a_finding(**model, line=20)
 
     assert weigh([light, told], Rules({"logic": 80}, max_findings=10)).shown == [told, light]
-
-
-def test_a_small_change_has_room_for_three_findings_of_models_beside_those_of_programs(
-    a_finding: Any,
-) -> None:
-    model = {"sources": ("model:x",), "confidence": 90, "type": "logic"}
-    light = [a_finding(**model, line=n) for n in range(1, 7)]
-    grave, program = a_finding(**model, line=50, severity="critical"), a_finding(line=60, type="logic", severity="info")
-    rules = Rules({"logic": 80}, max_findings=25, room=3)
-
-    weighed = weigh([*light, grave, program], rules)
-
-    assert [finding.line for finding in weighed.shown] == [50, 1, 2, 60]
-    assert [(entry.finding.line, entry.reason) for entry in weighed.withheld] == [(n, "over_cap") for n in (3, 4, 5, 6)]
-    assert weighed.issues == 8, "they count for the headline and the gate"
-
-
-def test_what_holds_the_merge_is_told_however_small_the_change(a_finding: Any) -> None:
-    grave = [a_finding(sources=("model:x",), type="logic", severity="critical", line=n) for n in range(1, 6)]
-
-    assert weigh(grave, Rules({"logic": 80}, max_findings=25, room=3)).shown == grave
-
-
-@pytest.mark.parametrize(("lines", "room"), [(0, 3), (120, 3), (121, 4), (1_000, 25)])
-def test_the_room_grows_with_the_change(lines: int, room: int, a_change: Any, a_file: Any) -> None:
-    assert room_for(a_change(a_file(added=lines - lines // 3, removed=lines // 3))) == room

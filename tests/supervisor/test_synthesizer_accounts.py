@@ -54,15 +54,15 @@ def test_who_is_not_in_the_books_has_spent_nothing_in_this_run(done: Settled, a_
 
 
 def test_whoever_else_asked_has_a_row_after_the_workers(done: Settled, a_plan: MakePlan) -> None:
-    spent = {"style": ONE, "critic": ONE, "verifier": TWO, "logic": ONE, "planner": Usage(), "synthesizer": ONE}
+    spent = {"style": ONE, "other": ONE, "reader": TWO, "logic": ONE, "planner": Usage(), "judge": ONE}
 
     rows = usages(a_plan(done.task), [done], spent)
 
     assert [(row.worker, row.tasks) for row in rows] == [
         ("logic", 1),
-        ("verifier", 0),
-        ("synthesizer", 0),
-        ("critic", 0),
+        ("reader", 0),
+        ("judge", 0),
+        ("other", 0),
         ("style", 0),
     ]
 

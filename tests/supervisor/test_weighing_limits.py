@@ -1,4 +1,4 @@
-"""Weighing and clustering at their limits: the cap, the order of conflicts, thresholds shared by cards, near misses."""
+"""Weighing at its limits: the cap, the order of conflicts, thresholds shared by cards, near misses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Finding, WorkerCard
-from reviewbot.supervisor.clusters import clusters_of
-from reviewbot.supervisor.merging import merged
 from reviewbot.supervisor.weighing import Rules, placed, weigh
 
 MakeFinding = Callable[..., Finding]
@@ -91,15 +89,6 @@ def test_a_type_without_a_threshold_goes_to_nobody_but_for_what_may_be_critical(
     assert [entry.finding for entry in weighed.withheld] == [warning]
 
 
-def test_what_there_is_no_room_for_is_withheld_with_the_room_there_is(a_finding: MakeFinding) -> None:
-    by_models = [a_finding(type="logic", sources=("model:x",), line=n) for n in (1, 2, 3)]
-
-    [entry] = weigh(by_models, Rules(RULES.thresholds, max_findings=25, room=2)).withheld
-
-    message = "of what models alone have found a change of this size is shown the first 2"
-    assert (entry.finding, entry.message) == (by_models[2], message)
-
-
 @pytest.mark.parametrize(
     "later",
     [
@@ -119,119 +108,3 @@ def test_a_review_is_in_order_of_weight_then_of_place_then_of_words(
     first, second = a_finding(**known), a_finding(**known | later)
 
     assert placed([second, first], [], RULES).shown == [first, second]
-
-
-# --- clusters
-
-
-def asked_about(one: Finding, other: Finding) -> bool:
-    """Whether a model is asked what two findings have to do with each other."""
-    found = clusters_of(merged([one, other]), RULES, limit=20)
-    return bool(found.clusters)
-
-
-@pytest.fixture
-def by_model(a_finding: MakeFinding) -> MakeFinding:
-    """A model's finding that shares nothing with `a_finding`."""
-
-    def make(**fields: Any) -> Finding:
-        known = {
-            "type": "logic",
-            "category": "bug",
-            "sources": ("model:x",),
-            "message": "it breaks",
-            "evidence": "f(x)",
-        }
-        return a_finding(**{**known, **fields})
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("a shell gets its command", True),  # two telling words
-        ("a shell gets it", False),  # one
-        ("user input", True),
-        ("user and the sea with quite other telling things", False),  # a word of three letters tells nothing
-    ],
-)
-def test_two_telling_words_in_common_are_worth_a_question(
-    *,
-    message: str,
-    expected: bool,
-    a_finding: MakeFinding,
-    by_model: MakeFinding,
-) -> None:
-    one = a_finding(message="the user's input and sea water reach some shell command here and there")
-
-    assert asked_about(one, by_model(message=message)) is expected
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [((5, 7), (8, 8), True), ((5, 7), (9, 9), False), ((5, 7), (3, 4), True), ((5, 7), (2, 3), False)],
-)
-def test_the_next_line_is_close_and_the_one_after_is_not(
-    *,
-    first: tuple[int, int],
-    second: tuple[int, int],
-    expected: bool,
-    a_finding: MakeFinding,
-    by_model: MakeFinding,
-) -> None:
-    one = a_finding(line=first[0], end_line=first[1])
-
-    assert asked_about(one, by_model(category="injection", line=second[0], end_line=second[1])) is expected
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"evidence": "os.system( name )"}, True),
-        ({"evidence": ""}, False),
-        ({"cwe": 78}, True),
-        ({"cwe": 79}, False),
-        ({"evidence": "os.system( name )", "confidence": 50}, True),
-        ({"evidence": "os.system( name )", "confidence": 49}, False),
-        ({"evidence": "os.system( name )", "type": "security"}, True),
-        ({"evidence": "os.system( name )", "type": "security", "sources": ("model:x", "model:y")}, False),
-    ],
-    ids=str,
-)
-def test_what_two_findings_must_share_to_be_worth_a_question(
-    *,
-    fields: dict[str, Any],
-    expected: bool,
-    by_model: MakeFinding,
-) -> None:
-    one = by_model(type="security", cwe=78, sources=("model:y",), category="keys", evidence="os.system(  name )")
-
-    assert asked_about(one, by_model(line=2, message="quite another text", **fields)) is expected
-
-
-def test_two_findings_without_a_quote_share_none(by_model: MakeFinding) -> None:
-    one = by_model(type="security", category="keys", evidence=" ", message="quite another text")
-
-    assert not asked_about(one, by_model(evidence=" "))
-
-
-@pytest.mark.parametrize(("count", "clusters"), [(6, [6]), (7, [6])])
-def test_a_cluster_has_six_members_at_most(count: int, clusters: list[int], by_model: MakeFinding) -> None:
-    """A chain in which each is next to the one before; a model joins no two of them by itself."""
-    chain = [by_model(line=n, category="leak", sources=(f"model:{n}",), message=f"w{n}") for n in range(1, count + 1)]
-
-    found = clusters_of(merged(chain), RULES, limit=20)
-
-    assert [len(cluster.members) for cluster in found.clusters] == clusters
-    assert len(found.single) == count - sum(clusters)
-
-
-@pytest.mark.parametrize(("limit", "over"), [(3, 0), (2, 1), (0, 3)])
-def test_what_is_over_the_limit_of_questions_is_counted_and_kept(limit: int, over: int, by_model: MakeFinding) -> None:
-    pairs = [by_model(line=line, type=name) for line in (1, 11, 21) for name in ("logic", "security")]
-    apart = [each.model_copy(update={"category": f"c{n}", "message": f"m{n}"}) for n, each in enumerate(pairs)]
-
-    found = clusters_of(merged(apart), RULES, limit)
-
-    assert (len(found.clusters), found.over, len(found.single)) == (limit, over, 2 * over)

@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
 from reviewbot.tools.analysis import changed_file
-from reviewbot.tools.catalog import all_tools, own_tools
+from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.changed_lines import Line, added_lines, new_side
 from reviewbot.tools.rules import packaged_rules
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reviewbot.contracts import FileChange
-    from reviewbot.ports import OwnTool, Snapshot, Tool
+    from reviewbot.ports import Snapshot, Tool
 
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,25 +50,6 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
     assert all(tool.name == name for name, tool in tools.items())
 
 
-def test_every_tool_that_a_model_may_call_is_in_the_catalog_under_its_own_name() -> None:
-    tools: dict[str, OwnTool] = own_tools()
-
-    assert sorted(tools) == [
-        "logic-callers",
-        "logic-definition",
-        "logic-file",
-        "logic-history",
-        "performance-callers",
-        "performance-definition",
-        "security-definition",
-        "style-conventions",
-        "style-siblings",
-        "trace-value",
-    ]
-    assert all(tool.name == tool.offered.name == name for name, tool in tools.items())
-    assert not tools.keys() & all_tools().keys()
-
-
 @pytest.mark.parametrize(
     "table",
     ["ruff_rules", "taint", "security_checks", "loop_costs", "diff_semantics", "hidden_text", "review_manipulation"],
@@ -80,15 +61,7 @@ def test_every_tool_of_a_rule_table_is_in_the_catalog(table: str) -> None:
 def test_every_tool_is_on_one_card_and_no_other() -> None:
     cards = [tomllib.loads(path.read_text()) for path in sorted((ROOT / "workers").glob("*.toml"))]
 
-    assert sorted(name for card in cards for name in card["tools"]) == sorted([*all_tools(), *own_tools()])
-
-
-def test_a_tool_named_after_a_worker_is_that_workers() -> None:
-    cards = [tomllib.loads(path.read_text()) for path in sorted((ROOT / "workers").glob("*.toml"))]
-    named = {name: card["name"] for card in cards for name in card["tools"] if name in own_tools()}
-
-    assert all(name.startswith(f"{worker}-") or name == "trace-value" for name, worker in named.items())
-    assert named["trace-value"] == "security"
+    assert sorted(name for card in cards for name in card["tools"]) == sorted(all_tools())
 
 
 @pytest.mark.parametrize(

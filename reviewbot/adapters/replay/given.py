@@ -28,9 +28,7 @@ class Given(NamedTuple):
     engine: str
     notes: tuple[str, ...]
     synthesizer: str = "rules"
-    """Who made the review: "rules" or "model"."""
-    critic: bool = False
-    """Whether a model looked over it once more."""
+    """Who made the review: "rules", a "judge", or rules from readers' "claims"."""
     version: str = __version__
     refused: tuple[Suppression, ...] = ()
     """Comments that silence nothing."""
@@ -50,11 +48,9 @@ def record_given(trace: Recorder, change: ChangeSet, given: Given) -> None:
         version=given.version,
         engine=given.engine,
         synthesizer=given.synthesizer,
-        critic=given.critic,
         notes=list(given.notes),
         thresholds=dict(given.rules.thresholds),
         max_findings=given.rules.max_findings,
-        room=given.rules.room,
         together=[list(row) for row in given.joint],
         refused=[entry.model_dump(mode="json") for entry in given.refused],
     )
@@ -66,14 +62,13 @@ def read_given(events: Sequence[Event]) -> tuple[ChangeSet, Given]:
     told = first_of(events, "rules")
     try:
         joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in told["together"])
-        room = None if told["room"] is None else int(told["room"])
-        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint), room)
+        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint))
         notes = tuple(str(note) for note in told["notes"])
         engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("the rules in this trace are not what this version writes") from None
     refused = tuple(read(Suppression, entry) for entry in told.get("refused") or ())
-    return change, Given(rules, joint, engine, notes, synthesizer, told.get("critic") is True, version, refused)
+    return change, Given(rules, joint, engine, notes, synthesizer, version, refused)
 
 
 def _numbers(fields: dict[str, Any]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from reviewbot.contracts import Usage
 from reviewbot.errors import BudgetError
 from reviewbot.ports import Clock
 
-NOT_WORKERS = frozenset({"planner", "verifier", "synthesizer", "critic", "baseline"})
+NOT_WORKERS = frozenset({"planner", "judge"})
 """Purposes whose tokens no worker's budget covers."""
 
 

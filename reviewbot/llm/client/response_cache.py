@@ -9,17 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from reviewbot.contracts import (
-    Comparison,
-    Contract,
-    Critique,
-    ProposedPlan,
-    Rulings,
-    Settlements,
-    Tier,
-    Usage,
-    WorkerAnswer,
-)
+from reviewbot.contracts import Contract, JudgeAnswer, ProposedPlan, ReaderAnswer, Tier, Usage
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.llm.client.requests import digest
@@ -28,7 +18,7 @@ from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
 
-ANSWER_TYPES: tuple[type[Contract], ...] = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Comparison, Critique)
+ANSWER_TYPES: tuple[type[Contract], ...] = (ReaderAnswer, JudgeAnswer, ProposedPlan)
 """The contracts of answers. A request carries only the schema, which leaves out the bounds."""
 
 _VERSION = 2

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Critique, ProposedPlan, Rulings, Settlements, Usage, WorkerAnswer
+from reviewbot.contracts import JudgeAnswer, ProposedPlan, ReaderAnswer, Usage
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.ports import ModelReply, StopReason
 
-ANSWER_TYPES = (WorkerAnswer, Rulings, ProposedPlan, Settlements, Critique)
-FOUND = {
-    "file": "a.py", "quote": "x = 1", "message": "wrong", "trigger": "always", "contract": "", "symptom": "",
-    "severity": "warning", "category": "bug", "confidence": 70, "suggestion": "", "cwe": None,
+ANSWER_TYPES = (ReaderAnswer, JudgeAnswer, ProposedPlan)
+FOUND: dict[str, Any] = {
+    "id": "f1", "task": "logic", "file": "a.py", "side": "new", "quote": "x = 1", "line": None, "title": "wrong",
+    "message": "wrong", "impact": "always", "proof": [], "severity": "warning", "cause": "wrong-value",
+    "category": "bug", "confidence": 70, "worth": 70, "suggestion": "", "replacement": None, "cwe": None,
 }  # fmt: skip
 
 
@@ -27,12 +28,13 @@ def reply(text: str, stop: StopReason = "end") -> ModelReply:
 
 
 def answer(**changed: Any) -> str:
-    return json.dumps({"findings": [{**FOUND, **changed}], "hints": [], "escalation": None})
+    found = [{**FOUND, **changed}]
+    return json.dumps({"summary": "", "themes": [], "findings": found, "hints": [], "tasks": []})
 
 
 def fault_of(text: str) -> str:
     try:
-        read_answer(reply(text), WorkerAnswer)
+        read_answer(reply(text), ReaderAnswer)
     except EngineError as error:
         return str(error)
     return ""
@@ -40,38 +42,38 @@ def fault_of(text: str) -> str:
 
 def refused(text: str, stop: StopReason = "end") -> str:
     with pytest.raises(EngineError) as caught:
-        read_answer(reply(text, stop), WorkerAnswer)
+        read_answer(reply(text, stop), ReaderAnswer)
     return str(caught.value)
 
 
 def test_an_answer_that_fits_becomes_a_value() -> None:
-    read = read_answer(reply(answer(cwe=89)), WorkerAnswer)
+    read = read_answer(reply(answer(cwe=89)), ReaderAnswer)
 
-    assert (read.findings[0].file, read.findings[0].cwe, read.escalation) == ("a.py", 89, None)
+    assert (read.findings[0].file, read.findings[0].cwe, read.tasks) == ("a.py", 89, ())
 
 
 def test_half_a_surrogate_pair_costs_that_character_and_not_the_answer() -> None:
-    read = read_answer(reply(answer(message="\ud83d is \ud83d\ude00", suggestion="\udc00")), WorkerAnswer)
+    read = read_answer(reply(answer(message="\ud83d is \ud83d\ude00", suggestion="\udc00")), ReaderAnswer)
 
     assert (read.findings[0].message, read.findings[0].suggestion) == ("\ufffd is \U0001f600", "\ufffd")
 
 
 @pytest.mark.parametrize("opening", ["```json", "```", "Sure!\n```json"])
 def test_the_only_code_block_of_a_text_is_the_answer(opening: str) -> None:
-    read = read_answer(reply(f"{opening}\n{answer()}\n```\nDone"), WorkerAnswer)
+    read = read_answer(reply(f"{opening}\n{answer()}\n```\nDone"), ReaderAnswer)
 
     assert len(read.findings) == 1
 
 
 def test_a_code_block_inside_an_answer_is_a_part_of_it() -> None:
-    read = read_answer(reply(answer(suggestion="```json\n{}\n```")), WorkerAnswer)
+    read = read_answer(reply(answer(suggestion="```json\n{}\n```")), ReaderAnswer)
 
     assert read.findings[0].suggestion.startswith("```")
 
 
 def test_a_refusal_is_an_error_of_its_own_whatever_the_text_says() -> None:
     with pytest.raises(RefusedError):
-        read_answer(reply(answer(), "refusal"), WorkerAnswer)
+        read_answer(reply(answer(), "refusal"), ReaderAnswer)
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "context", "other", "tools"])
@@ -84,7 +86,7 @@ def test_an_answer_that_ended_in_another_way_is_none_even_if_it_would_fit(stop: 
 )
 def test_what_a_smaller_question_may_help_is_told_apart(stop: StopReason, kind: type[EngineError]) -> None:
     with pytest.raises(EngineError) as caught:
-        read_answer(reply("", stop), WorkerAnswer)
+        read_answer(reply("", stop), ReaderAnswer)
     assert type(caught.value) is kind
 
 
@@ -104,13 +106,11 @@ def test_what_a_smaller_question_may_help_is_told_apart(stop: StopReason, kind: 
         (answer(confidence=90.5), "findings.0.confidence"),
         (answer(confidence=True), "findings.0.confidence"),
         (answer(severity="high"), "findings.0.severity"),
-        (answer(line=3), "findings.0.line"),
-        (answer(quote=""), "findings.0.quote"),
-        (answer(category="two words"), "findings.0.category"),
-        (answer(cwe=0), "findings.0.cwe"),
-        (answer(message="m" * 2_001), "findings.0.message"),
-        ('{"findings": [], "findings": [], "hints": [], "escalation": null}', "twice"),
-        ('{"findings": []}', "hints"),
+        (answer(line="3"), "findings.0.line"),
+        (answer(cause="bad luck"), "findings.0.cause"),
+        (answer(message="m" * 8_001), "findings.0.message"),
+        ('{"findings": [], "findings": [], "hints": [], "tasks": []}', "twice"),
+        ('{"findings": []}', "summary"),
         ("[]", "the top"),
         ("null", "the top"),
     ],

@@ -80,8 +80,7 @@ def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price
         (Limits(max_calls=2), [("logic", 1, None), ("style", 1, None)]),
         (Limits(max_tokens=20), [("logic", 10, None), ("style", 10, None)]),
         (Limits(worker_tokens=10), [("logic", 10, None), ("style", 10, None)]),
-        (Limits(worker_tokens=10), [("planner", 99, None), ("verifier", 99, None), ("synthesizer", 99, None)]),
-        (Limits(worker_tokens=10), [("critic", 99, None), ("baseline", 99, None)]),
+        (Limits(worker_tokens=10), [("planner", 99, None), ("judge", 99, None)]),
     ],
 )
 def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
@@ -134,7 +133,7 @@ def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> N
     spend(ledger, "logic")
     spend(ledger, "style")
     for _ in range(3):
-        spend(ledger, "verifier", 100)
+        spend(ledger, "judge", 100)
     with pytest.raises(BudgetError, match="logic worker"):
         spend(ledger, "logic", 1)
 

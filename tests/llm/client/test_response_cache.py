@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import reviewbot
-from reviewbot.contracts import Contract, Rulings, Usage
+from reviewbot.contracts import Contract, JudgeAnswer, Usage
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel
@@ -22,14 +22,14 @@ from reviewbot.prices import default_models
 SPENT = Usage(calls=1, input_tokens=10, output_tokens=7)
 TOOLS = (OfferedTool("read", "Reads.", {"type": "object"}),)
 FITTING = {
-    "WorkerAnswer": {"findings": [], "hints": [], "escalation": None},
-    "Rulings": {"rulings": []},
+    "ReaderAnswer": {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []},
+    "JudgeAnswer": {"rulings": []},
     "ProposedPlan": {"reason": "", "strategy": "merge", "tasks": [], "workers": []},
-    "Settlements": {"settlements": []},
-    "Comparison": {"findings": []},
-    "Critique": {"remarks": []},
 }
-RULING = {"candidate": "c1", "argument_against": "", "evidence": "", "confidence": 150, "severity": "info"}
+RULING = {
+    "claim": "c1", "argument_against": "", "reason": "", "confidence": 150, "severity": "info", "worth": 50,
+    "contradicts": [],
+}  # fmt: skip
 
 Request = Callable[..., ModelRequest]
 
@@ -114,7 +114,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_and_one_that_does_is_kep
 
 
 def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_request: Request) -> None:
-    request = a_request(schema=schema_of(Rulings))
+    request = a_request(schema=schema_of(JudgeAnswer))
     texts_of(journal, request, json.dumps({"rulings": [RULING]}))
     assert journal.store == {}
     texts_of(journal, request, json.dumps({"rulings": [{**RULING, "confidence": 15}]}))

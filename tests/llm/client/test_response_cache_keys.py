@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Rulings, Tier, Usage
+from reviewbot.contracts import JudgeAnswer, Tier, Usage
 from reviewbot.errors import ConfigError, EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
@@ -227,7 +227,7 @@ def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: Requ
 def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: Any, a_request: Request) -> None:
     altered(journal, a_request(), lambda told: {**told, "text": "{}"})
     [fitting] = journal.store.values()
-    request = a_request(schema=schema_of(Rulings))
+    request = a_request(schema=schema_of(JudgeAnswer))
     altered(journal, request, lambda told: {**told, "text": "{}"}, inner=Fitting())
     asyncio.run(CachingModel(Fitting(), journal, MODELS).ask(request))
 

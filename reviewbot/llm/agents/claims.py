@@ -1,0 +1,159 @@
+"""From a reader's claims to candidates: whose task each belongs to, whether its quotes stand where they should."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewbot.contracts import Candidate, Claim, Payload, Proof, ProofQuote, Side
+from reviewbot.diff.anchor import anchor, file_of
+from reviewbot.diff.rows import payload_rows
+from reviewbot.redact import redact
+
+SURE_ENOUGH = 50
+"""A claim below this confidence is not worth a further turn for its quotes."""
+MAX_PROBLEMS = 20
+"""Problems that one repair names."""
+
+MAX_CWE, MAX_TITLE, MAX_MESSAGE, MAX_IMPACT, MAX_CODE, MAX_CATEGORY = 10_000, 200, 2_000, 1_000, 4_000, 80
+"""What `Candidate` takes. A longer text is cut; a longer replacement would be wrong code then, and is left out."""
+NO_WORDS = "the model gave no words for this"
+
+FileText = Callable[[str, Side], str | None]
+"""A side of a file of the repository; None where it is not at hand or must not be shown to a model."""
+
+_NO_SLUG = re.compile(r"[^a-z0-9_.:/@-]+")
+_MARK = re.compile(r"^\s*\d{0,6}\s?[+-]?")
+
+
+@dataclass(frozen=True)
+class QuoteFinder:
+    """Looks for quoted lines in the change and in the repository."""
+
+    slices: Sequence[Payload]
+    text: FileText
+
+    def in_change(self, claim: Claim) -> bool:
+        """Whether the code that a claim quotes stands in the change, once or where the claim says."""
+        candidate = candidate_of(claim, "model", ())
+        path = file_of(candidate, self.slices)
+        return (
+            path is not None
+            and anchor(candidate, *(each for each in self.slices if each.file_path == path)) is not None
+        )
+
+    def proof(self, claim: Claim) -> tuple[Proof, ...]:
+        """The proof quotes that were found, with their lines as they stand there."""
+        return tuple(found for quote in claim.proof if (found := self._found(quote)) is not None)
+
+    def _found(self, quote: ProofQuote) -> Proof | None:
+        # Twice where the side is wrong: models say "old" of code that the change removes and that both sides have.
+        for side in dict.fromkeys((quote.side, "new", "old")):
+            lines = self._lines(quote.path, side)
+            at = _position(_plain_lines(quote.quote), [(number, " ".join(text.split())) for number, text in lines])
+            if at is None:
+                continue
+            first, last = at
+            shown = "\n".join(text for number, text in lines if first <= number <= last)
+            return Proof(path=quote.path, side=side, line=first, end_line=last, quote=redact(shown), why=quote.why)
+        return None
+
+    def _lines(self, path: str, side: Side) -> Sequence[tuple[int, str]]:
+        text = self.text(path, side)
+        if text is not None:
+            return list(enumerate(text.split("\n"), 1))
+        return list(self._changed_lines(path, side))
+
+    def _changed_lines(self, path: str, side: Side) -> Iterator[tuple[int, str]]:
+        for payload in self.slices:
+            if path in (payload.file_path, payload.old_path):
+                for _, row in payload_rows(payload):
+                    number = row.new if side == "new" else row.old
+                    if number is not None:
+                        yield number, row.text
+
+
+def candidate_of(claim: Claim, source: str, proof: tuple[Proof, ...]) -> Candidate:
+    """The claim as an engine hands it on; its place is looked for by the quote."""
+    known_cwe = claim.cwe is not None and 0 < claim.cwe <= MAX_CWE
+    return Candidate(
+        severity=claim.severity,
+        path=claim.file,
+        quote=claim.quote[:MAX_CODE],
+        near=claim.line if claim.line is not None and claim.line > 0 else None,
+        title=" ".join(claim.title.split())[:MAX_TITLE],
+        message=(claim.message.strip() or claim.title.strip() or NO_WORDS)[:MAX_MESSAGE],
+        confidence=claim.confidence,
+        source=source,
+        category=_NO_SLUG.sub("-", claim.category.strip().lower())[:MAX_CATEGORY] or claim.cause,
+        trigger=claim.impact[:MAX_IMPACT],
+        suggestion=(claim.suggestion or claim.replacement or "")[:MAX_CODE],
+        replacement=None if claim.replacement is None or len(claim.replacement) > MAX_CODE else claim.replacement,
+        cwe=claim.cwe if known_cwe else None,
+        cause=claim.cause,
+        side=claim.side,
+        worth=claim.worth,
+        proof=proof,
+    )
+
+
+def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> tuple[str, ...]:
+    """What one more turn may repair, in words for the model: quotes that do not stand where they should."""
+    problems: list[str] = []
+    for claim in (each for each in claims if each.confidence >= SURE_ENOUGH):
+        if not finder.in_change(claim):
+            problems.append(
+                f"{claim.id}: the quote is not in `{claim.file}` on the {claim.side} side of the change, or stands "
+                "there more than once and `line` does not tell which"
+            )
+        elif claim.proof and not finder.proof(claim):
+            problems.append(f"{claim.id}: no quote of its proof stands in the file that it names")
+    return tuple(problems[:MAX_PROBLEMS])
+
+
+def repaired(claims: Sequence[Claim], later: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims with those of a later answer in the place of the ones of the same id. The later answer adds none."""
+    by_id = {claim.id: claim for claim in later}
+    return tuple(by_id.get(claim.id, claim) for claim in claims)
+
+
+def by_task(claims: Iterable[Claim], workers: Sequence[str], types: Mapping[str, str]) -> dict[str, list[Claim]]:
+    """The claims of each task, by the worker's name. One that names none of them goes to the first.
+
+    `types`: the worker of each task type, since a model may name either.
+    """
+    names = {**types, **{name: name for name in workers}}
+    found: dict[str, list[Claim]] = {name: [] for name in workers}
+    for claim in claims:
+        found[names.get(claim.task, workers[0])].append(claim)
+    return found
+
+
+def _plain_lines(quote: str) -> list[str]:
+    lines = [" ".join(line.split()) for line in quote.split("\n")]
+    return [line for line in lines if any(char.isalnum() for char in line)]
+
+
+def _position(wanted: Sequence[str], lines: Sequence[tuple[int, str]]) -> tuple[int, int] | None:
+    """The first and the last line where the wanted lines stand one below the other, blank ones apart."""
+    if not wanted:
+        return None
+    for reading in (list(wanted), [_MARK.sub("", line).strip() for line in wanted]):
+        dense = [(number, text) for number, text in lines if any(char.isalnum() for char in text)]
+        for at in range(len(dense) - len(reading) + 1):
+            if all(text == want for want, (_, text) in zip(reading, dense[at : at + len(reading)], strict=True)):
+                return dense[at][0], dense[at + len(reading) - 1][0]
+    return _inside(wanted, lines)
+
+
+MIN_PART = 12
+"""Characters of a quote that is a part of one line."""
+
+
+def _inside(wanted: Sequence[str], lines: Sequence[tuple[int, str]]) -> tuple[int, int] | None:
+    """The one line that holds a quote of one line as a part."""
+    if len(wanted) != 1 or len(wanted[0]) < MIN_PART:
+        return None
+    found = [number for number, text in lines if wanted[0] in text]
+    return (found[0], found[0]) if len(found) == 1 else None

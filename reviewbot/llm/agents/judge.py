@@ -1,0 +1,237 @@
+"""The `Synthesizer` of a run with models: claims are joined, ruled on by a judge, filtered and ranked.
+
+The judge did not find the claims. It sees each with its hunk and with its proof as the program fetched it, and may use
+the readers' tools. It can raise and lower what models claim; it can delete nothing, and nothing that an analyzer found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from reviewbot.contracts import (
+    SEVERITY_ORDER,
+    ChangeSet,
+    Conflict,
+    Finding,
+    JudgeAnswer,
+    JudgeRuling,
+    Payload,
+    Plan,
+    Proof,
+    Review,
+    Tier,
+)
+from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
+from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
+from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
+from reviewbot.llm.client.answers import read_answer
+from reviewbot.llm.prompts.judge_prompt import NamedClaim, ProofLines, judge_request
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import Refused
+from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.ports import (
+    Books,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OfferedTool,
+    Recorder,
+    Settled,
+    ToolAnswer,
+    ToolCall,
+)
+from reviewbot.supervisor.merging import Defect, Merged, merged
+from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
+from reviewbot.supervisor.verifier import by_programs_alone
+from reviewbot.supervisor.weighing import placed
+from reviewbot.threads import in_thread
+
+BATCH = 12
+"""Claims of one request."""
+MAX_BATCHES = 3
+SURE = 80
+"""A critical claim that is ruled below this is asked about once more."""
+NO_ANSWER: Mapping[type[Exception], str] = {
+    TimeoutError: "no time was left",
+    BudgetError: "the budget was spent",
+    DeadlineError: "no time was left",
+    RefusedError: "the model declined to answer",
+    TransientError: "the model could not be reached",
+    ProviderError: "the model provider could not be used",
+}
+"""Why there was no ruling, in words of ours: an error's own may repeat what a model wrote."""
+CONTRADICTED = "the judge holds that both cannot be followed"
+UNUSABLE = "the answer could not be used"
+
+
+@dataclass(frozen=True)
+class ConversingModel:
+    """A `Model` that answers after a conversation with tools, as one question with one answer."""
+
+    inner: Model
+    tools: RepositoryTools
+    bounds: Bounds
+    trace: Recorder
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        """The last reply, with the usage of all turns."""
+        spent = TokenUsage()
+        talk = Conversation(self.inner, self._call, self.bounds, request, spent)
+        reply = await talk.answer()
+        return replace(reply, usage=spent.usage)
+
+    async def _call(self, wish: ToolCall) -> ToolAnswer:
+        result = await self.tools.call(wish.name, wish.arguments)
+        said = {"failed": result.failed, "chars": len(result.text)}
+        self.trace.record("tool_call", task_id="judge", tool=wish.name, arguments=dict(wish.arguments), **said)
+        return ToolAnswer(wish.call_id, result.text, result.failed)
+
+
+@dataclass(frozen=True)
+class ProofView:
+    """Shows the lines of a proof with those around it, numbered, as readers' tools would show them."""
+
+    view: RepositoryView
+    around: int = 10
+
+    def lines(self, proof: Proof) -> str:
+        """Empty where the file is not at hand or must not be shown."""
+        try:
+            lines = self.view.lines(proof.path, "head" if proof.side == "new" else "base")
+        except Refused:
+            return ""
+        first, last = max(1, proof.line - self.around), min(len(lines), proof.end_line + self.around)
+        return "\n".join(f"{n:5} {self.view.cut(lines[n - 1])}" for n in range(first, last + 1))
+
+
+@dataclass(frozen=True)
+class JudgingSynthesizer:
+    """Build one for a run."""
+
+    rules: Rules
+    model: Model
+    """Asked once for each batch; it may hold a conversation with tools behind one call."""
+    prompt: str
+    trace: Recorder
+    engine: str
+    tools: tuple[OfferedTool, ...] = ()
+    proof_lines: ProofLines = lambda _proof: ""
+    notes: tuple[str, ...] = ()
+    books: Books | None = None
+    left_s: Callable[[], float] = lambda: math.inf
+    """Seconds until the review's deadline."""
+    judging: bool = True
+    """False: what readers claim with proof stands as they claim it."""
+
+    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
+        """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
+        notes = list(self.notes)
+        found = merged(findings_of(settled), self.rules.together)
+        defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
+        claims = self._claims(defects) if self.judging else []
+        slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
+        rulings = await self._rulings(change, claims, slices, notes)
+        weighed = self._weighed(found, claims, rulings)
+        told = Told(self.engine, notes, None if self.books is None else self.books.spent())
+        return reviewed(change, plan, settled, weighed, told)
+
+    def _claims(self, defects: Iterable[Defect]) -> list[NamedClaim]:
+        """What models claim, the gravest and surest first, each with its handle."""
+        mine = [defect.finding for defect in defects if not by_programs_alone(defect.finding)]
+        mine.sort(key=lambda f: (SEVERITY_ORDER[f.severity], -f.confidence, f.path, f.line, f.message))
+        return [NamedClaim(f"c{number}", finding) for number, finding in enumerate(mine, 1)]
+
+    def _weighed(self, found: Merged, claims: Sequence[NamedClaim], rulings: Mapping[str, JudgeRuling]) -> Weighed:
+        """What was merged, as it was ruled on, sorted by the rules."""
+        handles = {id(claim.finding): claim.handle for claim in claims}
+
+        def ruled(finding: Finding) -> Finding:
+            return apply_ruling(finding, rulings.get(handles.get(id(finding), "")))
+
+        pairs = [pair.as_conflict() for pair in found.contradictions]
+        after = [each.model_copy(update={"findings": tuple(map(ruled, each.findings))}) for each in pairs]
+        freed, conflicts = settled_conflicts(after)
+        by_handle = {handles.get(id(defect.finding), f"analyzer {n}"): defect for n, defect in enumerate(found.single)}
+        apart: set[str] = set()
+        for pair_of_handles in contradictions({name: each.finding for name, each in by_handle.items()}, rulings):
+            sides = tuple(ruled(by_handle[name].finding) for name in pair_of_handles)
+            conflicts.append(Conflict(findings=sides, reason=CONTRADICTED))
+            apart |= set(pair_of_handles)
+        single = [ruled(defect.finding) for name, defect in by_handle.items() if name not in apart]
+        return placed([*single, *freed], conflicts, self.rules)
+
+    async def _rulings(
+        self, change: ChangeSet, claims: Sequence[NamedClaim], slices: Sequence[Payload], notes: list[str]
+    ) -> dict[str, JudgeRuling]:
+        """By handle; a claim that was not ruled on is in none."""
+        batches = [claims[first : first + BATCH] for first in range(0, min(len(claims), BATCH * MAX_BATCHES), BATCH)]
+        answers = await asyncio.gather(
+            *(self._ruled(change, each, slices, f"batch {n}", notes) for n, each in enumerate(batches, 1))
+        )
+        found = {handle: ruling for answer in answers for handle, ruling in answer.items()}
+        again = [each for each in claims if each.handle in found and _is_unsure(each.finding, found[each.handle])]
+        if again:
+            earlier = "\n".join(f"{each.handle}: {found[each.handle].reason}" for each in again[:BATCH])
+            found |= await self._ruled(change, again[:BATCH], slices, "critical again", notes, earlier)
+        if len(claims) > BATCH * MAX_BATCHES:
+            notes.append(f"{len(claims) - BATCH * MAX_BATCHES} claims of models were not judged: there were too many")
+        return found
+
+    async def _ruled(
+        self,
+        change: ChangeSet,
+        claims: Sequence[NamedClaim],
+        slices: Sequence[Payload],
+        subject: str,
+        notes: list[str],
+        earlier: str = "",
+    ) -> dict[str, JudgeRuling]:
+        """The rulings of one request; none where it failed, which is noted."""
+
+        def question() -> ModelRequest:
+            """Reading proofs may block."""
+            return judge_request(
+                change,
+                claims,
+                slices,
+                self.proof_lines,
+                self.prompt,
+                self.tools,
+                tier=_tier(claims),
+                subject=subject,
+                earlier=earlier,
+            )
+
+        try:
+            async with asyncio.timeout(max(0.0, self.left_s())):
+                answer = read_answer(await self.model.ask(await in_thread(question)), JudgeAnswer)
+        except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
+            why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
+            notes.append(f"{len(claims)} claims of models were not judged: {why}")
+            self.trace.record("judge_failed", subject=subject, error=type(error).__name__, reason=why)
+            return {}
+        asked = {claim.handle: claim.finding for claim in claims}
+        rulings = {each.claim: each for each in answer.rulings if each.claim in asked}
+        for handle, ruling in rulings.items():
+            finding = asked[handle]
+            self.trace.record(
+                "judged",
+                path=finding.path,
+                line=finding.line,
+                claimed=finding.confidence,
+                was=finding.severity,
+                **ruling.model_dump(mode="json"),
+            )
+        return rulings
+
+
+def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:
+    return "critical" in (finding.severity, ruling.severity) and ruling.confidence < SURE
+
+
+def _tier(claims: Sequence[NamedClaim]) -> Tier:
+    """A critical claim is worth the strongest model."""
+    return "opus" if any(claim.finding.severity == "critical" for claim in claims) else "sonnet"

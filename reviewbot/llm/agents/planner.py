@@ -1,0 +1,219 @@
+"""The planner that asks a model, above a threshold, and believes nothing of its answer before it is checked.
+
+The routed plan is always there first. Whatever fails on the way to a better one (no answer, no time, no money, two
+answers with faults) leaves it standing, with the reason in its words and in the trace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from reviewbot.config.globs import applies
+from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ProposedPlan, ReviewTask
+from reviewbot.errors import EngineError, RefusedError
+from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
+from reviewbot.llm.client.answers import read_answer
+from reviewbot.llm.prompts.planner_prompt import follow_up_for, named, repair_of, request_for
+from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, Settled
+from reviewbot.supervisor.adoption import plan_of
+from reviewbot.supervisor.again import tried_again
+from reviewbot.supervisor.concrete import one_line
+from reviewbot.supervisor.planner import RoutedPlanner
+from reviewbot.supervisor.proposals import Ground, PlanCaps, faults_of
+
+LEAST_TASKS = 2
+"""Of a routed plan that a model may better; one task cannot be split by files."""
+
+MOST_FILES = 500
+"""That a model is told of: as many as one task of its answer may name, and about 30,000 tokens."""
+
+TIME_SHARE = 0.25
+"""Of the time that is left which planning may take; the workers come after it."""
+
+FOLLOW_UP_CAPS = PlanCaps(max_tasks=8, token_share=0.25, chain=1, whole=False)
+"""Of what findings may ask for in a second round."""
+
+FOLLOWED = 10
+"""Findings that a second round is asked about, the worst first."""
+
+
+@dataclass(frozen=True)
+class Planning:
+    """When a model plans, and within what."""
+
+    plan_above: int = 1_500
+    """Changed lines of the files to read, above which a model plans."""
+    max_tokens: int = 8_000
+    """Of one answer."""
+    seconds: float = 60.0
+    """For both calls together."""
+    replan: bool = False
+    """Whether findings may ask for tasks in a second round."""
+    caps: PlanCaps = field(default_factory=PlanCaps)
+
+
+class _Told(NamedTuple):
+    """What came of asking: the plan, or why there is none."""
+
+    plan: Plan | None
+    faults: tuple[str, ...]
+    """Of all answers, in order."""
+    calls: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class ModelPlanner:
+    """The `Planner` for engines with a model."""
+
+    routed: RoutedPlanner
+    model: Model
+    trace: Recorder
+    prompt: str
+    planning: Planning = field(default_factory=Planning)
+    left_s: Callable[[], float] = lambda: math.inf
+    """Seconds until the review's deadline."""
+    early: Callable[[Plan], None] = lambda _plan: None
+    """Told of the routed plan when a model is about to be asked for a better one."""
+
+    async def plan(self, change: ChangeSet) -> Plan:
+        """The plan; the routed one wherever a model cannot, need not or may not better it. No error."""
+        routed = await self.routed.plan(change)
+        ground = self._ground(change, routed)
+        if (needless := self._needless(change, ground)) is not None:
+            self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
+            return routed
+        self.early(routed)
+        told = await self._asked(self._request(change, ground), ground)
+        self._record(told)
+        if told.plan is not None:
+            return told.plan
+        return routed.model_copy(update={"reason": f"{routed.reason}; {one_line(told.reason)}"})
+
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+        """One second round: what broke once more, and what findings ask for where that is wanted. No error."""
+        again = tried_again(plan, settled, self.left_s())
+        further = await self._followed_up(change, plan, settled) if self.planning.replan else ()
+        if not again and not further:
+            return None
+        reason = f"a second round: {len(again)} tasks tried again, {len(further)} that findings ask for"
+        return Plan(goal=plan.goal, tasks=(*again, *further), origin=plan.origin, reason=reason)
+
+    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
+        """The same slices as a task of another worker; None where no such worker runs."""
+        return self.routed.retarget(task, worker)
+
+    def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:
+        """The request that `plan` would send where the routed plan is this one; None where it would send none."""
+        ground = self._ground(change, routed)
+        return self._request(change, ground) if self._needless(change, ground) is None else None
+
+    def _request(self, change: ChangeSet, ground: Ground) -> ModelRequest:
+        return request_for(change, ground, self.prompt, self.planning.max_tokens)
+
+    def _ground(self, change: ChangeSet, routed: Plan) -> Ground:
+        crew, limits = self.routed.crew, self.routed.limits
+        seats = seats_of(crew)
+        routed_to = [card for card in crew.cards if card.applies_to != (NO_FILES,)]
+        cards = [card for card in routed_to if not limits.workers or card.name in limits.workers]
+        allowed = {
+            file.path: frozenset(
+                card.name
+                for card in cards
+                if applies(card.applies_to, file.path, file.kind) and self.routed.covers(card, file.language)
+            )
+            for file in change.files
+        }
+        by_name = named(cards)
+        return Ground(
+            routed=routed,
+            cards=by_name,
+            allowed=allowed,
+            programs=lambda worker, language: worker in by_name and limits.programs(by_name[worker], language),
+            seats=seats,
+            caps=replace(self.planning.caps, part_lines=limits.part_lines or self.planning.caps.part_lines),
+        )
+
+    def _needless(self, change: ChangeSet, ground: Ground) -> str | None:
+        """Why no model is asked, or None."""
+        if len(ground.of_models) < LEAST_TASKS:
+            return "the routed plan has nothing to split or to order"
+        read = [file for file in change.files if file.path in ground.slices]
+        if len(read) > MOST_FILES:
+            return f"{len(read)} files are more than the {MOST_FILES} that a model can be told of"
+        lines = sum(file.added + file.removed for file in read)
+        if lines > self.planning.plan_above:
+            return None
+        return f"{lines} changed lines; rules are enough up to {self.planning.plan_above}"
+
+    async def _asked(self, request: ModelRequest, ground: Ground) -> _Told:
+        """Ask once, and once more where the answer has faults."""
+        seconds = min(self.planning.seconds, TIME_SHARE * self.left_s())
+        faults: tuple[str, ...] = ()
+        calls = 0
+        try:
+            async with asyncio.timeout(seconds):
+                for _ in range(2):
+                    calls += 1
+                    reply = await self.model.ask(request)
+                    plan, wrong = _read(reply, ground)
+                    if not wrong:
+                        reason = "" if plan else "a model was asked and left it as it is"
+                        return _Told(plan, faults, calls, reason)
+                    faults += wrong
+                    request = repair_of(request, reply.text, wrong)
+        except TimeoutError:
+            return _Told(None, faults, calls, "a model was asked and did not answer in time")
+        except EngineError as error:
+            return _Told(None, faults, calls, f"a model was asked in vain: {error}")
+        except Exception as error:  # noqa: BLE001 - a plan of a model is a wish; the routed one is there without it
+            return _Told(None, faults, calls, f"a model was asked in vain: {type(error).__name__}")
+        return _Told(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
+
+    async def _followed_up(
+        self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]
+    ) -> tuple[ReviewTask, ...]:
+        """The tasks that the worst findings ask for; none where that cannot be found out in time."""
+        findings = _critical(settled)
+        if not findings or TIME_SHARE * self.left_s() < self.planning.seconds:
+            return ()
+        ground = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
+        told = await self._asked(follow_up_for(change, ground, findings, self.prompt, self.planning.max_tokens), ground)
+        self._record(told)
+        tasks = () if told.plan is None else told.plan.tasks
+        return tuple(task for task in tasks if task.task_id not in settled)
+
+    def _record(self, told: _Told) -> None:
+        origin = "rules" if told.plan is None else "model"
+        reason = told.reason if told.plan is None else told.plan.reason
+        self.trace.record("planned", origin=origin, faults=list(told.faults), calls=told.calls, reason=reason)
+
+
+def _read(reply: ModelReply, ground: Ground) -> tuple[Plan | None, tuple[str, ...]]:
+    """The plan of an answer, or its faults. No plan and no fault: it leaves the routed plan as it is.
+
+    Raises RefusedError.
+    """
+    try:
+        proposed = read_answer(reply, ProposedPlan)
+    except RefusedError:
+        raise
+    except EngineError as error:
+        return None, (one_line(str(error)),)
+    if not proposed.tasks:
+        return None, ()
+    faults = faults_of(proposed, ground)
+    return (None, faults) if faults else (plan_of(proposed, ground), ())
+
+
+def _critical(settled: Mapping[str, Settled]) -> list[Finding]:
+    """The worst findings, in an order that does not depend on who was done first."""
+    found = [finding for end in settled.values() for result in end.results for finding in result.findings]
+    worst = [finding for finding in found if finding.severity == "critical"]
+    return sorted(worst, key=lambda each: (SEVERITY_ORDER[each.severity], -each.confidence, each.path, each.line))[
+        :FOLLOWED
+    ]

@@ -1,0 +1,401 @@
+"""The engine that reviews with models: readers, each of which answers one or several tasks in one conversation.
+
+A reader sees all files of its part of the change at once and looks up in the repository what the change relies on.
+Tasks of one `ReviewTask.reader` share a conversation; a task that is retried by itself, was moved or was split has one
+of its own. The analyzers run first, and what they found is in every answer, whatever becomes of the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from reviewbot.contracts import (
+    FLOOR_WORKER,
+    Candidate,
+    Escalating,
+    Gap,
+    GapReason,
+    Metadata,
+    Payload,
+    Plan,
+    ReaderAnswer,
+    ReviewTask,
+    Side,
+    Usage,
+    WorkerCard,
+)
+from reviewbot.contracts import Reading as FileReading
+from reviewbot.coverage import reading_of
+from reviewbot.errors import (
+    BudgetError,
+    CutOffError,
+    DeadlineError,
+    EngineError,
+    ProviderError,
+    RefusedError,
+    TooLongError,
+    TransientError,
+)
+from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
+from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired
+from reviewbot.llm.agents.conversation import Bounds, Conversation, LoopError, TokenUsage
+from reviewbot.llm.client.answers import read_answer
+from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
+from reviewbot.llm.prompts.delimiters import fenced
+from reviewbot.llm.prompts.reader_prompt import ChangeMap, reader_request
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import Refused
+from reviewbot.ports import Answer, Clock, Engine, Escalated, Model, Recorder, ToolAnswer, ToolCall, WorkOrder
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
+from reviewbot.threads import in_thread
+from reviewbot.worker import reason_of
+
+MARGIN, MIN_MARGIN_S = 0.05, 0.5
+"""Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
+FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
+"""Errors that the same question would meet again at once; transient ones have been retried by the client."""
+LATE = "the review's deadline left the model no time to answer"
+LOOKED = "claude:{}"
+"""How a model is named among those that read a file."""
+NAMELESS = "model"
+REPAIR = (
+    "The program looked up your quotes. These could not be found:\n{}\nAnswer again, with only the findings of these "
+    "ids in `findings`, corrected; leave out what you withdraw. All other findings of your last answer stand."
+)
+_NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
+
+
+class Reading(NamedTuple):
+    """What one conversation came to."""
+
+    answer: ReaderAnswer
+    candidates: Mapping[str, tuple[Candidate, ...]]
+    """By worker."""
+    hints: tuple[Hint, ...]
+    spent: TokenUsage
+
+
+class _Failed(NamedTuple):
+    """A conversation without an answer, and what it has cost."""
+
+    error: Exception
+    spent: TokenUsage
+
+
+@dataclass
+class _Shared:
+    """A conversation of several tasks: its cost is booked with the first task that takes the result."""
+
+    run: asyncio.Task[Reading | _Failed]
+    booked: bool = False
+
+
+MapOf = Callable[[Sequence[WorkOrder], Sequence[Hint]], ChangeMap]
+"""What all readers of a part are shown, from their orders; may block."""
+
+
+@dataclass(frozen=True)
+class ReaderEngine:
+    """An `Engine`. Build one for a run; it is for one event loop."""
+
+    model: Model
+    programs: Engine
+    tools: RepositoryTools
+    map_of: MapOf
+    prompt: str
+    """The system prompt of all readers."""
+    trace: Recorder
+    clock: Clock
+    bounds: Bounds = field(default_factory=Bounds)
+    review_left_s: Callable[[], float] = field(default=lambda: math.inf)
+    """Seconds until the review's own deadline."""
+    name: str = field(default="claude", init=False)
+    _bundles: dict[str, tuple[WorkOrder, ...]] = field(default_factory=dict, init=False)
+    _running: dict[tuple[str, int, str], _Shared] = field(default_factory=dict, init=False)
+    _programs: dict[tuple[str, tuple[Payload, ...]], asyncio.Task[AnalyzerResults]] = field(
+        default_factory=dict, init=False
+    )
+
+    def covers(self, card: WorkerCard, language: str) -> bool:
+        """A model can read every language."""
+        del card, language
+        return True
+
+    def begin(self, plan: Plan, order_of: Callable[[ReviewTask], WorkOrder]) -> None:
+        """Take note of which tasks share a conversation. Call it with each plan before its tasks run."""
+        for name in dict.fromkeys(task.reader for task in plan.tasks if task.reader):
+            self._bundles[name] = tuple(order_of(task) for task in plan.tasks if task.reader == name)
+
+    async def close(self) -> None:
+        """Cancel what is still running."""
+        running = [*(shared.run for shared in self._running.values()), *self._programs.values()]
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def work(self, order: WorkOrder) -> Answer | Escalated:
+        """Do one task.
+
+        Raises EngineError where another attempt may do better; the last attempt answers with what the analyzers found,
+        and with a gap for each file.
+        """
+        began = self.clock.monotonic()
+        task = order.task
+        found = await self._analyzed(order)
+        if task.programs_only:
+            return self._without_model(found, began)
+        own_s, review_s = self._left(task, began)
+        shared = self._conversation(order)
+        limit = asyncio.timeout(max(0.0, min(own_s, review_s)))
+        try:
+            async with limit:
+                outcome = await asyncio.shield(shared.run)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if own_s <= review_s:
+                message = f"no answer within {task.constraints.timeout_ms / 1000:g} s"
+                return Escalated("timeout", message, partial=self._without_model(found, began))
+            return self._with_gap(order, found, began, None, "deadline", LATE)
+        spent = None if shared.booked else outcome.spent
+        shared.booked = True
+        if isinstance(outcome, _Failed):
+            return self._failed(order, found, began, spent, outcome.error)
+        return self._answered(order, found, began, spent, outcome)
+
+    def _left(self, task: ReviewTask, began: float) -> tuple[float, float]:
+        """Seconds that a model may take, by the task's own deadline and by the review's."""
+        own = _less_margin(task.constraints.timeout_ms / 1000) - (self.clock.monotonic() - began)
+        return own, _less_margin(self.review_left_s())
+
+    async def _analyzed(self, order: WorkOrder) -> AnalyzerResults:
+        """What the analyzers say of the slices of a task; once, however many conversations ask."""
+        key = (order.task.worker, order.task.slices)
+        if key not in self._programs:
+            self._programs[key] = asyncio.create_task(run_analyzers(self.programs, order))
+        return await asyncio.shield(self._programs[key])
+
+    def _conversation(self, order: WorkOrder) -> _Shared:
+        """The conversation that answers a task; begun where no other task of its reader has."""
+        task = order.task
+        bundle = self._bundles.get(task.reader, ())
+        alone = not any(each.task.task_id == task.task_id for each in bundle) or not self._failed_together(task)
+        key = (f"task {task.task_id}" if alone else task.reader, task.failures, task.constraints.tier)
+        if key not in self._running:
+            orders = [order] if alone else [_as_tried(each, task) for each in bundle]
+            self._running[key] = _Shared(asyncio.create_task(self._read(orders)))
+        return self._running[key]
+
+    def _failed_together(self, task: ReviewTask) -> bool:
+        """Whether nothing has gone wrong with a task yet but what went wrong with its whole conversation.
+
+        What one task escalates is no reason to answer the others again.
+        """
+        before = [
+            shared.run
+            for (name, failures, _), shared in self._running.items()
+            if name == task.reader and failures == task.failures - 1
+        ]
+        return task.failures == 0 or any(run.done() and isinstance(run.result(), _Failed) for run in before)
+
+    async def _read(self, orders: Sequence[WorkOrder]) -> Reading | _Failed:
+        """Hold one conversation. An error is a value here: each task that shares it decides for itself."""
+        spent = TokenUsage()
+        try:
+            return await self._held(orders, spent)
+        except Exception as error:  # noqa: BLE001 - whatever stops a model must not cost what analyzers have found
+            return _Failed(error, spent)
+
+    async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> Reading:
+        results = await asyncio.gather(*(self._analyzed(each) for each in orders))
+        hints = hints_of(candidate for found in results for candidate in found.candidates)
+        shared = await in_thread(lambda: self.map_of(orders, hints))
+        turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
+        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns))
+        offered = self.tools.offered() if bounds.tool_turns else ()
+        request = reader_request(orders, shared, self.prompt, offered, bounds)
+        talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
+        answer = read_answer(await talk.answer(), ReaderAnswer)
+        slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
+        finder = QuoteFinder(slices, self._text)
+        answer = await self._repaired(talk, answer, finder)
+        self.trace.record(
+            "reader_finished",
+            reader=request.subject,
+            tasks=[each.task.task_id for each in orders],
+            summary=answer.summary,
+            themes=[theme.model_dump(mode="json") for theme in answer.themes],
+            claims=len(answer.findings),
+            cut=talk.cut,
+        )
+        workers = [each.task.worker for each in orders]
+        claims = by_task(answer.findings, workers, {each.task.type: each.task.worker for each in orders})
+        source = _source(spent)
+
+        def candidates() -> dict[str, tuple[Candidate, ...]]:
+            """Looking up proofs may block."""
+            return {
+                worker: tuple(candidate_of(claim, source, finder.proof(claim)) for claim in mine)
+                for worker, mine in claims.items()
+            }
+
+        return Reading(answer, await in_thread(candidates), hints, spent)
+
+    async def _repaired(self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder) -> ReaderAnswer:
+        """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
+        problems = await in_thread(lambda: problems_of(answer.findings, finder))
+        if not problems:
+            return answer
+        talk.say(REPAIR.format(fenced("quotes", "\n".join(problems))))
+        try:
+            later = read_answer(await talk.answer(), ReaderAnswer)
+        except EngineError as error:
+            self.trace.record("repair_failed", reader=talk.first.subject, problems=list(problems), message=str(error))
+            return answer
+        self.trace.record("repaired", reader=talk.first.subject, problems=list(problems), claims=len(later.findings))
+        return answer.model_copy(update={"findings": repaired(answer.findings, later.findings)})
+
+    def _call_of(self, reader: str) -> Callable[[ToolCall], asyncio.Future[ToolAnswer]]:
+        async def call(wish: ToolCall) -> ToolAnswer:
+            try:
+                result = await self.tools.call(wish.name, wish.arguments)
+                answer = ToolAnswer(wish.call_id, result.text, result.failed)
+                evidence = [[each.path, each.side, each.first, each.last] for each in result.evidence]
+            except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not the reader's
+                # The type alone: the text of a foreign error may name files of this machine.
+                answer = ToolAnswer(wish.call_id, f"{wish.name} could not be run ({type(error).__name__})", failed=True)
+                evidence = []
+            self.trace.record(
+                "tool_call",
+                task_id=reader,
+                tool=wish.name,
+                arguments=dict(wish.arguments),
+                failed=answer.failed,
+                chars=len(answer.text),
+                evidence=evidence,
+            )
+            return answer
+
+        return lambda wish: asyncio.ensure_future(call(wish))
+
+    def _text(self, path: str, side: Side) -> str | None:
+        try:
+            return "\n".join(self.tools.view.lines(path, "head" if side == "new" else "base"))
+        except Refused:
+            return None
+
+    def _answered(
+        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, reading: Reading
+    ) -> Answer | Escalated:
+        task = order.task
+        source = _source(reading.spent)
+        own = {id(each) for each in found.candidates}
+        hints = [hint for hint in reading.hints if id(hint.candidate) in own]
+        programs, confirmed = weighed(found.candidates, hints, reading.answer.hints, source)
+        candidates = reading.candidates[task.worker]
+        escalation = _escalation(reading.answer, task)
+        # To hand the floor's own job away is no look at it, whatever the reason.
+        read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != FLOOR_WORKER)
+        model = LOOKED.format(source)
+        readings = [reading_of(payload, models=[model]) for payload in task.slices] if read else []
+        metadata = self._metadata(found, readings, spent, began, reading.spent.model)
+        answer = Answer((*candidates, *confirmed), found.gaps, metadata, "model", programs)
+        if escalation is not None:
+            return Escalated(escalation.reason, escalation.message, escalation.better_worker, answer)
+        return answer
+
+    def _failed(
+        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, error: Exception
+    ) -> Answer | Escalated:
+        task = order.task
+        if _is_too_much(error, task):
+            return Escalated("timeout", str(error), partial=self._without_model(found, began, spent))
+        if _may_pass(error, task):
+            raise error
+        return self._with_gap(order, found, began, spent, reason_of(error), _message(error, task.failures))
+
+    def _with_gap(
+        self,
+        order: WorkOrder,
+        found: AnalyzerResults,
+        began: float,
+        spent: TokenUsage | None,
+        reason: GapReason,
+        message: str,
+    ) -> Answer:
+        """What the analyzers found, and a gap for each file that the model has not read."""
+        answer, task = self._without_model(found, began, spent), order.task
+        gaps = [Gap(path=path, worker=task.worker, reason=reason, message=message) for path in task.paths]
+        return replace(answer, gaps=(*answer.gaps, *gaps))
+
+    def _without_model(self, found: AnalyzerResults, began: float, spent: TokenUsage | None = None) -> Answer:
+        none: tuple[Candidate, ...] = ()
+        metadata = self._metadata(found, (), spent, began, None)
+        return Answer(none, found.gaps, metadata, "model", found.candidates)
+
+    def _metadata(
+        self,
+        found: AnalyzerResults,
+        readings: Sequence[FileReading],
+        spent: TokenUsage | None,
+        began: float,
+        model: str | None,
+    ) -> Metadata:
+        return Metadata(
+            usage=Usage() if spent is None else spent.usage,
+            duration_ms=max(0, round((self.clock.monotonic() - began) * 1000)),
+            model_used=model,
+            tool_runs=found.runs,
+            readings=(*found.readings, *readings),
+        )
+
+
+def _as_tried(order: WorkOrder, task: ReviewTask) -> WorkOrder:
+    """An order of the same conversation, as often tried and on the same tier as the one that begins it."""
+    constraints = order.task.constraints.model_copy(update={"tier": task.constraints.tier})
+    tried = {"failures": task.failures, "constraints": constraints, "previous_error": task.previous_error}
+    return replace(order, task=order.task.model_copy(update=tried))
+
+
+def _escalation(answer: ReaderAnswer, task: ReviewTask) -> Escalating | None:
+    return next((end.escalation for end in answer.tasks if end.task in (task.worker, task.type)), None)
+
+
+def _source(spent: TokenUsage) -> str:
+    """The model's name as a source of findings; a provider may give it any."""
+    return _NO_SLUG.sub("-", spent.model or "")[:80] or NAMELESS
+
+
+def _less_margin(seconds: float) -> float:
+    return max(min(seconds - MIN_MARGIN_S, (1 - MARGIN) * seconds), seconds / 2)
+
+
+def _is_too_much(error: Exception, task: ReviewTask) -> bool:
+    """Whether halves of the task may be answered where the whole was not; an escalated timeout splits it."""
+    twice = isinstance(error, CutOffError) and task.previous_error == str(error)
+    if not (twice or isinstance(error, TooLongError)):
+        return False
+    return task.failures < BREAKER_OPENS_AT - 1 and split(task) is not None
+
+
+def _may_pass(error: Exception, task: ReviewTask) -> bool:
+    """Whether the task should be tried again. The last attempt must bring its answer itself."""
+    if isinstance(error, FINAL):
+        return False
+    if isinstance(error, RefusedError):
+        # A stronger model may answer what one declined; that is tried once.
+        return task.failures == 0 and bool(task.constraints.higher_tiers)
+    return task.failures < BREAKER_OPENS_AT - 1
+
+
+def _message(error: Exception, failures: int) -> str:
+    # The type alone of what is not ours: the text of a foreign error may hold anything.
+    said = str(error) if isinstance(error, EngineError) else f"{type(error).__name__} in the reader"
+    return (
+        f"given up after {failures + 1} failures: {said}" if failures and not isinstance(error, ProviderError) else said
+    )

@@ -1,0 +1,1 @@
+"""What is put in front of a model, in the order in which it is read."""

@@ -1,0 +1,62 @@
+"""The map of a part of a change that all of its readers are shown. Deterministic; asks no model; may block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reviewbot.context.conventions import conventions
+from reviewbot.contracts import FileChange
+from reviewbot.llm.prompts.analyzer_hints import Hint, shown
+from reviewbot.llm.prompts.change_view import change_view
+from reviewbot.llm.prompts.reader_prompt import ChangeMap
+from reviewbot.llm.prompts.repository_map import repository_map
+from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.ports import WorkOrder
+
+MAX_CONVENTIONS = 16_000
+"""Characters of all rules of the house: about 4,000 tokens."""
+MAX_OTHERS = 300
+"""Files of other parts that are named."""
+
+
+@dataclass(frozen=True)
+class MapMaker:
+    """Makes the map for a reader's tasks."""
+
+    view: RepositoryView
+    files: Sequence[FileChange]
+    """Of the whole change."""
+
+    def __call__(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> ChangeMap:
+        """What the readers of these tasks are shown."""
+        slices = tuple(dict.fromkeys(payload for order in orders for payload in order.task.slices))
+        paths = tuple(dict.fromkeys(payload.file_path for payload in slices))
+        new = {file.path for file in self.files if file.status == "added"}
+        return ChangeMap(
+            title=orders[0].title,
+            description=orders[0].description,
+            change=change_view(slices),
+            other_parts=self._others(paths),
+            conventions=_rules(orders[0], paths),
+            repository=repository_map(self.view, paths, new.intersection(paths)),
+            hits=shown(hints),
+        )
+
+    def _others(self, paths: Sequence[str]) -> str:
+        others = [file for file in self.files if file.path not in paths]
+        named = [f"{file.path} ({file.status}, +{file.added} -{file.removed})" for file in others[:MAX_OTHERS]]
+        more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
+        return "\n".join([*named, *more])
+
+
+def _rules(order: WorkOrder, paths: Sequence[str]) -> str:
+    """The convention files that apply to some path, each once, the most general first."""
+    found = {text.path: text.text for path in paths for text in conventions(order.snapshot, path).files}
+    texts: list[str] = []
+    left = MAX_CONVENTIONS
+    for path in sorted(found, key=lambda name: (name.count("/"), name)):
+        text = found[path].strip()[:left]
+        left -= len(text)
+        texts += [f"### {path}\n{text}"] if text else []
+    return "\n\n".join(texts)

@@ -1,0 +1,57 @@
+"""The change as text: its files, each with whole hunks, the definitions around them and line numbers of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reviewbot.contracts import Payload
+from reviewbot.diff.rows import Row, payload_rows
+
+BLANK = "     "
+
+
+def change_view(slices: Sequence[Payload]) -> str:
+    """All slices, those of one file together. Lines carry their number on the new side, removed lines none."""
+    by_file: dict[str, list[Payload]] = {}
+    for payload in slices:
+        by_file.setdefault(payload.file_path, []).append(payload)
+    return "\n\n".join(_file_view(parts) for parts in by_file.values())
+
+
+def hunk_views(payload: Payload) -> Iterator[tuple[range, str]]:
+    """Each hunk of a slice: the lines of the new side that it shows, and its text as `change_view` writes it."""
+    rows: dict[int, list[Row]] = {}
+    for index, row in payload_rows(payload):
+        rows.setdefault(index, []).append(row)
+    for found in rows.values():
+        numbers = [row.new for row in found if row.new is not None]
+        shown = range(min(numbers), max(numbers) + 1) if numbers else range(0)
+        yield shown, "\n".join(_line(row) for row in found)
+
+
+def changed_files(slices: Iterable[Payload]) -> dict[str, tuple[int, int]]:
+    """By path: how many lines were added and removed."""
+    counts: dict[str, tuple[int, int]] = {}
+    for payload in slices:
+        added, removed = counts.get(payload.file_path, (0, 0))
+        for _, row in payload_rows(payload):
+            added, removed = added + (row.kind == "+"), removed + (row.kind == "-")
+        counts[payload.file_path] = (added, removed)
+    return counts
+
+
+def _file_view(parts: Sequence[Payload]) -> str:
+    first = parts[0]
+    renamed = f" (was {first.old_path})" if first.old_path else ""
+    lines = [f"### {first.file_path}{renamed} [{first.language}]"]
+    for payload in parts:
+        lines += [f"inside: {line.strip()}" for line in payload.context.split("\n") if line.strip()]
+        headings = [line for line in payload.code.split("\n") if line.startswith("@@")]
+        for heading, (_, text) in zip(headings, hunk_views(payload), strict=False):
+            lines += [heading, text]
+    return "\n".join(lines)
+
+
+def _line(row: Row) -> str:
+    number = BLANK if row.new is None else f"{row.new:5}"
+    return f"{number} {row.kind}{row.text}"

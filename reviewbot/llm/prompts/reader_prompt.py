@@ -1,0 +1,111 @@
+"""The request that begins a reader's conversation, in the order in which a provider's cache matches it.
+
+Tools, system prompt, answer schema, then everything that all readers of a change share (rules of the house, title, the
+change, the map of the repository, analyzer results), with the cache mark at its end. What differs from reader to reader
+(the tasks with their instructions) comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewbot.contracts import ReaderAnswer, WorkerResult
+from reviewbot.llm.agents.conversation import Bounds
+from reviewbot.llm.client.answers import schema_of
+from reviewbot.llm.prompts.delimiters import RULE, fenced
+from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
+
+MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
+"""Characters of what the author says of the change."""
+MAX_FINDING_CHARS = 400
+"""Of each finding of a task that this one waited for."""
+
+
+@dataclass(frozen=True)
+class ChangeMap:
+    """What all readers of one part of a change are shown. Every text is data that others wrote."""
+
+    title: str
+    description: str
+    change: str
+    """See `change_view`."""
+    other_parts: str = ""
+    """Of a change that several readers share: the files that this one is not shown."""
+    conventions: str = ""
+    repository: str = ""
+    hits: str = ""
+
+
+def reader_request(
+    orders: Sequence[WorkOrder],
+    shared: ChangeMap,
+    system: str,
+    tools: tuple[OfferedTool, ...],
+    bounds: Bounds,
+) -> ModelRequest:
+    """The first request of the conversation that answers all of these tasks. They ask for the same tier."""
+    task = orders[0].task
+    return ModelRequest(
+        purpose="reader",
+        subject=task.reader or task.task_id,
+        tier=task.constraints.tier,
+        system=(Text(f"{system.strip()}\n\n{RULE}"),),
+        turns=(Turn("user", (Text(_shared(shared), cached=True), Text(_tasks(orders, bounds)))),),
+        max_tokens=max(order.task.constraints.max_tokens for order in orders),
+        tools=tools,
+        schema=schema_of(ReaderAnswer),
+    )
+
+
+def _shared(shared: ChangeMap) -> str:
+    sections = (
+        ("rules of the house, from the branch that the change goes into", "conventions", shared.conventions),
+        ("The title of the change, in its author's words", "title", shared.title.strip()[:MAX_TITLE]),
+        ("Its description", "description", shared.description.strip()[:MAX_DESCRIPTION]),
+        ("The repository", "repository", shared.repository),
+        ("Results of analyzers on the changed lines, each with a handle", "analyzers", shared.hits),
+        ("Files of the same change that other readers review", "others", shared.other_parts),
+        ("The change. Numbers are lines of the new side; `+` added, `-` removed", "change", shared.change),
+    )
+    return "\n\n".join(
+        f"{title[0].upper()}{title[1:]}:\n{fenced(name, text)}" for title, name, text in sections if text
+    )
+
+
+def _tasks(orders: Sequence[WorkOrder], bounds: Bounds) -> str:
+    several = len(orders) > 1
+    stated = (
+        f"You may call tools in at most {bounds.tool_turns} turns, at most {bounds.calls_a_turn} calls in one, with "
+        f"about {bounds.result_chars // 4:,} tokens of results in all."
+    )
+    parts = [
+        stated if bounds.tool_turns else "You have no tools: answer from what is shown.",
+        f"Your {'tasks' if several else 'task'}:",
+        *(_task(order) for order in orders),
+    ]
+    names = ", ".join(f"`{order.task.worker}`" for order in orders)
+    parts.append(f"Answer in the schema, with one entry in `tasks` for each of: {names}.")
+    return "\n\n".join(parts)
+
+
+def _task(order: WorkOrder) -> str:
+    task = order.task
+    lines = [f"## Task `{task.worker}`", order.prompt.strip(), task.instruction, f"Done when: {task.success_criterion}"]
+    if len(task.paths) <= MAX_NAMED_FILES:
+        lines.append("Files: " + fenced("files", "\n".join(task.paths)))
+    if task.previous_error:
+        lines.append("Your last answer to this task could not be used:\n" + fenced("error", task.previous_error))
+    if found := _found_before(order.dependencies):
+        lines.append("Found by the task that this one waited for:\n" + fenced("found", found))
+    return "\n".join(lines)
+
+
+MAX_NAMED_FILES = 60
+"""Files of a task that are listed by name; of more, all that are shown are its."""
+
+
+def _found_before(results: Mapping[str, WorkerResult]) -> str:
+    found = [finding for name in sorted(results) for finding in results[name].findings]
+    lines = (f"{each.severity} in {each.path}: {' '.join(each.message.split())}"[:MAX_FINDING_CHARS] for each in found)
+    return "\n".join(lines)

@@ -1,1 +1,0 @@
-"""What is said to a model, and what is believed of its answers. Knows no provider: see `reviewbot.ports.Model`."""

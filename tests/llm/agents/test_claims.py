@@ -1,0 +1,194 @@
+"""Claims of a reader: whose task they are, where their quotes stand, and what one repair may change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import Claim, Payload, Side
+from reviewbot.llm.agents.claims import NO_WORDS, QuoteFinder, by_task, candidate_of, problems_of, repaired
+
+MakePayload = Callable[..., Payload]
+LEDGER = "def credit(account, cents):\n    assert cents > 0\n\n    account.cents += cents\n"
+
+
+def files(path: str, side: Side) -> str | None:
+    """A repository of one file, which was empty before."""
+    if path != "shop/ledger.py":
+        return None
+    return LEDGER if side == "new" else "pass\n"
+
+
+@pytest.fixture
+def a_claim(claim: Callable[..., dict[str, Any]]) -> Callable[..., Claim]:
+    def make(**fields: Any) -> Claim:
+        proof = tuple(
+            {"path": "shop/ledger.py", "side": "new", "why": "it decides", **each} for each in fields.pop("proof", ())
+        )
+        return Claim.model_validate({**claim(), "proof": proof, **fields})
+
+    return make
+
+
+MakeClaim = Callable[..., Claim]
+
+
+@pytest.fixture
+def finder(a_payload: MakePayload) -> QuoteFinder:
+    return QuoteFinder((a_payload(" before\n+x = 1\n-y = 2\n+z = 3", "+x = 1", path="src/app.py"),), files)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "    assert cents > 0",
+        "assert   cents > 0",
+        "def credit(account, cents):\n    assert cents > 0",
+        "    assert cents > 0\n    account.cents += cents",
+        "    2     assert cents > 0",
+        "+    assert cents > 0",
+        "account.cents += cents",
+    ],
+    ids=[
+        "whole",
+        "white space",
+        "two lines",
+        "over a blank line",
+        "with its number",
+        "with a mark",
+        "a part of a line",
+    ],
+)
+def test_a_proof_is_found_where_it_stands_whatever_its_white_space_and_marks(
+    quote: str, finder: QuoteFinder, a_claim: MakeClaim
+) -> None:
+    [found] = finder.proof(a_claim(proof=[{"quote": quote}]))
+
+    lines = LEDGER.split("\n")
+    assert found.quote == "\n".join(lines[found.line - 1 : found.end_line])
+    assert (found.path, found.side, found.why) == ("shop/ledger.py", "new", "it decides")
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [{"quote": "assert cents > 1"}, {"quote": "cents"}, {"quote": " \n}"}, {"path": "shop/other.py", "quote": "x = 1"}],
+    ids=["other words", "too short for a part", "nothing to look for", "no such file"],
+)
+def test_a_proof_that_stands_nowhere_does_not_count(
+    proof: dict[str, str], finder: QuoteFinder, a_claim: MakeClaim
+) -> None:
+    assert finder.proof(a_claim(proof=[proof])) == ()
+
+
+def test_a_proof_on_the_other_side_than_it_says_is_found_there(finder: QuoteFinder, a_claim: MakeClaim) -> None:
+    [found] = finder.proof(a_claim(proof=[{"side": "old", "quote": "assert cents > 0"}]))
+
+    assert (found.side, found.line) == ("new", 2)
+
+
+def test_without_the_repository_a_proof_is_looked_for_in_the_change_on_both_of_its_sides(
+    finder: QuoteFinder, a_claim: MakeClaim
+) -> None:
+    new, old = finder.proof(
+        a_claim(
+            proof=[{"path": "src/app.py", "quote": "z = 3"}, {"path": "src/app.py", "side": "old", "quote": "y = 2"}]
+        )
+    )
+
+    assert [(new.side, new.line), (old.side, old.line)] == [("new", 3), ("old", 2)]
+
+
+def test_a_secret_in_a_proof_is_masked(a_payload: MakePayload, a_claim: MakeClaim) -> None:
+    key = "AKIA" + "Z7Q2M5X8K1N4P6R9"
+    finder = QuoteFinder((a_payload(),), lambda _path, _side: f'KEY = "{key}"\n')
+
+    [found] = finder.proof(a_claim(proof=[{"quote": f'KEY = "{key}"'}]))
+
+    assert key not in found.quote
+    assert found.line == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "there"),
+    [
+        ({"quote": "z = 3"}, True),
+        ({"quote": "x = 1"}, False),
+        ({"quote": "x = 1", "line": 2}, True),
+        ({"quote": "y = 2", "side": "old"}, True),
+        ({"quote": "y = 2"}, False),
+        ({"quote": "before", "side": "old"}, False),
+        ({"quote": "z = 3", "file": "src/other.py"}, False),
+    ],
+    ids=[
+        "once",
+        "twice",
+        "twice with its line",
+        "removed",
+        "removed but called new",
+        "kept but called removed",
+        "elsewhere",
+    ],
+)
+def test_the_quote_of_a_claim_must_stand_in_the_change(
+    fields: dict[str, Any],
+    finder: QuoteFinder,
+    a_claim: MakeClaim,
+    *,
+    there: bool,
+) -> None:
+    assert finder.in_change(a_claim(**fields)) is there
+
+
+def test_a_repair_is_asked_for_quotes_that_are_not_there_and_for_claims_whose_whole_proof_is_not(
+    finder: QuoteFinder, a_claim: MakeClaim
+) -> None:
+    claims = [
+        a_claim(id="f1", quote="not there"),
+        a_claim(id="f2", quote="z = 3", proof=[{"quote": "not there"}]),
+        a_claim(id="f3", quote="z = 3", proof=[{"quote": "not there"}, {"quote": "assert cents > 0"}]),
+        a_claim(id="f4", quote="z = 3"),
+        a_claim(id="f5", quote="not there", confidence=49),
+    ]
+
+    assert [problem.partition(":")[0] for problem in problems_of(claims, finder)] == ["f1", "f2"]
+
+
+def test_a_repair_replaces_claims_by_their_ids_and_adds_none(a_claim: MakeClaim) -> None:
+    first, second = a_claim(id="f1"), a_claim(id="f2")
+    mended = a_claim(id="f2", quote="z = 3")
+
+    assert repaired((first, second), (mended, a_claim(id="f9"))) == (first, mended)
+
+
+def test_each_claim_goes_to_its_task_by_the_workers_name_or_its_type_and_else_to_the_first(a_claim: MakeClaim) -> None:
+    claims = [a_claim(id=f"f{n}", task=task) for n, task in enumerate(("own-licences", "licence", "logic", "what?"))]
+
+    found = by_task(claims, ["logic", "own-licences"], {"logic": "logic", "licence": "own-licences"})
+
+    assert {name: [each.id for each in mine] for name, mine in found.items()} == {
+        "logic": ["f2", "f3"],
+        "own-licences": ["f0", "f1"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "value"),
+    [
+        ({"category": "SQL Injection!"}, "category", "sql-injection-"),
+        ({"category": "  "}, "category", "race"),
+        ({"cwe": 0}, "cwe", None),
+        ({"cwe": 89}, "cwe", 89),
+        ({"line": -4}, "near", None),
+        ({"message": " ", "title": " "}, "message", NO_WORDS),
+        ({"message": " "}, "message", "One is the wrong number"),
+        ({"replacement": "x" * 4_001}, "replacement", None),
+        ({"suggestion": "", "replacement": "x = 2"}, "suggestion", "x = 2"),
+        ({"message": "m" * 5_000}, "message", "m" * 2_000),
+    ],
+)
+def test_an_odd_field_costs_itself_and_not_the_claim(
+    fields: dict[str, Any], name: str, value: object, a_claim: MakeClaim
+) -> None:
+    assert getattr(candidate_of(a_claim(**fields), "opus-x", ()), name) == value

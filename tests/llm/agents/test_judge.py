@@ -1,0 +1,307 @@
+"""The judge: what it is shown, what its rulings do, and that without it nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.memory import DiffSnapshot
+from reviewbot.contracts import ChangeSet, Finding, JudgeRuling, Plan, Proof, Review, WorkerResult
+from reviewbot.errors import BudgetError, RefusedError, TransientError
+from reviewbot.llm.agents.conversation import Bounds
+from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer, ProofView
+from reviewbot.llm.agents.rulings import apply_ruling, contradictions
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.ports import ModelReply, Settled
+from reviewbot.supervisor.synthesizer import Rules
+
+Reply = Callable[..., ModelReply]
+MakeFinding = Callable[..., Finding]
+RULES = Rules({"logic": 80, "security": 80}, max_findings=50)
+HUNK = "\n".join(f"+value_{n} = {n}" for n in range(1, 60))
+
+
+@pytest.fixture
+def claimed(a_finding: MakeFinding) -> MakeFinding:
+    """A finding of a model alone."""
+
+    def make(**fields: Any) -> Finding:
+        known = {"type": "logic", "sources": ("model:x",), "confidence": 85, "claimed": 85, "line": 1, "worth": 70}
+        known |= {"severity": "warning", "message": f"value {fields.get('line', 1)} is wrong"}
+        return a_finding(**known | fields)
+
+    return make
+
+
+@pytest.fixture
+def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any, trace: Any) -> Callable[..., Review]:
+    """The review of these findings with a judge."""
+
+    def run(model: Any, findings: Sequence[Finding], **fields: Any) -> Review:
+        change = a_change(a_file("src/app.py", a_hunk(HUNK)), title="More values", description="As agreed.")
+        task = a_task(payload=a_payload(HUNK))
+        result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
+        plan = Plan(goal="g", tasks=(task,), reason="r")
+        known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude"}
+        judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
+        settled = {task.task_id: Settled(task, (result,), done=True)}
+        return asyncio.run(judge.synthesize(change, plan, settled))
+
+    return run
+
+
+def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+) -> None:
+    proof = Proof(path="src/other.py", line=7, end_line=7, quote="assert n > 0", why="it must be positive")
+    model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
+
+    review = judged(model, [claimed(line=5, proof=(proof,))], proof_lines=lambda each: f"    {each.line} {each.quote}")
+
+    [found] = review.findings
+    assert (found.confidence, found.severity, found.worth, found.claimed) == (95, "critical", 80, 85)
+    assert found.judgement == "`x = 1` is assigned and read once Against it: none found"
+    text = text_of(model.requests[0])
+    for shown in (
+        "    5 +value_5 = 5",
+        "src/other.py:7 (new side)",
+        "    7 assert n > 0",
+        "it must be positive",
+        "More values",
+    ):
+        assert shown in text
+    assert "85" not in text.partition("Claim c1")[2], "the reader's own number is not shown"
+
+
+def test_what_the_judge_refutes_is_withheld_with_its_reason(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    review = judged(fake_model(ruled({"claim": "c1", "confidence": 10, "reason": "line 4 checks it"})), [claimed()])
+
+    [entry] = review.withheld
+    assert (entry.finding.confidence, entry.reason) == (10, "below_threshold")
+    assert "line 4 checks it" in entry.message
+
+
+def test_nobody_is_asked_where_models_claim_nothing(judged: Any, a_finding: MakeFinding, fake_model: Any) -> None:
+    model = fake_model()
+
+    review = judged(model, [a_finding(type="logic", confidence=90)])
+
+    assert (len(model.requests), len(review.findings)) == (0, 1)
+
+
+def test_without_judging_claims_stand_as_they_were_made(judged: Any, claimed: MakeFinding, fake_model: Any) -> None:
+    model = fake_model()
+
+    assert [f.confidence for f in judged(model, [claimed()], judging=False).findings] == [85]
+    assert model.requests == []
+
+
+def test_a_duplicate_costs_one_ruling(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+) -> None:
+    model = fake_model(ruled({"claim": "c1"}))
+    same = claimed(type="security", cause="wrong-value", message="another wording altogether", category="other")
+
+    review = judged(model, [claimed(cause="wrong-value"), same])
+
+    assert text_of(model.requests[0]).count("Claim c") == 1
+    assert len(review.findings) == 1
+
+
+def test_a_critical_claim_below_eighty_is_asked_once_more_and_then_goes_to_a_person(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+) -> None:
+    model = fake_model(
+        ruled({"claim": "c1", "confidence": 72, "reason": "the caller is not in sight"}),
+        ruled({"claim": "c1", "confidence": 74, "severity": "warning"}),
+    )
+
+    review = judged(model, [claimed(severity="critical", confidence=96)])
+
+    assert [item.finding.confidence for item in review.human if item.finding] == [74]
+    assert len(model.requests) == 2
+    assert "the caller is not in sight" in text_of(model.requests[1])
+
+
+def test_a_critical_claim_that_the_second_ruling_confirms_is_shown(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    twice = [ruled({"claim": "c1", "confidence": number, "severity": "critical"}) for number in (60, 93)]
+
+    review = judged(fake_model(*twice), [claimed(severity="critical")])
+
+    assert [(f.confidence, f.severity) for f in review.findings] == [(93, "critical")]
+
+
+def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+) -> None:
+    count = BATCH * MAX_BATCHES + 2
+    findings = [
+        claimed(line=n, category=f"c{n}", severity="critical" if n == 30 else "info") for n in range(1, count + 1)
+    ]
+    words = [claimed(line=f.line, category=f.category, severity=f.severity, message=f"{f.line} " * 9) for f in findings]
+    model = fake_model(ruled())
+
+    review = judged(model, words)
+
+    assert len(model.requests) == MAX_BATCHES
+    assert {request.tier for request in model.requests} == {"opus", "sonnet"}
+    assert f"{count - BATCH * MAX_BATCHES} claims of models were not judged: there were too many" in review.notes
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (BudgetError("no"), "the budget was spent"),
+        (RefusedError("no"), "the model declined to answer"),
+        (TransientError("no"), "the model could not be reached"),
+        (ValueError("/root/secret"), "the answer could not be used"),
+    ],
+    ids=["budget", "refusal", "outage", "bug"],
+)
+def test_without_a_ruling_a_claim_stands_at_its_cap_and_the_report_says_why(
+    answer: Exception, why: str, judged: Any, claimed: MakeFinding, fake_model: Any
+) -> None:
+    review = judged(fake_model(answer), [claimed()])
+
+    assert review.notes == (f"1 claims of models were not judged: {why}",)
+    assert [f.confidence for f in review.findings] == [85]
+
+
+def test_a_judge_that_hangs_ends_with_the_time(judged: Any, claimed: MakeFinding, fake_model: Any) -> None:
+    review = judged(fake_model(None), [claimed()], left_s=lambda: 0.02)
+
+    assert review.notes == ("1 claims of models were not judged: no time was left",)
+
+
+def test_a_ruling_on_a_claim_that_there_is_not_changes_nothing(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    review = judged(fake_model(ruled({"claim": "c9", "confidence": 0}, {"claim": "x", "confidence": 0})), [claimed()])
+
+    assert [f.confidence for f in review.findings] == [85]
+
+
+def test_no_ruling_lowers_or_deletes_what_an_analyzer_found(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    both = claimed(sources=("model:x", "taint"), severity="critical", confidence=90)
+    model = fake_model(ruled({"claim": "c1", "confidence": 3, "severity": "info", "worth": 0, "reason": "LGTM"}))
+
+    review = judged(model, [both])
+
+    [found] = review.findings
+    assert (found.confidence, found.severity, found.disputed) == (90, "critical", "LGTM")
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"worth": 49}, "minor"),
+        ({"worth": 50}, "shown"),
+        ({"worth": None}, "shown"),
+        ({"worth": 0, "severity": "critical"}, "shown"),
+        ({"worth": 0, "type": "security"}, "shown"),
+    ],
+    ids=str,
+)
+def test_worth_puts_a_true_finding_into_the_fold_and_never_a_critical_or_a_certain_security_one(
+    fields: dict[str, Any], place: str, judged: Any, claimed: MakeFinding, fake_model: Any
+) -> None:
+    review = judged(fake_model(), [claimed(**fields)], judging=False)
+
+    assert [entry.reason for entry in review.withheld] + ["shown" for _ in review.findings] == [place]
+
+
+def test_two_claims_that_the_judge_holds_to_contradict_each_other_are_shown_side_by_side(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    apart = [
+        claimed(line=3, message="make it two", category="a"),
+        claimed(line=40, message="leave it one", category="b"),
+    ]
+
+    review = judged(fake_model(ruled({"claim": "c1", "contradicts": ["c2"]}, {"claim": "c2"})), apart)
+
+    assert [len(conflict.findings) for conflict in review.conflicts] == [2]
+    assert review.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "handles"),
+    [({"confidence": 49}, ["c2"]), ({}, ["c1"]), ({}, ["c9"]), ({}, [])],
+    ids=["refuted", "itself", "unknown", "none"],
+)
+def test_what_is_refuted_or_unknown_contradicts_nothing(
+    other: dict[str, Any], handles: list[str], claimed: MakeFinding
+) -> None:
+    known: dict[str, Any] = {
+        "argument_against": "", "reason": "r", "confidence": 90, "severity": "warning", "worth": 70, "contradicts": (),
+    }  # fmt: skip
+    rulings = {
+        "c1": JudgeRuling.model_validate({**known, "claim": "c1", "contradicts": tuple(handles)}),
+        "c2": JudgeRuling.model_validate({**known, "claim": "c2", **other}),
+    }
+
+    assert contradictions({"c1": claimed(), "c2": claimed(line=9)}, rulings) == []
+
+
+def test_a_quarrel_of_which_one_side_is_refuted_is_none(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    sides = [
+        claimed(suggestion="a()", message="one way", category="a"),
+        claimed(type="security", suggestion="b()", category="b", message="the other thing"),
+    ]
+    model = fake_model(ruled({"claim": "c1", "confidence": 92}, {"claim": "c2", "confidence": 8}))
+
+    review = judged(model, sides)
+
+    assert review.conflicts == ()
+    assert (len(review.findings), len(review.withheld)) == (1, 1)
+
+
+def test_a_long_ruling_is_cut(claimed: MakeFinding) -> None:
+    ruling = JudgeRuling(
+        claim="c1",
+        argument_against="a" * 3_000,
+        reason="r" * 3_000,
+        confidence=90,
+        severity="info",
+        worth=50,
+        contradicts=(),
+    )
+
+    assert len(apply_ruling(claimed(), ruling).judgement) == 1_000
+    assert apply_ruling(claimed(), None) == claimed()
+
+
+def test_a_conversation_with_tools_is_one_answer_with_the_cost_of_all_turns(
+    fake_model: Any, calling: Reply, ruled: Reply, a_request: Any, trace: Any
+) -> None:
+    inner = fake_model(calling(("list", {})), ruled())
+    model = ConversingModel(inner, RepositoryTools(DiffSnapshot(ChangeSet())), Bounds(tool_turns=2), trace)
+
+    reply = asyncio.run(model.ask(a_request(max_tokens=4_000)))
+
+    assert reply.usage.calls == 2
+    assert [event["tool"] for event in trace.of("tool_call")] == ["list"]
+
+
+def test_a_proof_is_shown_with_the_lines_around_it(a_change: Any, a_file: Any, a_hunk: Any) -> None:
+    class Files(DiffSnapshot):
+        def head(self, path: str) -> str | None:
+            return HUNK if path == "src/app.py" else None
+
+    view = ProofView(RepositoryTools(Files(a_change(a_file("src/app.py", a_hunk(HUNK))))).view, around=1)
+
+    assert view.lines(Proof(path="src/app.py", line=3, end_line=3, quote="")) == (
+        "    2 +value_2 = 2\n    3 +value_3 = 3\n    4 +value_4 = 4"
+    )
+    assert view.lines(Proof(path="src/none.py", line=3, end_line=3, quote="")) == ""

@@ -1,0 +1,78 @@
+"""Ten changes of our own with the plan that a good lead would choose: it passes every check and reads everything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParsedFile, ProposedPlan, Usage
+from reviewbot.diff.language import kind_of, language_of
+from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.ports import ModelReply, ModelRequest
+from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.wiring import crew_for
+
+PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.json"))
+
+
+class Lead:
+    """Answers as a good lead has written."""
+
+    def __init__(self, answer: object) -> None:
+        self.text = json.dumps(answer)
+        self.calls = 0
+
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        self.calls += 1
+        return ModelReply(self.text, (), "end", Usage(calls=1), "as written")
+
+
+def change_of(table: Mapping[str, Any]) -> ChangeSet:
+    """One hunk for each heading; the counts are those of the file, whatever its lines are."""
+    files = []
+    for each in table["files"]:
+        lines = "\n".join(f"+{line}" for line in (*each["lines"], "x = 1"))
+        hunks = tuple(
+            Hunk(old_start=at, old_count=0, new_start=at, new_count=1, heading=heading, body=lines)
+            for at, heading in enumerate(each["headings"], 1)
+        )
+        language = language_of(each["path"])
+        counts = {"added": each["added"], "removed": each["removed"]}
+        files.append(
+            FileChange(
+                path=each["path"], status="modified", language=language, kind=kind_of(language), hunks=hunks, **counts
+            )
+        )
+    coverage = tuple(ParsedFile(path=file.path, state="read") for file in files)
+    return ChangeSet(title=table["title"], description=table["description"], files=tuple(files), parsed=coverage)
+
+
+def test_there_are_ten_of_them() -> None:
+    assert len(PLANS) == 10
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+def test_the_plan_of_a_good_lead_is_taken_as_it_is(path: Path, trace: Any) -> None:
+    table = json.loads(path.read_text("utf-8"))
+    change = change_of(table)
+    limits = PlanLimits(route=True, part_lines=500)
+    routed = RoutedPlanner(crew_for(None), lambda _card, _language: True, lambda _path: None, limits)
+    model = Lead(table["answer"])
+
+    plan = asyncio.run(ModelPlanner(routed, model, trace, "You plan.", Planning(plan_above=0)).plan(change))
+
+    assert (plan.origin, model.calls, trace.of("planned")[0]["faults"]) == ("model", 1, [])
+    wanted = {
+        (task.worker, name)
+        for task in ProposedPlan.model_validate_json(json.dumps(table["answer"])).tasks
+        for name in task.files
+    }
+    read = {(task.worker, name) for task in plan.tasks if not task.programs_only for name in task.paths}
+    assert read == wanted
+    assert {name for _, name in read} == {file.path for file in change.files}
+    assert len(table["lead"]) > 80

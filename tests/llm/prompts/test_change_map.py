@@ -1,0 +1,109 @@
+"""What readers are shown of a change and of the repository around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.memory import DiffSnapshot
+from reviewbot.contracts import ChangeSet, FileChange, Payload
+from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.prompts.change_view import change_view
+from reviewbot.llm.prompts.repository_map import MAX_LISTED, WHOLE_CHARS, repository_map
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.ports import WorkOrder
+
+
+class Tree(DiffSnapshot):
+    """A whole repository, the same on both sides."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        super().__init__(ChangeSet())
+        self.texts = texts
+
+    def files(self) -> tuple[str, ...] | None:
+        return tuple(self.texts)
+
+    def head(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+    def base(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+
+def view_of(**texts: str) -> RepositoryView:
+    return RepositoryTools(Tree({name.replace("__", "/"): text for name, text in texts.items()})).view
+
+
+def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload: Callable[..., Payload]) -> None:
+    first = a_payload(" a = 0\n-b = 1\n+b = 2", path="src/a.py").model_copy(
+        update={"old_path": "src/old.py", "context": "class A:\n    def b(self):"}
+    )
+    second = a_payload("+z = 1", path="src/z.py")
+    more = a_payload("+c = 3", path="src/a.py").model_copy(update={"starts": ((9, 10),)})
+
+    assert change_view([first, second, more]) == (
+        "### src/a.py (was src/old.py) [python]\ninside: class A:\ninside: def b(self):\n"
+        "@@\n    1  a = 0\n      -b = 1\n    2 +b = 2\n"
+        "@@\n   10 +c = 3\n\n"
+        "### src/z.py [python]\n@@\n    1 +z = 1"
+    )
+
+
+def test_a_small_repository_is_shown_whole_but_for_what_the_change_shows() -> None:
+    shown = repository_map(view_of(a="one\ntwo\n", b="three\n"), ["b"], {"b"})
+
+    assert shown == "All files after the change:\n### a\n    1 one\n    2 two\n### b"
+
+
+def test_a_secret_of_the_repository_is_masked_and_a_private_file_is_not_named() -> None:
+    key = "AKIA" + "Z7Q2M5X8K1N4P6R9"
+    tools = RepositoryTools(Tree({"a": f'KEY = "{key}"\n', "own/b": "x\n", ".env": "A=1\n"}), private=("own/*",))
+
+    shown = repository_map(tools.view, ["a"])
+
+    assert key not in shown
+    assert "own/b" not in shown
+    assert ".env" not in shown
+
+
+def test_of_a_larger_repository_the_files_are_named_and_of_a_large_one_the_folders() -> None:
+    long = view_of(a="x\n" * WHOLE_CHARS, b="z")
+    many = view_of(**{f"src__part__{n}": "x" for n in range(MAX_LISTED)}, setup="x")
+
+    assert repository_map(long, ["a"]) == "Files after the change:\na\nb"
+    told = repository_map(many, ["src/part/1"])
+    assert told.startswith(f"{MAX_LISTED + 1} files after the change. At the top: . (1), src ({MAX_LISTED})")
+    assert "src/part/: 0, 1, 10" in told
+    assert "and 90 more" in told
+
+
+def test_where_the_tree_is_not_at_hand_there_is_no_map() -> None:
+    assert repository_map(RepositoryTools(DiffSnapshot(ChangeSet())).view, ["a"]) == ""
+
+
+@pytest.fixture
+def an_order(a_task: Any, a_card: Any, a_payload: Any) -> Callable[..., WorkOrder]:
+    def make(path: str, snapshot: Any) -> WorkOrder:
+        task = a_task(payload=a_payload(path=path))
+        return WorkOrder(task, a_card(), "p", {}, snapshot, "A title", "Words")
+
+    return make
+
+
+def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
+    an_order: Callable[..., WorkOrder], a_file: Callable[..., FileChange]
+) -> None:
+    tree = Tree({"CONTRIBUTING.md": "Use tabs.\n", "src/AGENTS.md": "No globals.\n", "lib/AGENTS.md": "Not ours.\n"})
+    files = [a_file("src/a.py"), a_file("lib/b.py", added=3, removed=1)]
+    make = MapMaker(RepositoryTools(tree).view, files)
+
+    made = make([an_order("src/a.py", tree)], ())
+
+    assert made.conventions == "### CONTRIBUTING.md\nUse tabs.\n\n### src/AGENTS.md\nNo globals."
+    assert made.other_parts == "lib/b.py (modified, +3 -1)"
+    assert (made.title, made.description, made.hits) == ("A title", "Words", "")
+    assert made.change.startswith("### src/a.py")
