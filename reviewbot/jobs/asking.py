@@ -1,4 +1,7 @@
-"""Orders that do not say which head they are about: a command in a comment, a check of a fork. The host is asked."""
+"""Orders that do not say which head they are about: a command in a comment, a check of a fork. The host is asked.
+
+So it is where a pull request was said to be closed and may have been opened again before.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,8 @@ def resolved(client: GithubClient, order: Order) -> Order | None:
     if trigger.get("kind") == "rerun" and pull.head_sha != trigger.get("head_sha"):
         return None  # the check of an older head: that of the newer one is not to be stopped for it
     _react(client, order)
-    return replace(order, number=number, head_sha=pull.head_sha)
+    found = replace(order, number=number, head_sha=pull.head_sha)
+    return replace(found, cause="reopened", trigger={}) if trigger.get("kind") == "closed" else found
 
 
 def _may(client: GithubClient, repository: str, login: object) -> bool:

@@ -67,12 +67,17 @@ class Desk:
         logger.info("ordered %s (%s)", run, order.cause)
         return run
 
-    def withdraw(self, pull: tuple[int, int], as_of: int = 0) -> None:
-        """No review of this pull request (repository's id, number) is wanted any more; see `Order.as_of`."""
-        if not self._heads.withdraw(pull, as_of):
+    def withdraw(self, order: Order) -> None:
+        """A pull request was closed: no review of it is wanted any more; see `Order.as_of`.
+
+        The host delivers in any order. It is asked whether the pull request is still closed, for a review that it was
+        opened for again may just have been stopped.
+        """
+        if not self._heads.withdraw(order.pull, order.as_of):
             return  # it was opened again since, or we never heard of it
-        for run in self._runs.older(pull, _ALL):
+        for run in self._runs.older(order.pull, _ALL):
             self._stop(run, WITHDRAWN, told=True)
+        self._ask(replace(order, head_sha=""))
 
     def left(self, run: str, owner: str, installation: int) -> None:
         """An execution of a run is over, and nothing of it is on its way any more: tidy up what it did while it ended.

@@ -17,6 +17,7 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import read_pull
 from reviewbot.adapters.inbox import InboxError, Tallies, Tally
 from reviewbot.adapters.memory import SystemClock
+from reviewbot.config import Settings
 from reviewbot.contracts.pulls import PullRef, PullReview
 from reviewbot.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.host import CheckDraft, PullRequest
@@ -113,8 +114,9 @@ class Hosted:
             pull = read_pull(office.client, run.order.repository, run.order.number)
             if (end := _other(run.order, pull)) is not None:
                 return end
-            if run.order.refusal:
-                return asyncio.run(self._refused(office, ref_of(pull), run.order.refusal))
+            # The host delivers in any order: what a delivery was refused for may be gone by now.
+            if run.order.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
+                return asyncio.run(self._refused(office, ref_of(pull), why))
             return {"ref": ref_of(pull).model_dump(mode="json")}
 
     async def review(self, run: Run, fetched: Json) -> Reviewed | End:
@@ -211,6 +213,9 @@ class Hosted:
         except (HostAccessError, HostMissingError):
             self._app.tokens.forget(order.installation)
             raise
+
+    def _operator_settings(self) -> Settings:
+        return wiring.settings_for(None, self._app.environ, {})
 
     def _terms(self, run: Run) -> Terms:
         return Terms(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)

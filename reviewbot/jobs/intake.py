@@ -93,7 +93,7 @@ class Intake:
         if wish.kind == "review":
             self._desk.submit(wish.order)
         elif wish.kind == "withdraw":
-            self._desk.withdraw(wish.order.pull, wish.order.as_of)
+            self._desk.withdraw(wish.order)
         elif wish.kind == "forget":
             self._let_go(wish.order.installation)
             self._desk.forget(wish.order.installation)

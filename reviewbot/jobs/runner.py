@@ -140,9 +140,9 @@ class Runner:
 
         def resolve(_: Json) -> Json:
             resolved = None if self._steps.resolve is None else self._steps.resolve(order)
-            return {"end": asdict(End("refused", "not by this person, or not here"))} if resolved is None else {
-                "order": resolved.as_json()
-            }  # fmt: skip
+            if resolved is None:
+                return {"end": asdict(End("refused", "not by this person, not here, or not open"))}
+            return {"order": resolved.as_json()}
 
         with run_named(run_id):
             found = self._stage("resolve", partial(self._guarded, resolve), {}, durable)

@@ -50,9 +50,9 @@ def refusal_of(pull: PullFacts, settings: Settings) -> str:
         (not pull.is_open, "the pull request is closed"),
         (pull.draft and not settings.review_drafts, "it is a draft (review_drafts)"),
         (pull.author_is_bot and not settings.review_bots, "its author is a bot (review_bots)"),
-        (_any(settings.skip_authors, [pull.author]), "its author is not reviewed (skip_authors)"),
-        (_any(settings.skip_labels, pull.labels), "a label says not to (skip_labels)"),
-        (_none(settings.only_labels, pull.labels), "it has none of the labels that ask for a review (only_labels)"),
+        (_any_named(settings.skip_authors, [pull.author]), "its author is not reviewed (skip_authors)"),
+        (_any_named(settings.skip_labels, pull.labels), "a label says not to (skip_labels)"),
+        (_lacks_label(settings, pull), "it has none of the labels that ask for a review (only_labels)"),
         (_any(settings.skip_titles, [pull.title]), "its title says not to (skip_titles)"),
         (_none(settings.only_branches, [pull.base_ref]), "its base branch is not reviewed (only_branches)"),
         (_any(settings.skip_branches, [pull.head_ref]), "its head branch is not reviewed (skip_branches)"),
@@ -129,6 +129,15 @@ def _trigger(event: Event, kind: TriggerKind, reason: str) -> Trigger:
 def _any(globs: Iterable[str], values: Iterable[str]) -> bool:
     given = tuple(values)
     return any(matches_glob(glob, value) for glob in globs for value in given)
+
+
+def _any_named(globs: Iterable[str], values: Iterable[str]) -> bool:
+    """The same of logins and labels, in which GitHub tells no case apart; branches, paths and titles are as written."""
+    return _any((glob.casefold() for glob in globs), (value.casefold() for value in values))
+
+
+def _lacks_label(settings: Settings, pull: PullFacts) -> bool:
+    return bool(settings.only_labels) and not _any_named(settings.only_labels, pull.labels)
 
 
 def _none(globs: Iterable[str], values: Iterable[str]) -> bool:

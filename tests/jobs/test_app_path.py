@@ -11,6 +11,7 @@ import pytest
 
 from reviewbot.adapters.durable import Database
 from reviewbot.adapters.github.app import AppKeys, AppTokens
+from reviewbot.config import Settings
 from reviewbot.jobs.deliveries import Deliveries
 from reviewbot.jobs.hosted import POSTING, App, hosted_steps
 from reviewbot.jobs.intake import Intake
@@ -34,9 +35,9 @@ class Place:
         self.folder = folder / "shop"
         self.stage = Stage(database)
         who = Credentials(APP_ID, "reviewbot", (pem,), (SECRET.encode(),), github.own.account_id)
-        self.web: Service = service(folder, credentials=lambda: who)
+        self.web: Service = service(folder, Settings(skip_labels=("wip",)), credentials=lambda: who)
         tokens = AppTokens(lambda: AppKeys(APP_ID, (pem,)), github.url)
-        environ = {"REVIEWBOT_ENGINE": "analyzers", "HOME": str(folder)}
+        environ = {"REVIEWBOT_ENGINE": "analyzers", "REVIEWBOT_SKIP_LABELS": "wip", "HOME": str(folder)}
         app = App(tokens, lambda: Signer((b"k" * 32,)), environ, lambda: github.own.account_id)
         self.stage.runner = Runner(database, hosted_steps(app), self.stage.desk, "worker")
         self.intake = Intake(Deliveries(self.web.inbox, "worker"), self.stage.desk)
@@ -234,3 +235,36 @@ def test_a_permission_that_is_not_granted_is_a_state_and_stands_in_the_check(pla
     assert (record.state, place.reviewed()) == ("failed", [])
     assert "not granted" in record.reason
     assert "not granted" in place.pull.repository.checks[-1].summary
+
+
+# --- order and replay ---------------------------------------------------------------------------------------------
+
+
+def test_a_close_that_comes_late_does_not_cost_the_review(place: Place) -> None:
+    """It was closed and opened again, and the host delivered the two the other way round."""
+    place.told("reopened")
+    place.intake.once()
+    place.told("closed", state="closed")
+
+    assert "posted" in place.work()
+    assert place.reviewed() == [place.pull.head_sha]
+
+
+def test_a_pull_request_that_is_closed_is_not_reviewed(place: Place) -> None:
+    place.told("opened")
+    place.intake.once()
+    place.pull.state = "closed"
+    place.told("closed", state="closed")
+
+    assert "posted" not in place.work()
+    assert place.reviewed() == []
+
+
+@pytest.mark.parametrize("lifted", [True, False])
+def test_a_refusal_is_that_of_now_and_not_that_of_the_delivery(place: Place, *, lifted: bool) -> None:
+    """The label was set and taken away, and the host delivered the two the other way round, or only one of them."""
+    place.pull.labels = () if lifted else ("wip",)
+    assert place.told("labeled", labels=[{"name": "wip"}]) == "refused"
+
+    assert place.work() == (["posted"] if lifted else ["refused"])
+    assert place.reviewed() == ([place.pull.head_sha] if lifted else [])

@@ -99,7 +99,7 @@ def test_what_a_stopped_run_may_have_left_on_its_head_is_ended_before_the_next_o
 def test_so_is_what_is_left_where_the_pull_request_was_closed(stage: Stage) -> None:
     run = stage.submit(order(A))
     stage.runs.begin(run, "me", "worker")
-    stage.desk.withdraw((5, 7))
+    stage.desk.withdraw(order())
     stage.close(f"close:{run}")
 
     assert stage.play.closed == [(A, "the pull request was closed")]
@@ -195,17 +195,18 @@ def test_an_order_without_a_head_becomes_a_question_that_is_asked_once(stage: St
 
 def test_a_closed_pull_request_wants_no_review_until_it_is_opened_again(stage: Stage) -> None:
     run = stage.submit(order())
-    stage.desk.withdraw((5, 7))
+    stage.desk.withdraw(order())
 
     assert (stage.state(run), stage.shelf.cancelled) == ("superseded", [run])
+    assert [kind for kind, _, _ in stage.shelf.waiting.values()] == ["review", "ask"]
     assert (stage.submit(order()), stage.state(run)) == (run, "waiting")
 
 
 def test_an_end_that_comes_late_ends_nothing(stage: Stage) -> None:
     """It was claimed by a worker that died, and comes again after the pull request was opened once more."""
     run = stage.submit(order(as_of=5))
-    stage.desk.withdraw((5, 7), as_of=4)
-    stage.desk.withdraw((5, 8), as_of=4)
+    stage.desk.withdraw(order(as_of=4))
+    stage.desk.withdraw(order(number=8, as_of=4))
 
     assert stage.state(run) == "waiting"
 
@@ -213,7 +214,7 @@ def test_an_end_that_comes_late_ends_nothing(stage: Stage) -> None:
 def test_what_was_said_before_the_end_takes_nobodys_place_after_it(stage: Stage) -> None:
     """A worker died over the push, and whoever takes it up comes after the closing."""
     stage.submit(order(A, as_of=1))
-    stage.desk.withdraw((5, 7), as_of=3)
+    stage.desk.withdraw(order(as_of=3))
     stage.submit(order(B, as_of=2))
 
     assert Heads(stage.database).wanted((5, 7)) is None

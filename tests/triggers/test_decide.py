@@ -75,7 +75,9 @@ def test_a_closed_pull_request_needs_nothing_more() -> None:
         ({"draft": True}, {}, "draft"),
         ({"author_is_bot": True}, {}, "bot"),
         ({}, {"skip_authors": ("de*",)}, "author"),
+        ({}, {"skip_authors": ("DEV",)}, "author"),
         ({}, {"skip_labels": ("area/*",)}, "label"),
+        ({}, {"skip_labels": ("AREA/*",)}, "label"),
         ({}, {"only_labels": ("ship-it",)}, "labels"),
         ({"labels": ()}, {"only_labels": ("*",)}, "labels"),
         ({"title": "[WIP] x"}, {"skip_titles": ("[[]WIP]*",)}, "title"),
@@ -102,10 +104,11 @@ def test_a_refusal_says_why_and_what_would_have_been_done(
         ({"draft": True}, {"review_drafts": True}),
         ({"author_is_bot": True}, {"review_bots": True}),
         ({}, {"only_labels": ("nothing", "review")}),
+        ({}, {"only_labels": ("Review",)}),
         ({}, {"only_branches": ("main",)}),
         ({"paths": ("docs/a.md", "src/b.py")}, {"paths": ("src/*",)}),
         ({"paths": None}, {"paths": ("src/*",)}),
-        ({}, {"skip_titles": ("[WIP]*",), "skip_authors": ("Dev",)}),
+        ({}, {"skip_titles": ("[WIP]*", "t*"), "skip_branches": ("Feature*",)}),
     ],
 )
 def test_what_the_settings_allow_is_reviewed(facts: dict[str, Any], settings: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from reviewbot.adapters.github.access import web_host_of
 from reviewbot.adapters.github.client import JSON, GithubClient
 from reviewbot.adapters.github.host import is_id
 from reviewbot.adapters.github.pull import checked_repository, checked_sha
-from reviewbot.errors import HostLimitError, HostUnknownError
+from reviewbot.errors import HostAccessError, HostLimitError, HostMissingError, HostUnknownError
 from reviewbot.host import Annotation, CheckDraft
 
 PER_CALL = 50
@@ -23,6 +23,9 @@ PAUSE_S = 60.0
 
 MAX_TEXT = 65_535
 """Characters of a summary, and of a text."""
+
+MAX_LOOKED_AT = 20
+"""Check runs of one commit with our name and mark: a crash leaves one."""
 
 MARK = "reviewbot"
 """How the `external_id` of our check runs begins: another program of the same account may name its own as we do.
@@ -113,14 +116,27 @@ class GithubChecks:
         return count - int(last[2]), int(last[2])
 
     def in_progress(self, name: str, head_sha: str) -> int | None:
-        """The newest of ours of this name on a commit that is in progress."""
+        """The newest of ours of this name on a commit that is in progress.
+
+        Another App, or a workflow of the change's author, can give its check run our name and mark: one that GitHub
+        does not let us write to is none of ours.
+        """
         path = f"{self._repository}/commits/{checked_sha(head_sha)}/check-runs"
         query = {"check_name": name, "status": "in_progress", "filter": "latest"}
         listed = self._client.items(path, query=query, key="check_runs")
-        return max((each["id"] for each in listed if _is_ours(each, name)), default=None)
+        found = sorted((each["id"] for each in listed if _is_marked(each, name)), reverse=True)
+        return next((each for each in found[:MAX_LOOKED_AT] if self._may_write(each)), None)
+
+    def _may_write(self, check_id: int) -> bool:
+        path = f"{self._repository}/check-runs/{int(check_id)}"
+        try:
+            self._client.request("PATCH", path, body={"status": "in_progress"}, repeatable=True)
+        except (HostAccessError, HostMissingError):
+            return False
+        return True
 
 
-def _is_ours(found: Mapping[str, Any], name: str) -> bool:
+def _is_marked(found: Mapping[str, Any], name: str) -> bool:
     mark = str(found.get("external_id"))
     known = (mark == MARK or bool(_ADDED.fullmatch(mark)), found.get("name"), found.get("status"))
     return is_id(found.get("id")) and known == (True, name, "in_progress")

@@ -146,6 +146,22 @@ def test_a_check_of_somebody_else_or_one_that_is_done_is_left_alone(
     assert checks.start_check("reviewbot", pull.head_sha) > second
 
 
+def test_a_check_that_another_app_calls_like_ours_is_not_taken_up(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    """An author's own workflow could else end the check of our name for us, as a success."""
+    checks.start_check("reviewbot", pull.head_sha)
+    runs = github_api.state.repositories["acme/shop"].checks
+    forged = replace(runs[0], check_id=runs[0].check_id + 50, app_id=1)
+    runs.append(forged)
+
+    assert checks.start_check("reviewbot", pull.head_sha) == runs[0].check_id
+    checks.finish_check(runs[0].check_id, DRAFT)
+    own = checks.start_check("reviewbot", pull.head_sha)
+    assert own not in (forged.check_id, runs[0].check_id)
+    assert (forged.status, forged.conclusion) == ("in_progress", None)
+
+
 @pytest.mark.parametrize("carried_out", [True, False])
 def test_a_check_that_may_have_begun_is_looked_for(
     carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
@@ -255,12 +271,13 @@ def test_of_several_that_a_crash_has_left_the_newest_is_taken_up(
 def test_what_is_no_check_of_ours_in_a_list_is_passed_over(
     odd: dict[str, object], github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
 ) -> None:
-    row = {"id": 7, "name": "reviewbot", "status": "in_progress", "external_id": "reviewbot"}
+    number = checks.start_check("reviewbot", pull.head_sha)
+    row = {"id": number, "name": "reviewbot", "status": "in_progress", "external_id": "reviewbot"}
     github_api.refuse("GET", "/check-runs$", Reply(200, {"check_runs": [{**row, **odd}]}))
     github_api.refuse("GET", "/check-runs$", Reply(200, {"check_runs": [row, {**row, **odd}]}))
 
-    assert checks.start_check("reviewbot", pull.head_sha) != 7
-    assert checks.start_check("reviewbot", pull.head_sha) == 7
+    assert checks.start_check("reviewbot", pull.head_sha) != number
+    assert checks.start_check("reviewbot", pull.head_sha) == number
 
 
 def test_texts_are_cut_at_what_the_host_takes(github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest) -> None:
