@@ -50,6 +50,16 @@ PRIVATE = "private"
 FLOOR_WORKER = "security"
 """The worker that a repository cannot switch off; the contracts' own name for it, which pydantic comes with."""
 
+OTHER_VARIABLES = frozenset(
+    PREFIX + name
+    for name in (
+        "APP_ID", "APP_SLUG", "BOT_ID", "CACHE_DIR", "CACHE_MIB", "CATCH_UP_SECONDS", "DATABASE_URL", "KEEP_DAYS",
+        "LIFELINE", "MARKER_KEY", "METRICS_TOKEN", "PRIVATE_KEY", "PUBLIC_URL", "READY_MAX_AGE_S", "RUNS_AT_ONCE",
+        "RUNS_IN_ALL", "RUNS_PER_INSTALLATION", "STATE_DIR", "STOP_SECONDS", "WEBHOOK_SECRET",
+    )
+)  # fmt: skip
+"""Variables of ours that are no settings: secrets, places, and how the App runs. None is a slip in a setting's name."""
+
 _TYPO = 0.75
 """How alike an unknown variable must be to a known one to count as a slip. Foreign `REVIEWBOT_*` variables exist:
 Kubernetes hands every program REVIEWBOT_PORT and more where a service of that name runs."""
@@ -169,7 +179,7 @@ def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
     by_variable = {variable_of(key): key for key in KINDS}
     entries = []
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or environ[name] == "":
+        if not name.startswith(PREFIX) or environ[name] == "" or name in OTHER_VARIABLES:
             continue
         if key := by_variable.get(name):
             entries.append(_Entry(key, _parsed(name, key, environ[name]), name))

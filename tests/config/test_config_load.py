@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields
@@ -68,6 +69,25 @@ def test_every_setting_has_a_kind_and_every_kind_a_setting() -> None:
     assert [each.name for each in fields(Settings) if each.name != "origin"] == list(KINDS)
     assert not REPOSITORY_KEYS - KINDS.keys()
     assert not FLAGS.keys() - KINDS.keys()
+
+
+def test_every_variable_that_the_program_reads_is_a_setting_or_known_as_none() -> None:
+    package = Path(load.__file__).parents[1]
+    texts = [path.read_text("utf-8") for path in package.rglob("*.py")]
+    named = {name for text in texts for name in re.findall(r"""["'](REVIEWBOT_[A-Z_]+)["']""", text)}
+    settings = {load.variable_of(key) for key in KINDS}
+
+    assert named - settings <= load.OTHER_VARIABLES
+    assert not settings & load.OTHER_VARIABLES
+
+
+def test_a_variable_of_the_app_is_no_slip_in_a_settings_name() -> None:
+    environ = dict.fromkeys(load.OTHER_VARIABLES, "x") | {
+        "REVIEWBOT_PRIVATE_KEY_FILE": "x",
+        "REVIEWBOT_PRIVATE_KEY_2": "x",
+    }
+
+    assert load_settings(None, environ, {}) == Settings()
 
 
 def test_settings_cannot_be_changed() -> None:
