@@ -6,6 +6,7 @@ diff and rendering the answer happen at the doors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -36,6 +37,7 @@ from reviewbot.ports import (
     Verifier,
     WorkOrder,
 )
+from reviewbot.redact import Mask, mask_json, redact
 from reviewbot.supervisor.dispatcher import Dispatcher
 from reviewbot.supervisor.levels import in_parts, run_in_levels
 from reviewbot.supervisor.selection import beaten, joined, selected
@@ -66,6 +68,8 @@ class Setup:
     deadline_s: float
     recorded: Callable[[Plan], dict[str, Settled]] | None = None
     """How the tasks of a plan ended once, for a replay: then nobody is asked."""
+    mask: Mask = redact
+    """What takes secrets out of a text, those of the change by their value."""
     suppressor: Suppressor = field(default_factory=Suppressor)
     """What silences findings or changes their severity."""
     scan: Callable[[ChangeSet], WorkerResult | None] = lambda _change: None
@@ -98,7 +102,7 @@ def _scanned(change: ChangeSet, setup: Setup) -> dict[str, Settled]:
     result = setup.scan(change)
     if result is None:
         return {}
-    result = setup.suppressor.apply(result)
+    result = WorkerResult.model_validate(_masked(setup.suppressor.apply(result), setup.mask)[0])
     if not (result.findings or result.suppressed):
         return {}
     setup.trace.record("scanned", result=result.model_dump(mode="json"))
@@ -157,6 +161,13 @@ async def _attempt(
     elif isinstance(outcome, Escalation) and outcome.partial_result is not None:
         partial = setup.suppressor.apply(await setup.verifier.verify(order, outcome.partial_result))
         outcome = outcome.model_copy(update={"partial_result": partial})
-    said = outcome.model_dump(mode="json")
+    outcome, said = _masked(outcome, setup.mask)
     setup.trace.record("result", task_id=task.task_id, attempt=task.failures + 1, outcome=said)
     return outcome
+
+
+def _masked(outcome: Outcome, mask: Mask) -> tuple[Outcome, object]:
+    """An outcome without the secrets in its texts, and as JSON: from here on it is kept, compared and quoted."""
+    said = outcome.model_dump(mode="json")
+    masked = mask_json(said, mask)
+    return (outcome if masked == said else type(outcome).model_validate_json(json.dumps(masked))), masked

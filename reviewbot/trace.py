@@ -26,7 +26,14 @@ Event = dict[str, Any]
 class Trace:
     """Collects events. Each has `event` (its kind) and `at_ms` since the trace began; the rest depends on the kind."""
 
-    def __init__(self, clock: Clock, listener: Callable[[Event], None] | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        listener: Callable[[Event], None] | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> None:
+        """`mask` takes the secrets that this run knows out of a text; None: nothing but their form is known."""
+        self.mask = mask
         self._clock = clock
         self._start = clock.monotonic()
         self._listener = listener

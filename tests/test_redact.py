@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import re
+from hashlib import sha256
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.redact import NAMED, PRIVATE_KEY, find_secrets, redact
+from reviewbot.redact import NAMED, PRIVATE_KEY, SecretMask, find_secrets, redact
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6"
 UPPER = "Q7R2S9T4U1V8W3X6"
@@ -219,3 +223,163 @@ def test_with_keep_lines_a_text_has_as_many_lines_as_before(before: str, rows: i
     assert masked.count("\n") == text.count("\n")
     assert redact(masked, keep_lines=True) == masked
     assert "QUJD" not in masked
+
+
+HIDDEN = ["\u200b", "\u200d", "\u00ad", "\ufeff", "\u2060", "\U000e0041", "\x00", "\x1b"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS.keys())
+def test_a_token_with_a_character_in_it_that_is_not_shown_is_masked(token: str, hidden: str) -> None:
+    if hidden.isascii():
+        hidden += "\u200b"  # a text of ASCII alone is searched as it is
+    for at in (1, len(token) // 2, len(token) - 2):
+        text = f"x = '{token[:at]}{hidden}{token[at:]}'"
+
+        (secret,) = find_secrets(text)
+
+        assert text[secret.start : secret.end].replace(hidden, "") == token
+        assert token[-6:] not in redact(text).replace(hidden, "")
+        assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN, ids=ascii)
+def test_a_private_key_with_such_characters_in_it_is_masked_to_its_end(hidden: str) -> None:
+    lines = [line[:9] + hidden + "\u200b" + line[9:] for line in LINES]
+
+    masked = redact("\n".join([PEM[:7] + "\u200b" + PEM[7:], *lines, "-----END RSA PRIVATE" + " KEY-----", "x = 1"]))
+
+    assert not any(line in masked or line[-20:] in masked for line in LINES[:3])
+    assert masked.endswith("-----END RSA PRIVATE" + " KEY-----\nx = 1")
+
+
+@pytest.mark.parametrize("joint", ["\n-", "\n> ", "\n# ", "\n// ", "\n * ", "\n| ", "`\n`", "\\n-", ";\n"], ids=ascii)
+def test_a_private_key_is_masked_whatever_marks_its_lines(joint: str) -> None:
+    masked = redact(joint.join([PEM, *LINES, "-----END RSA PRIVATE" + " KEY-----", "x = 1"]))
+
+    assert not any(line in masked for line in LINES)
+    assert masked.endswith("x = 1")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,1F2E3D4C5B6A79880123456789ABCDEF", ""],
+        ["Version: GnuPG v2", "Comment: https://example.org/key", ""],
+    ],
+)
+def test_a_private_key_with_headers_is_masked_to_its_end(headers: list[str]) -> None:
+    text = "\n".join([PEM, *headers, *LINES, "-----END RSA PRIVATE" + " KEY-----", "x = 1"])
+
+    masked = redact(text)
+
+    assert not any(line in masked for line in LINES)
+    assert masked.endswith("x = 1")
+    assert len(redact(text, keep_lines=True).split("\n")) == len(text.split("\n"))
+
+
+KEY_LINES = [
+    "MIIEpAIBAAKCAQEA1xq9Zk3vR8sT5wYbN2mC7dFgHjKlPoIuYtReWqAsDfGh4Jk6",
+    "Zx8Cv0Bn2Mm4Qw6Er8Ty1Ui3Op5As7Df9Gh0Jk2Lz4Xc6Vb8Nm1Qa3Ws5Ed7Rf9T",
+    "pL0oK9iJ8uH7yG6tF5rD4eS3wA2qZ1xC0vB9nM8bV7cX6zL5kJ4hG3fD2sA1pO0",
+]
+KEY = "\n".join([PEM, *KEY_LINES, "-----END RSA PRIVATE" + " KEY-----"])
+HINT = "zQ8wX3eV7rB2tN6yM1u"
+BY_VALUE = SecretMask([KEY, f"t = '{TOKENS['GitHub token']}'", f"password = '{HINT}'"])
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        KEY_LINES[1],
+        f'  key += "{KEY_LINES[1]}"',
+        KEY_LINES[1][10:40],
+        KEY_LINES[0][-10:] + "\n" + KEY_LINES[1][:10],
+        KEY_LINES[0][-20:] + "` then `" + KEY_LINES[1][:20],
+        "".join(f"{char}\u200b" for char in KEY_LINES[1][:30]),
+        " ".join(KEY_LINES[1][:30]),
+        "\u2028".join(KEY_LINES[1][:30]),
+        KEY_LINES[1][:30][::-1],
+        KEY_LINES[1][::-1],
+        TOKENS["GitHub token"][4:],
+        TOKENS["GitHub token"][7:],
+        TOKENS["GitHub token"][4:16] + "`\n`" + TOKENS["GitHub token"][16:],
+        TOKENS["GitHub token"][4:].encode().hex(),
+        base64.b64encode(TOKENS["GitHub token"].encode()).decode(),
+        base64.b64encode(b"a" + TOKENS["GitHub token"].encode()).decode(),
+        base64.b64encode(b"ab" + TOKENS["GitHub token"].encode() + b"c").decode(),
+        HINT,
+        f"it is {HINT[:9]}-{HINT[9:]}, which",
+    ],
+    ids=ascii,
+)
+def test_a_known_secret_is_masked_however_it_is_quoted(quote: str) -> None:
+    masked = BY_VALUE(f"The value {quote} stands here")
+
+    letters = re.sub("[^A-Za-z0-9]", "", masked)
+    assert masked.startswith("The value ")
+    assert masked.endswith(" stands here")
+    assert "****" in masked
+    assert len(letters) < len("Thevaluestandshere") + 12 + len("itiswhichkeythen")
+    assert BY_VALUE(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An ordinary sentence, with `code` in it.",
+        HINT[:-1],  # of a hint only the whole value is taken for one
+        KEY_LINES[1][:11],
+        "",
+        "short",
+    ],
+)
+def test_what_is_no_known_secret_stays(text: str) -> None:
+    assert BY_VALUE(text) == text
+
+
+def test_lines_are_kept_where_that_is_asked_for() -> None:
+    text = f"a\n{KEY_LINES[0][-20:]}\n{KEY_LINES[1]}\nb"
+
+    assert BY_VALUE(text) == "a\n****\nb"
+    assert BY_VALUE(text, keep_lines=True) == "a\n****\n\nb"
+
+
+def test_a_stand_in_is_no_known_value() -> None:
+    mask = SecretMask(["k = 'AK" + "IAIOSFODNN7EXAMPLE'"])
+
+    assert mask("see IOSFODNN7EXAMPLE") == "see IOSFODNN7EXAMPLE"
+
+
+def test_values_without_end_are_known_up_to_a_limit() -> None:
+    tokens = ["gh" + "p_" + sha256(str(number).encode()).hexdigest()[:36] for number in range(4_000)]
+    mask = SecretMask(tokens)
+
+    assert mask(tokens[0][4:]) == "****"
+    assert mask(tokens[-1][4:]) == tokens[-1][4:]
+    assert mask(tokens[-1]) == "gh" + "p_****"
+
+
+@given(
+    st.integers(0, 180),
+    st.integers(15, 60),
+    st.text(st.characters(exclude_categories=["Lu", "Ll", "Nd"], exclude_characters=["\n"]), max_size=3),
+    st.text(max_size=20),
+)
+def test_of_any_quote_of_a_known_secret_no_twelve_letters_are_left(
+    start: int, length: int, between: str, around: str
+) -> None:
+    value = "".join(KEY_LINES)
+    quote = value[start : start + length]
+    if len(quote) >= 15:
+        masked = re.sub("[^A-Za-z0-9]", "", BY_VALUE(f"{around} {between.join(quote)} {around}"))
+
+        assert not any(value[at : at + 12] in masked for at in range(start, start + len(quote) - 11))
+
+
+@pytest.mark.parametrize("unit", ["q8W3e7R2", "a", "ab1", "q8W3e7R2t6"])
+def test_the_search_by_value_is_linear_in_the_text(unit: str) -> None:
+    mask = SecretMask([f"{PEM}\n{'q8W3e7R2' * 400}\n-----END", "password = 'q8W3e7R2q8W3e7R2q8W3e7R2!'"])
+    text = unit * (LONG // len(unit))
+
+    assert len(mask(text)) <= len(text)

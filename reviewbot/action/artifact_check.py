@@ -13,9 +13,9 @@ from typing import NamedTuple
 from reviewbot.action.artifact import QUOTE_CHARS, Artifact, Claim, Identity
 from reviewbot.action.artifact_rules import SOURCE, Standing, standing_of
 from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding
-from reviewbot.diff.rows import Row, hunk_rows
+from reviewbot.diff.rows import Row, hunk_rows, side_texts
 from reviewbot.errors import ArtifactError
-from reviewbot.redact import redact
+from reviewbot.redact import Mask, SecretMask, redact
 
 MAX_SPAN = 400
 """Lines of one place. A finding about more of them is about none."""
@@ -62,7 +62,7 @@ def check_identity(artifact: Artifact, expected: Identity) -> None:
 
 def checked(artifact: Artifact, change: ChangeSet) -> Checked:
     """The claims that hold, as findings, and the number of the others by reason."""
-    code = _Code(_rows_of(change))
+    code = _Code(_rows_of(change), SecretMask(side_texts(change)))
     findings: dict[tuple[str, int, str], Finding] = {}
     refused: Counter[str] = Counter()
     for claim in artifact.findings:
@@ -107,8 +107,9 @@ def _rows_of(change: ChangeSet) -> dict[str, dict[int, Row]]:
 class _Code:
     """The code at the places of a change, masked: each once, and not more of it than `MAX_COMPARED`."""
 
-    def __init__(self, rows: Mapping[str, Mapping[int, Row]]) -> None:
+    def __init__(self, rows: Mapping[str, Mapping[int, Row]], mask: Mask) -> None:
         self._rows = rows
+        self._mask = mask
         self._masked: dict[tuple[str, int, int], str] = {}
         self._left = MAX_COMPARED
 
@@ -124,7 +125,7 @@ class _Code:
             if len(evidence) > self._left:
                 return _Refusal(TOO_MUCH)
             self._left -= len(evidence)
-            self._masked[place] = redact(evidence)
+            self._masked[place] = self._mask(evidence)
         return self._masked[place]
 
 

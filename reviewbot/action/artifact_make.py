@@ -7,16 +7,20 @@ from pydantic import ValidationError
 from reviewbot.action.artifact import MAX_FILES, MAX_FINDINGS, Artifact, Claim, Identity, Seen
 from reviewbot.action.artifact_check import quote_of
 from reviewbot.action.artifact_rules import milder, who_tells
-from reviewbot.contracts import FileCoverage, Finding, Review
+from reviewbot.contracts import DESCRIPTION, TITLE, FileCoverage, Finding, Review
 from reviewbot.output.facts import by_severity
 from reviewbot.output.fingerprints import all_of
 
 
 def artifact_of(identity: Identity, review: Review) -> Artifact:
-    """The artifact of one review, which has been masked; the gravest findings come first."""
+    """The artifact of one review, which has been masked; the gravest findings come first.
+
+    The other side reads title and description itself.
+    """
     claims: dict[tuple[str, int, str], Claim] = {}
     left_out = 0
-    for finding in by_severity(dict.fromkeys(all_of(review))):
+    told = (finding for finding in all_of(review) if finding.path not in (TITLE, DESCRIPTION))
+    for finding in by_severity(dict.fromkeys(told)):
         claim = _claim(finding)
         if claim is None or len(claims) >= MAX_FINDINGS:
             left_out += 1

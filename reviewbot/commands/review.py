@@ -67,7 +67,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, given_of(arguments))
         plan = run_to_end(partial(run.setup.planner.plan, subject.change))
-    plan = outgoing.masked_plan(plan)
+    plan = outgoing.masked_plan(plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reviewbot.contracts import Hunk, Payload
+    from reviewbot.contracts import ChangeSet, Hunk, Payload
 
 SEPARATOR = "@@"
 """How the line above each hunk of `Payload.code` begins; a marked line begins with " ", "+", "-" or a backslash."""
@@ -46,6 +46,17 @@ def _rows(lines: Iterable[str], old: int, new: int) -> Iterator[Row]:
             yield Row(" ", old, new, line[1:])
             old += 1
             new += 1
+
+
+def side_texts(change: ChangeSet) -> Iterator[str]:
+    """What the change shows of each file, the new side and the old one apart, then its title and description."""
+    for file in change.files:
+        rows = [row for hunk in file.hunks for row in hunk_rows(hunk)]
+        yield "\n".join(row.text for row in rows if row.new is not None)
+        if file.removed:
+            yield "\n".join(row.text for row in rows if row.old is not None)
+    yield change.title
+    yield change.description
 
 
 def payload_rows(payload: Payload) -> Iterator[tuple[int, Row]]:

@@ -23,7 +23,6 @@ from reviewbot.errors import (
     ReviewbotError,
 )
 from reviewbot.jobs.desk import Desk
-from reviewbot.jobs.kept import holds_secret
 from reviewbot.jobs.work import End, Json, Order, Reviewed, Run, Steps, UnwantedError
 from reviewbot.ports import Journal
 from reviewbot.redact import redact
@@ -74,11 +73,7 @@ class Pace:
 
 
 class _Noticed:
-    """A journal that tells of the first new entry of an execution, and keeps nothing that holds a secret.
-
-    An answer that quotes a key of the reviewed code would have to be kept as it is, for with a mask in it the same run
-    would go another way. So it is not kept at all, and asked for again after a crash.
-    """
+    """A journal that tells of the first new entry of an execution."""
 
     def __init__(self, inner: Journal, tell: Callable[[], None]) -> None:
         self._inner = inner
@@ -88,8 +83,6 @@ class _Noticed:
         return self._inner.get(key)
 
     def put(self, key: str, value: str) -> None:
-        if holds_secret(value):
-            return
         self._inner.put(key, value)
         tell, self._tell = self._tell, None
         if tell is not None:

@@ -45,7 +45,7 @@ def delivered(
     """
     whole = with_symbols(answer, snapshot)
     whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})
-    review = masked_review(whole, journal)
+    review = masked_review(whole, journal, trace.mask)
     fingerprints = of_review(review, place_of=places(review, snapshot))
     trace.record(
         "delivered",

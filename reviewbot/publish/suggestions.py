@@ -14,11 +14,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 
 from reviewbot.contracts import Candidate, ChangeSet, FileChange, Finding, Hunk
+from reviewbot.diff.rows import side_texts
 from reviewbot.output.text import visible
 from reviewbot.ports import Answer, Snapshot
 from reviewbot.publish.parsing import fault_of, outside
 from reviewbot.publish.scratch import Patch, Scratch, added_in, hunk_at, patched
-from reviewbot.redact import redact
+from reviewbot.redact import Mask, SecretMask
 from reviewbot.worker import MODEL_SOURCE
 
 MOST_LINES = 30
@@ -60,6 +61,7 @@ class Prover:
         self._files = {file.path: file for file in change.files}
         self._snapshot = snapshot
         self._check = check
+        self._mask = SecretMask(side_texts(change))
         self._before: dict[str, Answer] = {}
 
     async def proven(self, findings: Iterable[Finding]) -> dict[Finding, Proof]:
@@ -97,7 +99,7 @@ class Prover:
         hunk = hunk_at(file, finding.line, finding.end_line)
         lines = head.split("\n")
         old = lines[finding.line - 1 : finding.end_line]
-        if hunk is None or not _is_evidence(old, finding):
+        if hunk is None or not _is_evidence(old, finding, self._mask):
             return "its lines are not those that were reviewed"
         new = [] if replacement == "" else replacement.split("\n")
         if reason := _unfit(old, new):
@@ -170,11 +172,11 @@ def _is_added(hunk: Hunk, first: int, last: int) -> bool:
     return added.issuperset(range(first, last + 1)) if first <= last else not added.isdisjoint((first - 1, first))
 
 
-def _is_evidence(old: list[str], finding: Finding) -> bool:
+def _is_evidence(old: list[str], finding: Finding, mask: Mask) -> bool:
     """Whether lines of the head are those of the finding, whose secrets are masked."""
     said = [line.removesuffix("\r") for line in finding.evidence.split("\n")]
     plain = [line.removesuffix("\r") for line in old]
-    return len(old) == finding.end_line - finding.line + 1 and said in (plain, redact("\n".join(plain)).split("\n"))
+    return len(old) == finding.end_line - finding.line + 1 and said in (plain, mask("\n".join(plain)).split("\n"))
 
 
 def _indent(lines: list[str]) -> str:

@@ -11,6 +11,7 @@ from reviewbot.adapters.claude import Sdk
 from reviewbot.adapters.memory import MemoryJournal, SystemClock
 from reviewbot.adapters.replay import joint_rows, record_given
 from reviewbot.adapters.scripted import ScriptedEngine
+from reviewbot.adapters.secret_free import SecretFreeJournal
 from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
@@ -18,9 +19,11 @@ from reviewbot.config import Settings
 from reviewbot.config.hints import nearest
 from reviewbot.config.source import BaseSide, repository_crew, settings_of
 from reviewbot.contracts import ChangeSet, Review, WorkerResult
+from reviewbot.diff.rows import side_texts
 from reviewbot.errors import ConfigError
 from reviewbot.llm.agents.ad_hoc_workers import with_seats
 from reviewbot.ports import Crew, Journal
+from reviewbot.redact import SecretMask
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.tools.analysis import ChangeAnalysis
@@ -104,12 +107,13 @@ def setup(
     table = packaged_calibration() if given.calibration is None else given.calibration
     crew = _crew(subject, settings, given)
     clock = SystemClock()
-    trace = Trace(clock, listener)
+    mask = SecretMask(side_texts(subject.change))
+    trace = Trace(clock, listener, mask)
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     own = {name: tool for name, tool in tools.items() if tool not in foreign}
     suppression = suppression_of(subject, settings, foreign)
-    kept = journal or MemoryJournal()
+    kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     ground = Ground(
         subject=subject,
         crew=crew,
@@ -117,6 +121,7 @@ def setup(
         rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
+        mask=mask,
         around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
     )
@@ -137,6 +142,7 @@ def setup(
         run_id=_identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor))),
         concurrency=parts.tasks_at_once,
         deadline_s=settings.deadline_s,
+        mask=mask,
         scan=_scan(crew, settings, table),
         fan_out=parts.fan_out,
         suppressor=suppression.suppressor,

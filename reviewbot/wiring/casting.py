@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
@@ -24,6 +24,7 @@ from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Crew, Engine, ModelRequest, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
+from reviewbot.redact import SecretMask
 from reviewbot.supervisor.bundling import BundlingPlanner, bundled
 from reviewbot.supervisor.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
@@ -54,6 +55,7 @@ class Ground:
     notes: tuple[str, ...]
     handed_in: Mapping[str, Collection[str]]
     around: Around
+    mask: SecretMask
     tools: Mapping[str, Tool]
 
     def order(self, task: ReviewTask) -> WorkOrder:
@@ -134,7 +136,8 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
     line, trace = line_to(settings, ground.around), ground.around.trace
     left_s = line.deadline.left_s
     head = ProgramPrefetch(ground.programs, line.ready)
-    tools = RepositoryTools(ground.subject.snapshot, private=settings.private)
+    mask = partial(ground.mask, keep_lines=True)
+    tools = RepositoryTools(ground.subject.snapshot, mask=mask, private=settings.private)
     engine = ReaderEngine(
         model=line.model,
         programs=head,

@@ -31,7 +31,7 @@ from reviewbot.cards import load_crew
 from reviewbot.contracts import ChangeSet, Conflict, FileCoverage, Finding, HumanItem, Review, Withheld
 from reviewbot.errors import ArtifactError
 from reviewbot.output.markdown import render_markdown
-from reviewbot.redact import _PROVIDERS, NAMED
+from reviewbot.redact import KINDS
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.foreign.tools import CONFIDENCE
 from reviewbot.tools.leftovers import _PATTERNS
@@ -177,8 +177,8 @@ def test_every_rule_that_our_tools_report_is_known() -> None:
     ):
         for code, rule in packaged_rules(table).rules.items():
             assert standing_of(rule.tool, code) is not None
-    for provider in (*(each.kind for each in _PROVIDERS), NAMED):
-        assert standing_of("secrets", provider.lower().replace(" ", "-")) is not None
+    for kind in KINDS:
+        assert standing_of("secrets", kind.lower().replace(" ", "-")) is not None
     for pattern in {each.rule for patterns in _PATTERNS.values() for each in patterns}:
         assert standing_of("debug-leftovers", f"leftover-{pattern}") is not None
 

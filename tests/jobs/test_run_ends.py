@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING
 
@@ -112,28 +111,6 @@ def test_the_log_says_why_a_run_failed_and_shows_no_secret(stage: Stage, caplog:
     assert "ended: failed (GitHub does not show ghp_****)" in caplog.text
     assert secret not in caplog.text + str(found) + str(stage.durable.recorded)
     assert lines[-1] == run
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        '{"quote": "KEY = ghp_' + "aB3" * 12 + '"}',
-        json.dumps({"text": json.dumps({"findings": [{"quote": 'password = "tr0ub4dor&3xKq9Zp"'}]})}),
-        json.dumps({"calls": [{"ghp_" + "aB3" * 12: 1}]}),
-        "[" * 60 + "]" * 60,
-    ],
-    ids=["a key", "an answer within", "a name", "nested"],
-)
-def test_no_answer_that_quotes_a_secret_is_kept(stage: Stage, value: str) -> None:
-    def fetch(mine: Run) -> Json:
-        mine.journal.put("secret", value)
-        mine.journal.put("plain", '{"quote": "return 1"}')
-        return {"kept": [mine.journal.get(key) for key in ("secret", "plain")]}
-
-    stage.play.on_fetch = fetch
-    stage.carry_out(stage.submit(order()))
-
-    assert stage.durable.recorded[0][1] == {"fetched": {"kept": [None, '{"quote": "return 1"}']}}
 
 
 def test_what_a_run_keeps_after_its_installation_was_forgotten_goes_with_it(stage: Stage) -> None:

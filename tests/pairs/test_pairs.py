@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot import wiring
 from reviewbot.diff.paths import is_test
-from reviewbot.redact import _PROVIDERS, NAMED
+from reviewbot.redact import KINDS
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.leftovers import _PATTERNS
 from reviewbot.tools.ruff_run import SYNTAX
@@ -79,8 +79,7 @@ def test_every_rule_of_a_table_has_a_pair(table: str) -> None:
 
 
 def test_every_rule_of_the_scans_has_a_pair() -> None:
-    kinds = {provider.kind for provider in _PROVIDERS} | {NAMED}
-    secrets = {("secrets", kind.lower().replace(" ", "-")) for kind in kinds}
+    secrets = {("secrets", kind.lower().replace(" ", "-")) for kind in KINDS}
     leftovers = {
         ("debug-leftovers", f"leftover-{pattern.rule}") for patterns in _PATTERNS.values() for pattern in patterns
     }

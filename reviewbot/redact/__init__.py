@@ -1,0 +1,21 @@
+"""Secrets in text: where they stand, and texts without them. Pure."""
+
+from __future__ import annotations
+
+from reviewbot.redact.mask import MASK, SecretMask, redact
+from reviewbot.redact.patterns import KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
+from reviewbot.redact.values import NAME_FIELDS, Mask, mask_json
+
+__all__ = [
+    "KINDS",
+    "MASK",
+    "NAMED",
+    "NAME_FIELDS",
+    "PRIVATE_KEY",
+    "Mask",
+    "Secret",
+    "SecretMask",
+    "find_secrets",
+    "mask_json",
+    "redact",
+]
