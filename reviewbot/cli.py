@@ -91,7 +91,9 @@ def _run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name not in SERVER_PARTS:
             raise
-        raise InputError(f"{arguments.run} needs more than was installed: pip install 'reviewbot[server]'") from None
+        raise InputError(
+            f"{arguments.run} needs the extra 'server', which was not installed: pip install '.[server]' in a clone"
+        ) from None
 
 
 def _logged() -> str:
@@ -174,7 +176,12 @@ def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
     commands.add_parser("worker", help="review what the App was asked for; several of them on one Postgres")
     runs = commands.add_parser("runs", help="list the runs of the App, or show one")
     add = runs.add_argument
-    add("run_id", metavar="ID", nargs="?", help="a run, or how its id or its head begins")
+    add(
+        "run_id",
+        metavar="ID",
+        nargs="?",
+        help="OWNER/REPO#N or N for a pull request, or how the id or head of a run begins",
+    )
     add("--trace", action="store_true", help="print the trace of the run")
     add("--limit", metavar="N", type=int, default=50, help="list the newest N (default: 50)")
     add("--format", choices=("terminal", "json"), default="terminal")

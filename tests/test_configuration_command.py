@@ -17,6 +17,8 @@ from reviewbot.commands.configuration import config_command, settings_json, sett
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.values import KINDS
 from reviewbot.errors import ConfigError
+from reviewbot.prices import default_models
+from reviewbot.wiring.models import KEYS
 
 HARD = 'ignore = ["a\\"b", "c\\\\d", "é/*", "\U0001f600"]\nworkers = ["security"]\nallow_partial = true\n'
 
@@ -60,6 +62,39 @@ def test_every_setting_is_shown_with_its_value(show: Callable[..., str]) -> None
     assert (table["fail_on"], table["deadline_s"], table["ignore"]) == ("none", 600, [])
 
 
+def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
+    show: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    without = json.loads(show(form="json"))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
+    monkeypatch.setenv("REVIEWBOT_MODEL_OPUS", "mine")
+    keyed = json.loads(show(form="json"))
+    monkeypatch.setenv("REVIEWBOT_PROVIDER", "bedrock")
+    hosted = json.loads(show(form="json"))
+
+    assert without["engine"] == {"value": "analyzers", "origin": "default: there is no key of a model"}
+    assert keyed["engine"] == {"value": "claude", "origin": "default: ANTHROPIC_API_KEY is set"}
+    assert hosted["engine"] == {"value": "claude", "origin": "default: the provider is bedrock"}
+    assert (without["provider"]["value"], hosted["provider"]["value"]) == ("anthropic", "bedrock")
+    shipped = default_models("anthropic")
+    assert [without[f"model_{tier}"]["value"] for tier in ("haiku", "sonnet", "opus")] == list(shipped.values())
+    assert keyed["model_opus"] == {"value": "mine", "origin": "REVIEWBOT_MODEL_OPUS"}
+    assert hosted["model_opus"]["value"] == "mine"
+    assert hosted["model_haiku"]["value"] == "none"
+    assert hosted["model_haiku"]["origin"].startswith("default: the ids of models at bedrock depend on region")
+    assert (keyed["concurrency"]["value"], without["concurrency"]["value"] >= 4) == (16, True)
+
+
+def test_an_engine_that_was_set_is_shown_as_it_was_set(
+    show: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBOT_ENGINE", "scripted")
+
+    assert json.loads(show(form="json"))["engine"] == {"value": "scripted", "origin": "REVIEWBOT_ENGINE"}
+
+
 def test_the_origin_stands_beside_each_value(
     show: Callable[..., str], user_file: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +116,7 @@ def test_programs_are_told_values_and_origins(show: Callable[..., str], user_fil
     assert list(table) == list(KINDS)
     assert table["max_findings"] == {"value": 7, "origin": "~/.config/reviewbot/config.toml"}
     assert table["ignore"] == {"value": [], "origin": "default"}
-    assert table["engine"] == {"value": "none", "origin": "default"}
+    assert table["prices"] == {"value": "none", "origin": "default"}
 
 
 def test_what_is_wrong_is_refused_as_in_a_review(show: Callable[..., str], user_file: Path) -> None:

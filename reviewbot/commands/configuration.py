@@ -21,7 +21,7 @@ from reviewbot.strict_json import for_logs, write_json
 def config_command(arguments: argparse.Namespace) -> int:
     """`reviewbot config`. Raises ConfigError, as a review would."""
     base = None if arguments.repo is None else wiring.tree_of(arguments.repo, ChangeSet())
-    settings = settings_of(base, os.environ, {})
+    settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
     if arguments.format == "json":
         write(sys.stdout, settings_json(settings))
     else:

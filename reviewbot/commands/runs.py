@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,10 @@ from reviewbot.errors import ExitCode, InputError
 from reviewbot.jobs.options import JobOptions
 from reviewbot.output.terminal.look import write
 from reviewbot.output.text import escape_runner_commands, one_line
+from reviewbot.pulls.naming import pull_name
 from reviewbot.strict_json import write_json
 
+_NUMBER = re.compile(r"#?([1-9][0-9]{0,9})")
 _HEAD = ("RUN", "STATE", "TRIES", "COST", "TOKENS", "BEGUN", "PULL REQUEST", "REASON")
 
 
@@ -30,6 +33,8 @@ def runs_command(arguments: argparse.Namespace) -> int:
             if arguments.trace:
                 raise InputError("--trace needs the ID of a run")
             _list(runs.latest(arguments.limit), arguments.format)
+        elif of_pull := _of_pull(runs, arguments):
+            _show_pull(runs, of_pull, arguments)
         else:
             _show(runs, arguments)
     finally:
@@ -47,18 +52,49 @@ def _list(records: tuple[RunRecord, ...], form: str) -> None:
     write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
 
 
+def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]:
+    """The runs of the pull request that is named, by its number alone or with its repository; none for another word.
+
+    Raises InputError for a pull request with its repository that has no run.
+    """
+    text = str(arguments.run_id)
+    number = _NUMBER.fullmatch(text)
+    if number is not None:
+        return runs.of_pull(int(number[1]), None, arguments.limit)
+    if "/" not in text:
+        return ()
+    name = pull_name(text)
+    if found := runs.of_pull(name.number, name.repository, arguments.limit):
+        return found
+    raise InputError(f"there is no run of {name}")
+
+
+def _show_pull(runs: Runs, records: tuple[RunRecord, ...], arguments: argparse.Namespace) -> None:
+    """All runs of a pull request, or the trace of the newest one that has any."""
+    if not arguments.trace:
+        _list(records, arguments.format)
+        return
+    traces = (runs.trace(record.run) for record in records)
+    sys.stdout.write(_found(next((trace for trace in traces if trace is not None), None)))
+
+
+def _found(trace: str | None) -> str:
+    if trace is None:
+        raise InputError("there is no trace of this run: it has not come to its review, or it was removed")
+    return trace
+
+
 def _show(runs: Runs, arguments: argparse.Namespace) -> None:
     found = runs.beginning(arguments.run_id)
     if not found:
-        raise InputError("there is no run whose id, or whose head, begins like this")
+        raise InputError(
+            "there is no run whose id, or whose head, begins like this, and no pull request with a run of this number"
+        )
     record = next((each for each in found if each.run == arguments.run_id), found[0])
     if len(found) > 1 and record.run != arguments.run_id:
         raise InputError(f"several runs begin like this, {found[0].run} and {found[1].run} among them")
     if arguments.trace:
-        trace = runs.trace(record.run)
-        if trace is None:
-            raise InputError("there is no trace of this run: it has not come to its review, or it was removed")
-        sys.stdout.write(trace)
+        sys.stdout.write(_found(runs.trace(record.run)))
     elif arguments.format == "json":
         sys.stdout.write(write_json(_told(record), indent=2) + "\n")
     else:

@@ -119,10 +119,11 @@ class Runner:
 
     def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
         if attempts > MOST_ATTEMPTS:
+            self._runs.never_began(run.run_id, run.owner)
             return self._close(run, End("parked", f"its worker died {MOST_ATTEMPTS} times over the same part of it"))
         value: Json = {}
         for name, act in (("fetch", self._fetch), ("review", self._review), ("post", self._post)):
-            value = self._stage(name, partial(act, run), value, durable)
+            value = self._stage(name, partial(act, run), value, durable, run)
             if "end" in value:
                 return self._close(run, End(**value["end"]))
         raise AssertionError("the last step always ends the run")
@@ -176,11 +177,14 @@ class Runner:
             rate=partial(SharedRate, self._database),
         )
 
-    def _stage(self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable) -> Json:
-        """One coarse step, tried again after what may pass."""
+    def _stage(
+        self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable, run: Run | None = None
+    ) -> Json:
+        """One coarse step, tried again after what may pass. The tries of a run are counted, their reason is kept."""
         found: Json = {}
+        one_try = partial(act, value) if run is None else _CountedTry(self._runs, run, partial(act, value))
         for number in range(MOST_TRIES):
-            found = durable.step(name, partial(act, value))
+            found = durable.step(name, one_try)
             if "again" not in found:
                 return found
             growing = self._pace.first_wait_s * 2**number
@@ -302,6 +306,29 @@ class Runner:
         if head and head != order.head_sha:
             moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
             self._desk.submit(Order.from_json({**order.as_json(), **moved}))
+
+
+class _CountedTry:
+    """A try of a step, counted and with its reason kept from the second one on.
+
+    The engine does not call it where the step is recorded, so that after a crash no try counts twice.
+    """
+
+    def __init__(self, runs: Runs, run: Run, act: Callable[[], Json]) -> None:
+        self._runs = runs
+        self._run = run
+        self._act = act
+        self._waits = False
+
+    def __call__(self) -> Json:
+        if self._waits:
+            self._runs.try_again(self._run.run_id, self._run.owner)
+        found = self._act()
+        waits = "again" in found
+        if waits or self._waits:
+            self._runs.wait(self._run.run_id, self._run.owner, redact(str(found["reason"])) if waits else "")
+        self._waits = waits
+        return found
 
 
 def _failed(error: ReviewbotError) -> Json:

@@ -33,6 +33,8 @@ def pull_name(text: str) -> PullName:
     """The pull request that a text names. Raises InputError."""
     found = _SHORT.fullmatch(text) or _ADDRESS.fullmatch(text)
     if found is None:
-        raise InputError("--pr takes OWNER/REPO#NUMBER, or the address https://HOST/OWNER/REPO/pull/NUMBER")
+        raise InputError(
+            "a pull request is named OWNER/REPO#NUMBER, or by its address, https://HOST/OWNER/REPO/pull/NUMBER"
+        )
     host = found.groupdict().get("host")
     return PullName(found["repository"], int(found["number"]), host.lower() if host else None)

@@ -14,6 +14,7 @@ from reviewbot.web.metrics import WebMetrics
 from reviewbot.web.parts import WebParts
 from reviewbot.web.peers import peer_of
 
+NO_APP = "there is no App yet: open /setup"
 NO_WORKER = "no worker runs: what comes in is kept, and waits for one"
 
 
@@ -38,8 +39,10 @@ def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
         if workers is not None:
             # Without one this process is ready all the same: what it turned away would be lost, and not wait.
             told |= {"workers": workers} if workers else {"workers": 0, "note": NO_WORKER}
-        ready = configured and not late
-        return jsonify(status="ok" if ready else "unavailable", **told), 200 if ready else 503
+        if not configured:
+            # Ready all the same: behind a load balancer, /setup could not be reached otherwise.
+            told["setup"] = NO_APP
+        return jsonify(status="unavailable" if late else "ok", **told), 503 if late else 200
 
     @blueprint.get("/metrics", provide_automatic_options=False)
     def numbers() -> Response:

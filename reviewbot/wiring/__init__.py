@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
 from reviewbot.wiring.casting import Baseline
 from reviewbot.wiring.identity import run_id
-from reviewbot.wiring.models import loading, prices_of, tiers_of
+from reviewbot.wiring.models import effective, loading, prices_of, tiers_of
 from reviewbot.wiring.subjects import Subject, from_branch, from_diff, from_index, from_range, tree_of, with_words
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Run",
     "Subject",
     "crew_for",
+    "effective",
     "from_branch",
     "from_diff",
     "from_index",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewbot.adapters.claude import Access, ClaudeModel, Sdk
@@ -17,7 +17,7 @@ from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Books, Clock, Journal, Model, Recorder
-from reviewbot.prices import PriceTable, default_models, packaged_prices, read_prices
+from reviewbot.prices import TIERS, PriceTable, default_models, packaged_prices, read_prices
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Either will do; the SDK's own names."""
@@ -58,6 +58,37 @@ def tiers_of(settings: Settings) -> Mapping[Tier, str]:
     if len(chosen) == len(given):
         return chosen
     return {**default_models(settings.provider or "anthropic"), **chosen}
+
+
+def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """The settings with what a run chooses where they leave it open: engine, provider, models, concurrency.
+
+    Models of a provider that ships none stay open: a run would ask for them.
+    """
+    origin = dict(settings.origin)
+    if settings.engine is None:
+        key = next((name for name in KEYS if environ.get(name)), None)
+        why = f"{key} is set" if key else "there is no key of a model"
+        if settings.provider in ("bedrock", "vertex"):
+            why = f"the provider is {settings.provider}"
+        origin["engine"] = f"{origin.get('engine', 'default')}: {why}"
+    asked = asks_models(settings, environ)
+    models: Mapping[Tier, str] = {}
+    try:
+        models = tiers_of(settings)
+    except ConfigError as error:
+        open_ones = [f"model_{tier}" for tier in TIERS if getattr(settings, f"model_{tier}") is None]
+        origin |= {key: f"{origin.get(key, 'default')}: {error}" for key in open_ones}
+    return replace(
+        settings,
+        engine=settings.engine or ("claude" if asked else "analyzers"),
+        provider=settings.provider or "anthropic",
+        model_haiku=models.get("haiku", settings.model_haiku),
+        model_sonnet=models.get("sonnet", settings.model_sonnet),
+        model_opus=models.get("opus", settings.model_opus),
+        concurrency=settings.calls_in_flight if asked else settings.tasks_at_once,
+        origin=origin,
+    )
 
 
 def prices_of(settings: Settings) -> PriceTable:

@@ -54,6 +54,41 @@ def test_one_run_is_found_by_its_head(state: Path, capsys: pytest.CaptureFixture
     assert (found["state"], found["dollars"], found["attempts"]) == ("posted", 1.25, 1)
 
 
+@pytest.mark.parametrize("name", ["3", "#3", "acme/plain#3", "ACME/Plain#3", "https://github.com/acme/plain/pull/3"])
+def test_the_runs_of_a_pull_request_are_found_by_its_name_or_number(
+    state: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    database = open_database(str(state / "app.sqlite"))
+    runs = Runs(database)
+    for head, reason in (("c" * 40, "the host could not be reached"), ("d" * 40, "")):
+        empty = ("waiting", "", "", "", 0, 0.0, 0, "", 0.0, None, None)
+        runs.add(RunRecord._make((f"review:6:3:{head}:p", 1, "acme/plain", 6, 3, head, 1, *empty)))
+        runs.begin(f"review:6:3:{head}:p", "me", "worker")
+        runs.wait(f"review:6:3:{head}:p", "me", reason)
+    runs.try_again(f"review:6:3:{'c' * 40}:p", "me")
+    runs.cost(f"review:6:3:{'c' * 40}:p", 0.0, 0, '{"trace_version":"2"}\n')
+    database.close()
+
+    assert main(["runs", name, "--format", "json"]) == 0
+    told = {each["head"][0]: each for each in json.loads(capsys.readouterr().out)}
+    assert (told["c"]["attempts"], told["c"]["reason"]) == (2, "the host could not be reached")
+    assert (told["d"]["attempts"], told["d"]["reason"]) == (1, "")
+    assert main(["runs", name]) == 0
+    assert "the host could not be reached" in capsys.readouterr().out
+    assert main(["runs", name, "--trace"]) == 0
+    assert capsys.readouterr().out == '{"trace_version":"2"}\n'
+
+
+def test_a_number_that_no_pull_request_has_may_begin_a_head(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = open_database(str(state / "app.sqlite"))
+    empty = ("waiting", "", "", "", 0, 0.0, 0, "", 0.0, None, None)
+    Runs(database).add(RunRecord._make(("review:6:3:1234:p", 1, "acme/plain", 6, 3, "1234" * 10, 1, *empty)))
+    database.close()
+
+    assert main(["runs", "1234"]) == 0
+    assert "review:6:3:1234:p" in capsys.readouterr().out
+
+
 def test_a_run_can_be_read_line_by_line(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["runs", f"review:5:1:{HEADS[1]}:p"]) == 0
 
@@ -75,6 +110,10 @@ def test_all_can_be_had_as_json(state: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["acme/shop#7"], "there is no run of acme/shop#7"),
+        (["acme/shop"], "OWNER/REPO#NUMBER"),
+        (["1", "--trace"], "there is no trace of this run"),
+        (["99"], "no pull request with a run of this number"),
         (["review:5:"], "several runs begin like this"),
         (["nothing"], "there is no run whose id"),
         ([HEADS[1], "--trace"], "there is no trace of this run"),

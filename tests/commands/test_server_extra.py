@@ -23,4 +23,7 @@ def test_what_the_extra_is_for_says_so_without_it(tmp_path: Path, words: list[st
     )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"reviewbot: {words[0]} needs more than was installed: pip install 'reviewbot[server]'" in done.stderr
+    assert (
+        f"reviewbot: {words[0]} needs the extra 'server', which was not installed: pip install '.[server]'"
+        in done.stderr
+    )

@@ -44,7 +44,16 @@ def test_nothing_of_ours_can_write_its_root_or_gain_rights(services: dict[str, A
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
-    assert [place.partition(":")[0] for place in service["tmpfs"]] == ["/tmp", "/state"]
+    assert [place.partition(":")[0] for place in service["tmpfs"]] == ["/tmp"]
+
+
+def test_what_the_setup_page_stores_survives_and_is_there_for_the_workers(services: dict[str, Any]) -> None:
+    volumes = YAML(typ="safe").load((ROOT / "compose.yaml").read_text("utf-8"))["volumes"]
+
+    assert services["web"]["volumes"] == services["worker"]["volumes"] == ["state:/state"]
+    assert "state" in volumes
+    assert "REVIEWBOT_STATE_DIR=/state" in DOCKERFILE
+    assert "--mode=0700 --owner=10001 --group=10001 /state" in DOCKERFILE
 
 
 def test_two_workers_share_one_postgres_and_have_time_to_stop(services: dict[str, Any]) -> None:

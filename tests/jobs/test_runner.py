@@ -70,6 +70,58 @@ def test_what_kills_its_worker_each_time_is_parked_and_said(stage: Stage) -> Non
     assert [each.state for each in stage.play.concluded] == ["parked"]
 
 
+def test_tries_of_a_step_are_counted_and_the_reason_stands_there_while_it_waits(stage: Stage) -> None:
+    run = stage.submit(order())
+    told: list[tuple[int, str]] = []
+
+    def unreachable(mine: Run) -> Json:
+        found = stage.runs.get(mine.run_id)
+        assert found is not None
+        told.append((found.attempts, found.reason))
+        if len(told) < 3:
+            raise HostError("the host could not be reached")
+        return {}
+
+    stage.play.on_fetch = unreachable
+    assert stage.carry_out(run).state == "posted"
+    found = stage.runs.get(run)
+
+    assert told == [(1, ""), (2, "the host could not be reached"), (3, "the host could not be reached")]
+    assert found is not None
+    assert (found.attempts, found.reason) == (3, "")
+
+
+def test_a_run_that_never_reached_the_host_shows_all_of_its_tries(stage: Stage) -> None:
+    run = stage.submit(order())
+    stage.play.on_fetch = raising(HostError("the host could not be reached"))
+    stage.carry_out(run)
+    found = stage.runs.get(run)
+
+    assert found is not None
+    assert (found.state, found.attempts, found.reason) == ("failed", MOST_TRIES, "the host could not be reached")
+
+
+def test_tries_that_are_recorded_count_once_and_a_parked_run_counts_no_try_that_it_was_not_given(stage: Stage) -> None:
+    run = stage.submit(order())
+    stage.play.on_fetch = raising(HostError("away"), times=1)
+    stage.durable.dies_before = "review"
+    with pytest.raises(KilledError):
+        stage.carry_out(run)
+    found = stage.runs.get(run)
+    assert found is not None
+    assert found.attempts == 2
+    for _ in range(MOST_ATTEMPTS):
+        stage.durable.again().dies_before = "review"
+        with pytest.raises(KilledError):
+            stage.carry_out(run)
+    stage.durable.again()
+
+    assert stage.carry_out(run).state == "parked"
+    found = stage.runs.get(run)
+    assert found is not None
+    assert found.attempts == 2 + MOST_ATTEMPTS
+
+
 def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
     run, numbers = stage.submit(order()), iter(range(99))
 

@@ -41,9 +41,12 @@ def test_it_lives_and_says_what_waits(target: Service) -> None:
     assert (ready.json["status"], ready.json["database"], ready.json["configured"]) == ("ok", "ok", True)
 
 
-def test_it_is_not_ready_without_an_app_or_a_database(tmp_path: Path) -> None:
+def test_it_is_ready_for_its_setup_before_there_is_an_app_and_not_without_a_database(tmp_path: Path) -> None:
     bare = service(tmp_path, credentials=lambda: None)
-    assert bare.get("/readyz").status_code == 503
+    ready = bare.get("/readyz")
+    assert ready.json is not None
+    assert (ready.status_code, ready.json["status"], ready.json["configured"]) == (200, "ok", False)
+    assert ready.json["setup"] == "there is no App yet: open /setup"
     bare.inbox.close()
 
     assert bare.get("/readyz").json == {"status": "unavailable", "database": "unavailable"}

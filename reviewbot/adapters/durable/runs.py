@@ -38,6 +38,7 @@ class RunRecord(NamedTuple):
     """The execution that may write; a new one with each attempt."""
     executor: str
     attempts: int
+    """How often it was begun, further tries of a step counted too."""
     dollars: float
     tokens: int
     url: str
@@ -79,6 +80,23 @@ class Runs:
         )
         return int(rows[0][0]) if rows else None
 
+    def try_again(self, run: str, owner: str) -> None:
+        """This execution tries a step once more."""
+        self._database.run("UPDATE reviewbot_runs SET attempts = attempts + 1 WHERE run = ? AND owner = ?", run, owner)
+
+    def wait(self, run: str, owner: str, reason: str) -> None:
+        """Why this execution has to try a step again; empty: it went on."""
+        self._database.run(
+            "UPDATE reviewbot_runs SET reason = ? WHERE run = ? AND owner = ? AND state = 'running'",
+            _plain(reason)[:MOST_REASON],
+            run,
+            owner,
+        )
+
+    def never_began(self, run: str, owner: str) -> None:
+        """This execution ends before it has tried anything: it is no attempt."""
+        self._database.run("UPDATE reviewbot_runs SET attempts = attempts - 1 WHERE run = ? AND owner = ?", run, owner)
+
     def came_further(self, run: str, owner: str) -> None:
         """This execution has done something that no later one has to do again."""
         self._database.run("UPDATE reviewbot_runs SET barren = 0 WHERE run = ? AND owner = ?", run, owner)
@@ -86,7 +104,7 @@ class Runs:
     def give_back(self, executor: str) -> None:
         """A worker stops in good order: what it was at waits again, and this attempt does not count against it."""
         self._database.run(
-            "UPDATE reviewbot_runs SET state = 'waiting', owner = '', attempts = attempts - 1, "
+            "UPDATE reviewbot_runs SET state = 'waiting', owner = '', reason = 'its worker stopped; it goes on', "
             "barren = CASE WHEN barren > 0 THEN barren - 1 ELSE 0 END "
             "WHERE state = 'running' AND executor = ?",
             executor,
@@ -145,6 +163,18 @@ class Runs:
             len(prefix),
             prefix,
             prefix,
+            limit,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def of_pull(self, number: int, name: str | None, limit: int) -> tuple[RunRecord, ...]:
+        """The runs of a pull request, newest first; `name`: "owner/name" in any case, None: of every repository."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE number = ? AND (CAST(? AS TEXT) IS NULL OR lower(name) = ?) "  # noqa: S608 - as above
+            "ORDER BY created DESC, run LIMIT ?",
+            number,
+            name,
+            None if name is None else name.lower(),
             limit,
         )
         return tuple(_record(row) for row in rows)
