@@ -207,6 +207,12 @@ class Candidate(Contract):
     worth: Worth | None = None
     proof: tuple[Proof, ...] = ()
     title: Annotated[str, Field(max_length=200)] = ""
+    token: Annotated[str, Field(exclude=True, repr=False)] = ""
+    """What a tool holds against the other side of the file to know the same flaw again; it never leaves the process."""
+    at: Annotated[LineNumber | None, Field(exclude=True, repr=False)] = None
+    """The line on which the code at fault begins, where that is not `line`; the same holds for this and the next."""
+    brought: Annotated[bool, Field(exclude=True, repr=False)] = True
+    """A part of the code at fault, or the place where its value comes in, stands on an added line."""
 
 
 class Finding(Contract):
@@ -264,6 +270,8 @@ class ToolRun(Contract):
     duration_ms: Count
     exit_code: int | None = None
     isolation: tuple[str, ...] = ()
+    preexisting: Count = 0
+    """Findings that were left out: the old side of the file has them as well."""
 
 
 class Gap(Contract):

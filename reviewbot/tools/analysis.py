@@ -11,6 +11,7 @@ from reviewbot.contracts import ToolRun
 from reviewbot.ports import ChangedFile, ToolReport
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.open_files import OpenFiles
+from reviewbot.tools.preexisting import without_preexisting
 from reviewbot.tools.reports import gap
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class ChangeAnalysis:
                 began = time.monotonic()
                 async with limit:
                     limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
-                    return await tool.run(file, self._snapshot)
+                    report = await tool.run(file, self._snapshot)
+                    return await without_preexisting(tool, file, report, self._snapshot)
         except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not those of the others
             spent = round((time.monotonic() - began) * 1000)
             if limit.expired():

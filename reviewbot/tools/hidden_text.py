@@ -108,6 +108,7 @@ class HiddenText:
             end_line=line.number,
             trigger=rule.trigger,
             cwe=rule.cwe,
+            token=" ".join(line.text.split()),
         )
 
 

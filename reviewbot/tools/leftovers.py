@@ -153,4 +153,5 @@ def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
         line=line.number,
         trigger="The program stops here and waits for somebody." if pattern.rule == "debugger" else "",
         cwe=_ACTIVE_DEBUG_CODE,
+        token=" ".join(line.text.split()),
     )

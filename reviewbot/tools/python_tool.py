@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
-from reviewbot.tools.python_past import Past
-from reviewbot.tools.python_reader import parse
+from reviewbot.tools.preexisting import token_of
 from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from reviewbot.tools.python_reader import ParsedFile, Piece, PythonReader
     from reviewbot.tools.rules import Rule
 
-_LARGEST_PAST = 1_000_000
-"""Characters. What was in a larger old side is not known."""
+_MOST_ROWS = 30
+"""Of code that a finding is known by; of longer code its first row."""
 
 _FLOW_LINES = 20
 """Of a flow that are named."""
@@ -77,9 +78,8 @@ class PythonTool:
             all_found, stopped = self._found(view)
             if stopped:
                 tired.append(piece)
-            past = Past(view, all_found, lambda: self._before(file))
             for found in all_found:
-                candidate = self._candidate(view, piece, found, shown, past)
+                candidate = self._candidate(view, piece, found, shown)
                 if candidate is not None and (candidate.rule, candidate.line or 0) not in told:
                     told.add((candidate.rule, candidate.line or 0))
                     yield candidate
@@ -94,30 +94,16 @@ class PythonTool:
             return all_found, True
         return all_found, False
 
-    def _before(self, file: ChangedFile) -> tuple[View, list[Found]] | None:
-        """The old side of the file and what the check finds there; None where that cannot be said."""
-        text = file.base
-        tree = parse(text)[0] if text is not None and len(text) <= _LARGEST_PAST else None
-        if text is None or tree is None:
-            return None
-        rows = frozenset(range(1, text.count("\n") + text.count("\r") + 2))
-        view = View(file.path, tree, text, whole=True, added=rows)
-        found, stopped = self._found(view)
-        return None if stopped else (view, found)
-
-    def _candidate(
-        self, view: View, piece: Piece, found: Found, shown: Mapping[int, Line], past: Past
-    ) -> Candidate | None:
+    def _candidate(self, view: View, piece: Piece, found: Found, shown: Mapping[int, Line]) -> Candidate | None:
+        """A finding on the first added line of it; None where it is not this tool's to tell."""
         rule = self._rules[found.rule]
         if not (view.whole or rule.fragments):
             return None
         line = _anchor(piece, found, shown)
         if line is None or not rule.speaks_on(line.text, in_tests=is_test(view.path)):
             return None
-        trust = past.trust(found)
-        if not trust:
-            return None
         last = piece.source.lines(found.row, found.end_row or found.row)
+        own = _own_rows(found)
         end = line.number
         while end < max(last, default=0) and end + 1 in shown:
             end += 1
@@ -126,7 +112,7 @@ class PythonTool:
             path=view.path,
             quote=quote_of(line.text),
             message=message_of(found.message or rule.message),
-            confidence=min(trust, rule.confidence_on(line.text, view.path, whole=view.whole)),
+            confidence=rule.confidence_on(line.text, view.path, whole=view.whole),
             source=self.name,
             category=rule.category,
             rule=rule.name_on(line.text),
@@ -135,6 +121,9 @@ class PythonTool:
             also=_also(piece, found, line.number),
             trigger=_trigger(rule, piece, found),
             cwe=rule.cwe,
+            token=_token(view, found),
+            at=next(iter(piece.source.lines(own.start, own.start)), None),
+            brought=not view.added.isdisjoint(own) or (bool(found.flow) and found.flow[0].row in view.added),
         )
 
     def _missed(self, path: str, read: ParsedFile, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
@@ -161,6 +150,24 @@ def _anchor(piece: Piece, found: Found, shown: Mapping[int, Line]) -> Line | Non
     rows = (*range(found.row, (found.end_row or found.row) + 1), *(step.row for step in reversed(found.flow)))
     numbers = (number for row in rows for number in piece.source.lines(row, row))
     return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+
+
+def _own_rows(found: Found) -> range:
+    """The rows of the code at fault."""
+    node = found.code if isinstance(found.code, (ast.expr, ast.stmt, ast.keyword)) else None
+    first, last = (found.row, found.end_row or found.row) if node is None else (node.lineno, node.end_lineno or 0)
+    return range(first, last + 1)
+
+
+def _token(view: View, found: Found) -> str:
+    """What the same flaw is known by on the other side of the file."""
+    node = found.code
+    long = node is not None and (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0) > _MOST_ROWS
+    code = view.row(found.row)
+    if node is not None and not long:
+        with suppress(RecursionError):
+            code = ast.unparse(node)
+    return token_of(code, found.flow[0].what if found.flow else "")
 
 
 def _also(piece: Piece, found: Found, line: int) -> tuple[int, ...]:

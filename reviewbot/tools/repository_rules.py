@@ -15,6 +15,7 @@ from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.kept_rules import KeptRules
 from reviewbot.tools.memo import SharedRuns
+from reviewbot.tools.preexisting import token_of
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import PythonReader, digest
 from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
@@ -180,6 +181,8 @@ class RepositoryRules:
             rule=found.code,
             line=line.number,
             replacement=replacement_of(found.edits, line.number, [line.text]),
+            at=found.first,
+            token="" if found.part is None else token_of(found.part.text),
         )
 
     def _missed(self, path: str, answer: RuffAnswer) -> Gap | None:

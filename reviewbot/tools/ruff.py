@@ -9,6 +9,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.fragments import parses
+from reviewbot.tools.preexisting import token_of
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
 from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
@@ -30,6 +31,9 @@ ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 
 _LONGEST_REPORT = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
+
+_OF_ARGUMENTS = frozenset({"command-injection", "sql-injection", "code-injection", "xss", "deserialization"})
+"""Categories of flaws that lie in what a call is given, and not in that it is called."""
 
 _SEEMS_SAFE = "seems safe"
 """Ruff's words for a command that is one literal: nothing from outside can be in it."""
@@ -123,6 +127,9 @@ class RuffTool:
             replacement=replacement_of(found.edits, line.number, rows),
             trigger=rule.trigger,
             cwe=rule.cwe,
+            token=_token(found, rule),
+            at=found.first,
+            brought=any(number in shown and shown[number].added for number in range(found.first, found.last + 1)),
         )
 
     def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, Line]) -> list[Candidate]:
@@ -161,6 +168,13 @@ def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None
     last = found.call_end if rule.call else found.last
     numbers = range(found.first, last + 1) if last - found.first <= _LONGEST_REPORT else (found.first,)
     return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+
+
+def _token(found: Report, rule: Rule) -> str:
+    """What the same flaw is known by on the other side of the file: of what runs a text, the whole statement."""
+    if found.part is None:
+        return ""
+    return token_of(found.part.statement if rule.category in _OF_ARGUMENTS else found.part.text)
 
 
 def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:

@@ -42,10 +42,40 @@ FLAGS: Final = (
 SYNTAX = "invalid-syntax"
 """The code under which ruff reports what it cannot parse."""
 
+MAX_ROWS = 30
+"""Rows of code that a report is known by; of longer code its first row."""
+
 _UNREAD = b"Failed to "
 """How ruff begins its warning, on standard error, about a file that it skipped."""
 
 _VERSION = re.compile(rb"\d{1,4}(?:\.\d{1,6}){1,3}")
+
+
+class Code(NamedTuple):
+    """A part of a text, from a row and column on up to another column, each counted from 1."""
+
+    source: Source
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+    @property
+    def text(self) -> str:
+        """The part itself; of one of many rows the first."""
+        if self.end_row - self.row > MAX_ROWS:
+            return self.source.rows[self.row - 1].strip()
+        rows = list(self.source.rows[self.row - 1 : self.end_row])
+        rows[-1:] = [row[: self.end_column - 1] for row in rows[-1:]]
+        rows[:1] = [row[self.column - 1 :] for row in rows[:1]]
+        return "\n".join(rows)
+
+    @property
+    def statement(self) -> str:
+        """The logical line that it begins on; of one of many rows the first."""
+        last = self.source.last_row(self.row)
+        end = last if last - self.row <= MAX_ROWS else self.row
+        return "\n".join(self.source.rows[self.row - 1 : end]).strip()
 
 
 class Report(NamedTuple):
@@ -61,6 +91,8 @@ class Report(NamedTuple):
     """It was found in the whole file, not in a hunk on its own."""
     edits: tuple[Edit, ...] = ()
     """Ruff's own safe fix, on rows of the whole file."""
+    part: Code | None = None
+    """The code that it is about."""
 
 
 @dataclass(frozen=True)
@@ -220,4 +252,7 @@ def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list
         return [Report(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
     # A lone CR further up ends a row of ruff's and no line: its rows are then other lines.
     edits = edits_of(item.get("fix")) if source.whole and lines[0] == first else ()
-    return [Report(code, message, lines[0], lines[-1], max(source.call_end(first), lines[-1]), source.whole, edits)]
+    columns = item["location"]["column"], item["end_location"]["column"]
+    about = Code(source, first, columns[0], item["end_location"]["row"], columns[1])
+    end = max(source.call_end(first), lines[-1])
+    return [Report(code, message, lines[0], lines[-1], end, source.whole, edits, about)]

@@ -98,6 +98,7 @@ def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> C
         end_line=last.number,
         trigger=_TRIGGER,
         cwe=_HARDCODED,
+        token=text[secret.start : secret.end],
     )
 
 

@@ -45,12 +45,20 @@ class Source:
 
     def call_end(self, row: int) -> int:
         """The line on which the logical line ends that a row belongs to; 0 where that is no line of the new side."""
-        end = self._ends[row - 1] if row <= len(self._ends) else -1
-        return self.numbers[end] or 0
+        return self.numbers[self.last_row(row) - 1] or 0
+
+    def last_row(self, row: int) -> int:
+        """The row on which the logical line ends that a row belongs to."""
+        return self._ends[row - 1] + 1 if row <= len(self._ends) else len(self._ends)
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The rows of the text as Python counts them; row n is `rows[n - 1]`."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @cached_property
     def _ends(self) -> list[int]:
-        return logical_ends(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+        return logical_ends(self.rows)
 
 
 @once_per_file

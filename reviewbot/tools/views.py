@@ -83,6 +83,8 @@ class Found(NamedTuple):
     """Empty: the rule's own."""
     flow: tuple[Step, ...] = ()
     """How the value came here, from its source on; shown as what makes the finding bite."""
+    code: ast.AST | None = None
+    """The part of the code that is at fault; the whole row where that is not said."""
 
 
 Check = Callable[[View, Budget], Iterable[Found]]

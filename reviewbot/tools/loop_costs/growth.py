@@ -48,7 +48,7 @@ def _called(node: ast.Call, site: Site) -> Iterator[Found]:
             yield from _front(node, node.func, site)
         elif node.func.attr == "iterrows" and is_queryset(site):
             what = "`iterrows` makes an object of each row of the table"
-            yield Found("rows-of-frame", node.lineno, node.end_lineno or node.lineno, what)
+            yield Found("rows-of-frame", node.lineno, node.end_lineno or node.lineno, what, code=node)
     elif dotted(node.func) == "sum":
         yield from _list_sum(node)
         yield from _again(node, site)
@@ -175,7 +175,7 @@ def _list_sum(node: ast.Call) -> Iterator[Found]:
     start = node.args[1] if len(node.args) == _PAIR else None
     if isinstance(start, ast.List) and not start.elts and (literal_length(node.args[0]) or FEW + 1) > FEW:
         what = "`sum` makes a new list for every list that it adds"
-        yield Found("list-sum", node.lineno, node.end_lineno or node.lineno, what)
+        yield Found("list-sum", node.lineno, node.end_lineno or node.lineno, what, code=node)
 
 
 def _again(node: ast.Call, site: Site) -> Iterator[Found]:

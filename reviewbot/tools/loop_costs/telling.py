@@ -20,4 +20,5 @@ def told(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:
         getattr(node, "end_lineno", None) or row,
         message,
         (Step(loop.row, loop.each), Step(row, "once each time")),
+        node,
     )

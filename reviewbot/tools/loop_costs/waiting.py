@@ -141,13 +141,15 @@ def blocking(site: Site, known: dict[str, Blocker], timed: frozenset[str]) -> It
     row, end = call.lineno, call.end_lineno or call.lineno
     name = chain_of(call.func).text
     if _is_session(call, scope):
-        yield Found("blocking-request", row, end, f"`{name}` holds up the event loop until the answer is there")
+        what = f"`{name}` holds up the event loop until the answer is there"
+        yield Found("blocking-request", row, end, what, code=call)
     elif _is_driver(call, scope, timed):
-        yield Found("blocking-driver", row, end, f"`{name}` holds up the event loop until the other side has answered")
+        what = f"`{name}` holds up the event loop until the other side has answered"
+        yield Found("blocking-driver", row, end, what, code=call)
     elif blocker := known.get(_called(call, scope)):
         what = f"`{name}` holds up the event loop: it calls `{blocker.name}`"
         flow = (Step(blocker.row, f"{blocker.name} waits"), Step(row, "called on the event loop"))
-        yield Found("blocking-helper", row, end, what, flow)
+        yield Found("blocking-helper", row, end, what, flow, call)
 
 
 def quiet_sockets(sites: Iterable[Site]) -> frozenset[str]:

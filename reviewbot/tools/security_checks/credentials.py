@@ -57,13 +57,13 @@ def _connected(facts: Facts, call: ast.Call) -> Iterator[Found]:
         given = argument(call, 1, "password", "passwd")
     text = facts.constant(given)
     if isinstance(text, str) and not is_stand_in(text):
-        yield at("literal-password", call)
+        yield at("literal-password", call, cause=given)
     elif text == "" and facts.text(argument(call, None, "user", "username")) == "root":
-        yield at("empty-password", call)
+        yield at("empty-password", call, cause=call.func)
     if last in {"create_engine", "connect", "MongoClient"}:
         found = _URL_LOGIN.match(facts.text(argument(call, 0, "url", "dsn", "host")))
         if found and not is_stand_in(found["password"]) and found["password"] not in {"password", "pass", "pw"}:
-            yield at("literal-password", call)
+            yield at("literal-password", call, cause=argument(call, 0, "url", "dsn", "host"))
 
 
 def _handed_over(facts: Facts, call: ast.Call) -> Iterator[Found]:
@@ -74,10 +74,10 @@ def _handed_over(facts: Facts, call: ast.Call) -> Iterator[Found]:
     else:
         secret = pair.elts[1] if isinstance(pair, ast.Tuple) and len(pair.elts) == len("up") else None
     if facts.text(secret) and not is_stand_in(facts.text(secret)):
-        yield at("literal-password", call)
+        yield at("literal-password", call, cause=secret)
     for keyword in call.keywords:
         if keyword.arg in _KEY_NAMES and _is_key(facts.text(keyword.value)):
-            yield at("literal-api-key", call)
+            yield at("literal-api-key", call, cause=keyword)
 
 
 def _compared(facts: Facts, compare: ast.Compare) -> Iterator[Found]:

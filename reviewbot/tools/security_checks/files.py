@@ -43,7 +43,7 @@ def _modes(facts: Facts) -> Iterator[Found]:
             yield at("open-umask", call)
     for call in facts.calls(*_MAKES):
         if _is_open_mode(facts, argument(call, _MAKES[facts.name(call.func)], "mode")):
-            yield at("open-mode", call)
+            yield at("open-mode", call, cause=argument(call, _MAKES[facts.name(call.func)], "mode"))
     for call in facts.of(ast.Call):
         name = facts.name(call.func)
         changes = name.rsplit(".", 1)[-1] == "chmod" and name != "os.chmod"

@@ -63,7 +63,7 @@ def _fast_hashes(facts: Facts) -> Iterator[Found]:
     for call in facts.of(ast.Call):
         hashed = _hashed(facts, call)
         if hashed is not None and _holds_password(facts, hashed) and not _excused(facts, call):
-            yield at("fast-password-hash", call)
+            yield at("fast-password-hash", call, cause=call.func)
 
 
 def _weak_hashes(facts: Facts) -> Iterator[Found]:
@@ -76,7 +76,7 @@ def _weak_hashes(facts: Facts) -> Iterator[Found]:
             names |= {_target(facts, use) for use in facts.uses(call, name)} - {""}
         uses = (use for name in sorted(names) for use in facts.uses(call, name))
         if any(_is_kept_with_secrets(facts, use) for use in uses) and not _excused(facts, call):
-            yield at("weak-hash-of-secret", call)
+            yield at("weak-hash-of-secret", call, cause=call.func)
 
 
 def _is_broken(facts: Facts, call: ast.Call) -> bool:

@@ -46,15 +46,15 @@ def _unchecked(facts: Facts, call: ast.Call) -> Iterator[Found]:
         off = facts.constant(keyword.value) is False
         match keyword.arg:
             case "verify" if off and last in _VERBS and _is_client(facts, call, name):
-                yield at("tls-not-verified", call)
+                yield at("tls-not-verified", call, cause=keyword)
             case "ssl" if off and last in _AIO and facts.imports("aiohttp"):
-                yield at("tls-not-verified", call)
+                yield at("tls-not-verified", call, cause=keyword)
             case "cert_reqs" if (
                 facts.name(keyword.value) in _NO_CERTIFICATE or facts.text(keyword.value) == "CERT_NONE"
             ):
-                yield at("tls-not-verified", call)
+                yield at("tls-not-verified", call, cause=keyword)
             case _ if off and keyword.arg in _OFF:
-                yield at("tls-not-verified", call)
+                yield at("tls-not-verified", call, cause=keyword)
     if last == "set_verify" and facts.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
         yield at("tls-not-verified", call)
 

@@ -56,11 +56,11 @@ def _cookie(facts: Facts, call: ast.Call) -> Iterator[Found]:
     login = bool(set(words(name)) & _LOGIN_COOKIES) and "csrf" not in words(name)
     secure, hidden = argument(call, None, "secure"), argument(call, None, "httponly")
     if secure is not None and facts.constant(secure) is False:
-        yield at("cookie-not-secure", call)
+        yield at("cookie-not-secure", call, cause=secure)
     elif login and secure is None:
         yield at("login-cookie-not-secure", call)
     if login and hidden is not None and facts.constant(hidden) is False:
-        yield at("cookie-not-httponly", call)
+        yield at("cookie-not-httponly", call, cause=hidden)
     elif login and hidden is None and secure is not None:
         yield at("login-cookie-not-httponly", call)
 
@@ -108,7 +108,7 @@ def _debug(facts: Facts, call: ast.Call) -> Iterator[Found]:
     name = facts.name(call.func).rsplit(".", 1)[-1]
     debug = facts.constant(argument(call, None, "debug")) is True
     if debug and name in {"FastAPI", "Starlette", "Application", "Sanic"}:
-        yield at("debug-on", call)
+        yield at("debug-on", call, cause=call.func)
 
 
 def _unescaped(facts: Facts) -> Iterator[Found]:
@@ -116,4 +116,4 @@ def _unescaped(facts: Facts) -> Iterator[Found]:
     for call in facts.calls("jinja2.Environment", "jinja2.environment.Environment"):
         escaped = argument(call, None, "autoescape")
         if not is_open(call) and (escaped is None or facts.constant(escaped) is False):
-            yield at("templates-not-escaped", call)
+            yield at("templates-not-escaped", call, cause=escaped or call.func)

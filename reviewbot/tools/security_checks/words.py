@@ -119,9 +119,9 @@ def _is_listed(node: ast.expr | None) -> bool:
     return isinstance(node, ast.List | ast.Tuple) and all(isinstance(each, ast.Constant) for each in node.elts)
 
 
-def at(rule: str, node: ast.expr | ast.stmt, message: str = "") -> Found:
-    """A finding that lies where a node does."""
-    return Found(rule, node.lineno, node.end_lineno or node.lineno, message)
+def at(rule: str, node: ast.expr | ast.stmt, message: str = "", *, cause: ast.AST | None = None) -> Found:
+    """A finding that lies where a node does; `cause` is the part of it that is at fault."""
+    return Found(rule, node.lineno, node.end_lineno or node.lineno, message, code=cause or node)
 
 
 def decorators(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

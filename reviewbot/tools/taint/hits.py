@@ -47,6 +47,7 @@ class Hit(NamedTuple):
     sink: str
     taint: Taint
     reaches: frozenset[str] = frozenset()
+    code: ast.AST | None = None
 
 
 class Hits:
@@ -69,7 +70,7 @@ class Hits:
                 continue
             reaches = rule.reaches if rule is not None else frozenset()
             end = taint.after(node.lineno, f"into `{sink}`")
-            self.add(Hit(kind, node.lineno, node.end_lineno or node.lineno, sink, end, reaches))
+            self.add(Hit(kind, node.lineno, node.end_lineno or node.lineno, sink, end, reaches, node))
 
     def add(self, hit: Hit) -> None:
         """Keep what arrived, once for each place and origin."""
@@ -130,8 +131,8 @@ class Hits:
         message = f"{source} reaches {what}, at `{hit.sink}`."
         if _is_named(hit) and suffix == "parameter":
             message = f"{source} is the name of a table or a column in a SQL statement, at `{hit.sink}`."
-            return Found("sql-identifier-parameter", hit.row, hit.end_row, message, (first, *hit.taint.steps))
-        return Found(f"{hit.kind}-{suffix}", hit.row, hit.end_row, message, (first, *hit.taint.steps))
+            return Found("sql-identifier-parameter", hit.row, hit.end_row, message, (first, *hit.taint.steps), hit.code)
+        return Found(f"{hit.kind}-{suffix}", hit.row, hit.end_row, message, (first, *hit.taint.steps), hit.code)
 
 
 def _is_named(hit: Hit) -> bool:

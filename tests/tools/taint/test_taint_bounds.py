@@ -117,7 +117,9 @@ def test_the_same_code_gives_the_same_findings(follow: Follow) -> None:
         HEAD
         + "def run(b, a):\n    for x in {a, b}:\n        os.system('x' + x)\n        open('/srv/' + request.data + a)\n"
     )
-    assert follow(code) == follow(code)
+    assert [found._replace(code=None) for found in follow(code)] == [
+        found._replace(code=None) for found in follow(code)
+    ]
 
 
 NAMES = st.sampled_from(["a", "b", "request", "self.x", "d['k']"])
