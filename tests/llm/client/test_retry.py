@@ -275,3 +275,19 @@ def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(cl
     assert ask(model, *(a_request(f"question {n}") for n in range(200))) == [REPLY] * 200
     assert narrow.most_open == 5
     assert narrow.refused < 60, "the limit is found, and tried again now and then"
+
+
+def test_requests_beyond_the_rate_wait_for_their_turn(clock: Any, a_request: Request) -> None:
+    model = RetryingModel(Flaky(), clock, Deadline(clock, 100), rate_limiter=TokenBucket(clock, requests_per_minute=60))
+    assert [ask(model, a_request(f"question {n}")) for n in range(4)] == [[REPLY]] * 4
+    assert clock.slept == [1.0, 1.0]
+
+
+def test_what_waits_for_the_rate_is_not_sent_to_a_provider_that_refused_the_account(
+    clock: Any, a_request: Request
+) -> None:
+    dead = Dead(AccountError("the credentials (401)"))
+    model = RetryingModel(dead, clock, Deadline(clock, 100), rate_limiter=TokenBucket(clock, requests_per_minute=60))
+    ended = errors_of(model, *(a_request(f"question {n}") for n in range(6)))
+    assert [str(error) for error in ended] == ["the credentials (401)"] * 6
+    assert dead.calls == 2, "the burst that the rate allows"
