@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from threading import Semaphore
+from threading import Event, Semaphore
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Clock, ModelReply, ModelRequest, OfferedTool
 from reviewbot.prices import default_models
-from tests.messages_api import MessagesApi, Scripted, failed, held, said
+from tests.messages_api import PATIENCE_S, MessagesApi, Scripted, failed, held, said
 
 if TYPE_CHECKING:
     from llmock.pytest_plugin import LLMock
@@ -144,12 +144,15 @@ class Narrow:
 
     def __init__(self, places: int) -> None:
         self._places = Semaphore(places)
+        self._full = Event()
         self.refused = 0
 
     def __call__(self, _body: object) -> Scripted:
         if not self._places.acquire(blocking=False):
             self.refused += 1
+            self._full.set()
             return failed(429, "rate_limit_error", retry_after_ms="20")
+        self._full.wait(PATIENCE_S)  # the first answers wait for a request too many
         sleep(ANSWER_S)
         self._places.release()
         return said("yes")
