@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from reviewbot.config.rules import RuleSetting, setting_of
-from reviewbot.contracts import Finding, Suppression, WorkerResult
+from reviewbot.contracts import Finding, Severity, Suppression, WorkerResult
 from reviewbot.supervisor.ignore_comments import IgnoreComment
 
+Place = tuple[str, int, str]
+"""Path, line and message of a finding."""
 MAX_REFUSED = 100
 """Refused comments that a review lists: the author of a change can write any number of them."""
 
@@ -101,6 +103,11 @@ _TAKEN = ("path", "line", "rule", "category", "type", "severity", "message")
 def listed(entries: Iterable[Suppression]) -> tuple[Suppression, ...]:
     """Each entry once, by place."""
     return tuple(sorted(set(entries), key=_order))
+
+
+def configured_severities(entries: Iterable[Suppression]) -> dict[Place, Severity]:
+    """The severities that settings have given: nobody who judges a finding later may change them."""
+    return {(each.path, each.line, each.message): each.shown_as for each in entries if each.shown_as is not None}
 
 
 def _order(entry: Suppression) -> tuple[object, ...]:

@@ -22,6 +22,7 @@ from reviewbot.contracts import (
     Plan,
     Proof,
     Review,
+    Severity,
     Tier,
 )
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
@@ -44,6 +45,7 @@ from reviewbot.ports import (
     ToolCall,
 )
 from reviewbot.supervisor.merging import Defect, Merged, merged
+from reviewbot.supervisor.suppression import Place, configured_severities
 from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
 from reviewbot.supervisor.verifier import by_programs_alone
 from reviewbot.supervisor.weighing import placed
@@ -134,7 +136,8 @@ class JudgingSynthesizer:
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
         rulings = await self._rulings(change, claims, slices, notes)
-        weighed = self._weighed(found, claims, rulings)
+        entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
+        weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         told = Told(self.engine, notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weighed, told)
 
@@ -144,12 +147,20 @@ class JudgingSynthesizer:
         mine.sort(key=lambda f: (SEVERITY_ORDER[f.severity], -f.confidence, f.path, f.line, f.message))
         return [NamedClaim(f"c{number}", finding) for number, finding in enumerate(mine, 1)]
 
-    def _weighed(self, found: Merged, claims: Sequence[NamedClaim], rulings: Mapping[str, JudgeRuling]) -> Weighed:
-        """What was merged, as it was ruled on, sorted by the rules."""
+    def _weighed(
+        self,
+        found: Merged,
+        claims: Sequence[NamedClaim],
+        rulings: Mapping[str, JudgeRuling],
+        configured: Mapping[Place, Severity],
+    ) -> Weighed:
+        """What was merged, as it was ruled on, sorted by the rules. A configured severity stays as it is."""
         handles = {id(claim.finding): claim.handle for claim in claims}
 
         def ruled(finding: Finding) -> Finding:
-            return apply_ruling(finding, rulings.get(handles.get(id(finding), "")))
+            judged = apply_ruling(finding, rulings.get(handles.get(id(finding), "")))
+            severity = configured.get((finding.path, finding.line, finding.message), judged.severity)
+            return judged if severity == judged.severity else judged.model_copy(update={"severity": severity})
 
         pairs = [pair.as_conflict() for pair in found.contradictions]
         after = [each.model_copy(update={"findings": tuple(map(ruled, each.findings))}) for each in pairs]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot
+from reviewbot.config.rules import RuleSetting
 from reviewbot.contracts import ChangeSet, Finding, JudgeRuling, Plan, Proof, Review, WorkerResult
 from reviewbot.errors import BudgetError, RefusedError, TransientError
 from reviewbot.llm.agents.conversation import Bounds
@@ -16,6 +17,7 @@ from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, Judg
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import ModelReply, Settled
+from reviewbot.supervisor.suppression import Suppressor
 from reviewbot.supervisor.synthesizer import Rules
 
 Reply = Callable[..., ModelReply]
@@ -44,6 +46,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         change = a_change(a_file("src/app.py", a_hunk(HUNK)), title="More values", description="As agreed.")
         task = a_task(payload=a_payload(HUNK))
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
+        result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
         known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude"}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
@@ -74,6 +77,18 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
     ):
         assert shown in text
     assert "85" not in text.partition("Claim c1")[2], "the reader's own number is not shown"
+
+
+def test_a_severity_that_is_configured_stays_whatever_the_judge_says(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
+    suppressor = Suppressor((RuleSetting("correctness", "info", origin=".reviewbot.toml"),))
+
+    review = judged(model, [claimed(category="correctness")], suppressor=suppressor)
+
+    assert [(f.severity, f.confidence) for f in review.findings] == [("info", 95)]
+    assert [entry.shown_as for entry in review.suppressed] == ["info"]
 
 
 def test_what_the_judge_refutes_is_withheld_with_its_reason(
