@@ -51,7 +51,13 @@ def script(tmp_path: Path) -> Path:
     found = [
         {"quote": LINES[1], "message": WORDS, "trigger": LINES[0], "suggestion": LINES[2], "replacement": LINES[0]},
         {"quote": f"OLD = open('{LINES[1]}')", "message": "x", "contract": WORDS, "rule": LINES[1][:40]},
-        {"quote": "KEY = not there", "message": WORDS, "category": LINES[2][:40], "source": LINES[1][:40]},
+        {
+            "quote": "KEY = not there",
+            "path": LINES[3][:40],
+            "message": WORDS,
+            "category": LINES[2][:40],
+            "source": LINES[1][:40],
+        },
     ]
     known = {"severity": "critical", "confidence": 95, "category": "x", "source": "m", "path": "app.py"}
     reply = {"findings": [{**known, **one} for one in found], "origin": "model"}
@@ -108,4 +114,22 @@ def test_what_a_model_calls_by_a_secret_is_called_masked(
     assert {one["replacement"] for one in every} == {None}
     results = [event for event in json.loads(trace.read_text())["events"] if event["event"] == "result"]
     dropped = [one["candidate"] for event in results for one in event["outcome"]["dropped"]]
-    assert [(one["category"], one["source"]) for one in dropped] == [("masked", "masked")]
+    assert [(one["category"], one["source"], one["path"]) for one in dropped] == [("masked", "masked", "****")]
+
+
+def test_a_credential_of_our_own_is_masked_whatever_has_written_it(
+    change: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = "gateway:zQ8wX3eV7rB2tN6yM1u"
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", own)
+    found = {"quote": "KEY", "message": f"it is {own} or {own[::-1]}", "severity": "info", "confidence": 90}
+    known = {"category": "x", "source": "m", "path": "app.py", "quote": BEGIN}
+    reply = {"findings": [found | known], "origin": "model"}
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"answers": [{"worker": "logic", "path": "app.py", "replies": [reply]}]}))
+
+    main(["review", str(change), "--engine", "scripted", "--script", str(script), "--no-cache", "--format", "json"])
+
+    said = capsys.readouterr().out
+    assert "it is **** or ****" in said
+    assert own[-8:] not in said

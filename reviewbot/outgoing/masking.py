@@ -28,4 +28,4 @@ def masked_plan(plan: Plan, mask: Mask | None = None) -> Plan:
 def masked_trace(trace: Trace) -> str:
     """The trace as JSON, masked likewise. Its hashes are of what is written: they betray nothing of what is not."""
     mask = trace.mask or redact
-    return write_trace({key: mask_json(value, mask, key) for key, value in event.items()} for event in trace.events)
+    return write_trace(mask_json(event, mask) for event in trace.events)

@@ -50,10 +50,12 @@ class _Place(NamedTuple):
 class SecretMask:
     """Masks secrets in texts: each by its form, and known ones by their value. Without known ones it is `redact`."""
 
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        """`texts` are searched for secrets; stand-ins from documentation are not taken for known values."""
+    def __init__(self, texts: Iterable[str] = (), values: Iterable[str] = ()) -> None:
+        """`texts` are searched for secrets, stand-ins from documentation left out; `values` are secrets."""
         self._pieces: dict[str, list[_Place]] = defaultdict(list)
         self._count = 0
+        for value in values:
+            self._learn(value, whole=False)
         for text in texts:
             for secret in find_secrets(text):
                 if not secret.placeholder:

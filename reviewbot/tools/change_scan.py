@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import DESCRIPTION, TITLE, Finding, WorkerResult
@@ -15,7 +16,7 @@ from reviewbot.tools.reports import quote_of
 from reviewbot.tools.review_manipulation import ReviewManipulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reviewbot.contracts import Candidate, ChangeSet, FileChange
 
@@ -88,16 +89,21 @@ class _Looks:
     """The names of a change by how they look."""
 
     def __init__(self, change: ChangeSet) -> None:
-        self._names: dict[str, list[str]] = {}
-        for file in change.files:
-            for name in (file.path, file.old_path):
-                if name is not None:
-                    self._names.setdefault(look(exact(name)), []).append(name)
+        self._change = change
 
     def like(self, file: FileChange) -> str | None:
-        """Another name that looks the same; where neither is ASCII alone, or both are, they differ in another way."""
+        """Another name that looks the same as that of a file; of two, the one of ASCII alone is what it says."""
         own = file.path
-        return next((name for name in self._names[look(exact(own))] if name != own and not own.isascii()), None)
+        return None if own.isascii() else next((name for name in self._names[look(exact(own))] if name != own), None)
+
+    @cached_property
+    def _names(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for file in self._change.files:
+            for name in (file.path, file.old_path):
+                if name is not None:
+                    found.setdefault(look(exact(name)), []).append(name)
+        return found
 
 
 def _first_line(file: FileChange) -> int:

@@ -32,7 +32,7 @@ from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models
+from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, own_secrets
 from reviewbot.wiring.subjects import Subject, notes_on
 from reviewbot.wiring.suppressors import suppression_of
 
@@ -107,7 +107,7 @@ def setup(
     table = packaged_calibration() if given.calibration is None else given.calibration
     crew = _crew(subject, settings, given)
     clock = SystemClock()
-    mask = SecretMask(side_texts(subject.change))
+    mask = SecretMask(side_texts(subject.change), own_secrets(given.environ))
     trace = Trace(clock, listener, mask)
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)

@@ -20,10 +20,22 @@ from reviewbot.ports import Books, Clock, Journal, Model, Recorder
 from reviewbot.prices import TIERS, PriceTable, default_models, packaged_prices, read_prices
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_OWN_SECRETS = (
+    *KEYS, "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
+    "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
+)  # fmt: skip
+"""Variables of which no value may ever be in a report, whoever wrote it there."""
+_SHORTEST_SECRET = 16
+"""Characters. To mask what is shorter wherever it stands would mask words."""
 """Either will do; the SDK's own names."""
 
 MARGIN, MOST_MARGIN_S = 0.05, 5.0
 """Of the review's time, at the end of which nothing more is asked: what was found must still be handed over."""
+
+
+def own_secrets(environ: Mapping[str, str]) -> list[str]:
+    """The credentials that this process was given."""
+    return [value for name in _OWN_SECRETS if len(value := environ.get(name, "")) >= _SHORTEST_SECRET]
 
 
 def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:

@@ -39,7 +39,9 @@ def test_what_quotes_a_secret_is_not_kept(value: str) -> None:
     assert kept.get("key") is None
 
 
-@pytest.mark.parametrize("value", ['{"quote": "return 1"}', '{"quote": "token = ghp_****"}', "[1, 2]", "words", ""])
+@pytest.mark.parametrize(
+    "value", ['{"quote": "return 1"}', '{"quote": "token = ghp_****"}', "[1, 2]", "words", "", '["{no JSON"]']
+)
 def test_everything_else_is(value: str) -> None:
     kept = journal()
 

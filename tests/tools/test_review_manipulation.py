@@ -187,6 +187,7 @@ def test_outside_of_a_comment_of_html_it_is_shown_to_people() -> None:
 def test_what_is_encoded_and_says_nothing_of_the_kind_is_let_be(data: bytes) -> None:
     assert found(base64.b64encode(data).decode()) == []
     assert found("A" * 41) == []
+    assert found(base64.b64encode(b"<|im_start|> is how a template begins").decode()) == []
 
 
 def test_markup_of_chats_is_a_rule_of_its_own() -> None:
