@@ -62,11 +62,11 @@ EOF
 # With models: what is sent for real changes. The server is a fake that answers at once, and finds nothing.
 cat >"$corpus/answers.json" <<'JSON'
 [{"match": "# Planner\\b", "text": "{\"reason\": \"as routed\", \"strategy\": \"merge\", \"tasks\": [], \"workers\": []}"},
- {"match": "# Your job", "text": "{\"findings\": [], \"hints\": [], \"escalation\": null}"}]
+ {"match": "You review one part", "text": "{\"summary\": \"\", \"themes\": [], \"findings\": [], \"hints\": [], \"tasks\": []}"}]
 JSON
 for name in small medium large; do
   python3 "$shared/perf/measure.py" --diff "$name" --base-ms 0 --server "--answers $corpus/answers.json" \
-    --out "$corpus/model.jsonl" -- "$(command -v reviewbot)" review {diff} --engine claude --concurrency 16 --no-cache >/dev/null
+    --out "$corpus/model.jsonl" -- "$(command -v reviewbot)" review {diff} --engine claude --no-cache >/dev/null
 done
 python3 - "$corpus/model.jsonl" <<'EOF2'
 import json, sys
