@@ -4,8 +4,9 @@
     python benchmarks/performance.py --measure ../shared/perf/measure.py [--reps 3] [--base-ms 2000] [--write FILE]
 
 It runs the installed program against a fake Messages API that answers each call after a fixed time and lets readers
-call tools in three turns, so that the figures are those of the product and its plan and not of a model. The answers hold
-no finding; one more run has a server that answers anything that fits the schema. Exits with 1 where a goal is missed.
+call tools in three turns, so that the figures are those of the product and its plan and not of a model. The answers
+hold no finding; one more run has a server that answers anything that fits the schema. Exits with 1 where a goal is
+missed.
 """
 
 from __future__ import annotations

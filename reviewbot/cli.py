@@ -271,6 +271,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
     add("--effort", metavar="E", help="how much models are asked: quick, standard or deep")
     add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
+    add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
     add("--no-cache", action="store_true", help="keep no progress on disk")

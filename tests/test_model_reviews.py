@@ -331,6 +331,21 @@ def test_an_estimate_asks_nobody_and_counts_the_planner_where_it_would_be_asked(
     assert door.api.asked == []
 
 
+def test_what_would_be_sent_can_be_written_down_without_asking_anybody(door: Door) -> None:
+    (door.folder / "change.diff").write_text(BILL)
+
+    assert main(["review", "change.diff", "--engine", "claude", "--dump-prompts", "prompts"]) == 0
+
+    [written] = (door.folder / "prompts").iterdir()
+    text = written.read_text()
+    assert written.name == "1-reader.txt"
+    assert "### shop/bill.py" in text
+    assert "## tool search:" in text
+    assert door.api.asked == []
+    assert main(["review", "change.diff", "--engine", "claude", "--dump-prompts", "change.diff"]) == 2
+    assert "cannot write the prompts to change.diff" in door.capsys.readouterr().err
+
+
 def test_with_a_key_models_review_without_being_asked_for(door: Door) -> None:
     (door.folder / "change.diff").write_text(BILL)
 

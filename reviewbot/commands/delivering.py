@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from functools import partial
+from pathlib import Path
 
 from reviewbot import outgoing, wiring
 from reviewbot.commands.reports import write_report
@@ -13,7 +14,8 @@ from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Review
-from reviewbot.errors import ExitCode
+from reviewbot.errors import ExitCode, InputError
+from reviewbot.llm.client.requests import request_text
 from reviewbot.llm.estimate import estimate
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.terminal.look import look_of, write
@@ -24,22 +26,42 @@ ASKING = frozenset({"claude"})
 """Engines that ask models."""
 
 
+def previewed(
+    arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run
+) -> int | None:
+    """What was asked for in place of a review: an estimate, or the requests that it would begin with; None: nothing."""
+    if arguments.dump_prompts is not None:
+        return dump_prompts(subject, run, arguments.dump_prompts)
+    return estimated(subject, settings, run) if arguments.estimate else None
+
+
 def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
     """Print what the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
     preview = run_to_end(partial(run.preview, subject.change))
     asked = run.setup.engine.name in ASKING
     models = wiring.tiers_of(settings) if asked else {}
-    told = estimate(
-        preview.plan if asked else preview.plan.model_copy(update={"tasks": ()}),
-        run.setup.crew,
-        wiring.prices_of(settings).cost,
-        models,
-        preview.question,
-    )
+    told = estimate(preview, wiring.prices_of(settings).cost, models)
     look = look_of(sys.stdout, os.environ)
     text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
     with reader_may_leave():
         write(sys.stdout, text)
+    return ExitCode.REVIEWED
+
+
+def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
+    """Write the first request of each reader, and the planner's, as text. Asks no model.
+
+    Raises InputError where a file cannot be written.
+    """
+    preview = run_to_end(partial(run.preview, subject.change))
+    requests = [*([preview.question] if preview.question else []), *preview.requests]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, request in enumerate(requests, 1):
+            (folder / f"{number}-{request.purpose}.txt").write_text(request_text(request), "utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"cannot write the prompts to {one_line(str(folder))}: {error.strerror}") from None
+    say(f"{len(requests)} requests written to {one_line(str(folder))}; the readers' lack the analyzers' results")
     return ExitCode.REVIEWED
 
 

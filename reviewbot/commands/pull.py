@@ -15,7 +15,7 @@ from reviewbot.adapters.github.access import Access, find_access, web_host_of
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.adapters.sqlite import SteadyJournal
-from reviewbot.commands.delivering import delivered, ended, estimated, write_trace
+from reviewbot.commands.delivering import delivered, ended, previewed, write_trace
 from reviewbot.commands.options import flags_of, given_of
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import say
@@ -71,8 +71,8 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             to_post=arguments.post,
         )
         prepared = prepare(office, _fetched(office, name), terms, closing)
-        if arguments.estimate:
-            return estimated(prepared.subject, prepared.settings, prepared.run)
+        if (instead := previewed(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
+            return instead
         before = run_to_end(partial(posted_before, office, prepared))
         if before is not None:
             progress.close()

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import outgoing, wiring
-from reviewbot.commands.delivering import delivered, ended, estimated, write_trace
+from reviewbot.commands.delivering import delivered, ended, previewed, write_trace
 from reviewbot.commands.options import check_places, check_together, flags_of, given_of
 from reviewbot.commands.reading import is_piped, read_diff
 from reviewbot.commands.running import run_to_end
@@ -41,8 +41,8 @@ def review_command(arguments: argparse.Namespace) -> int:
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
         run = wiring.setup(subject, settings, given_of(arguments, sdk), journal=journal, listener=progress.on_event)
-        if arguments.estimate:
-            return estimated(subject, settings, run)
+        if (instead := previewed(arguments, subject, settings, run)) is not None:
+            return instead
         if journal is not None and not arguments.resume:
             journal.inner.forget(run.setup.run_id + "/")
         try:

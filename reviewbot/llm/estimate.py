@@ -1,60 +1,42 @@
-"""What a review of a plan is likely to cost, before anything is asked. Pure arithmetic over the plan and the prompts.
+"""What a review is likely to cost, and at most, before any model is asked. Pure arithmetic over the first requests.
 
-It is a guess and says so: what a model will find, and so what there is to verify, nobody knows before.
+The first request of each reader is known exactly but for the analyzers' results; how many turns of look-ups follow, and
+what there is to judge, is estimated from measured reviews (docs/quality.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import Plan, ReviewTask, Tier, Usage
+from reviewbot.contracts import Plan, Tier, Usage
 from reviewbot.coverage import counted
+from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
-from reviewbot.ports import Crew, ModelRequest
-from reviewbot.prices import TIERS
+from reviewbot.ports import ModelRequest
 
-COMMON_CHARS = 8_000
-"""Of every request of a worker beside its own prompt: the rules that all share, and the schema of the answer."""
-
-AROUND = 1.5
-"""What is sent for each character of a slice: the slice, and what stands around it that the worker is told."""
-
-FRAME_CHARS = 600
-"""Of each slice: its name, its fences, the task's instruction."""
-
-ANSWER_TOKENS = 400
-"""Of one answer: most hold one finding or none, and a finding takes about three hundred."""
-
-LIKELY_CANDIDATES = 1
-"""Of a task. Workers report more than is true, and many slices hold nothing."""
-
-MOST_CANDIDATES = 8
-"""Of a task, each verified alone. More are rare, and the budget of the run bounds them all the same."""
-
-PLANNER = "planner"
-VERIFIER = "verifier"
-VERIFIER_TIER: Tier = "sonnet"
-"""Of most candidates, where no stronger one found them; critical and contested ones go one tier higher."""
-
-VERIFIER_CHARS = 9_000
-"""Of its request beside the code: its rubric with examples, and the schema."""
-
-VERIFIER_TOKENS = 300
-"""Of one ruling with its proof."""
-
-MAX_OTHER_CALLS = 4
-"""Two of the synthesizer, the critic, and one more of the planner where findings may ask for tasks."""
-
+LIKELY_TURNS = 3
+"""Calls of a reader: two turns of look-ups and the answer."""
+TURN_RESULTS = 2_500
+"""Tokens that a turn's look-ups bring."""
+TURN_ANSWER, FINAL_ANSWER = 400, 2_500
+"""Tokens that a reader writes in a turn with calls, and in its answer."""
+JUDGE_REQUEST, JUDGE_ANSWER = 6_000, 1_500
+"""Tokens of the judge's likely request (some claims with their hunks and proofs) and of its rulings."""
+MAX_JUDGE_REQUEST, MAX_JUDGE_ANSWER = 40_000, 8_000
+"""The same at most: twelve claims with the longest hunks and proofs."""
+MAX_JUDGE_REQUESTS = 4
+"""Three batches, and critical claims once more."""
+PLANNER, READER, JUDGE = "planner", "reader", "judge"
 PLANNER_CALLS = 2
 """The request for a plan, and once more with the faults of the answer."""
 
 ASSUMPTIONS = (
     f"{CHARS_PER_TOKEN} characters are one token; newer models count up to a third more",
-    f"about {LIKELY_CANDIDATES} finding of each task has to be verified, at most {MOST_CANDIDATES}",
-    f"an answer takes about {ANSWER_TOKENS} tokens, a ruling {VERIFIER_TOKENS}",
-    "nothing is read from a cache, and no answer is known from an earlier run",
-    "no task is tried again or climbs a tier",
+    f"a reader takes about {LIKELY_TURNS} calls; what one call sent, the next one reads from the provider's cache",
+    f"about {TURN_RESULTS:,} tokens of look-ups a turn, {FINAL_ANSWER:,} of an answer, one request of a judge",
+    "at most: every turn, all room for look-ups, every token that may be written, and all requests of the judge",
+    "no answer is known from an earlier run, and no task is tried again or climbs a tier",
     "the planner is counted with its longest answer, and with a second request",
 )
 """What the figures rest on, in words."""
@@ -78,29 +60,45 @@ class Calls:
 
 @dataclass(frozen=True)
 class Share:
-    """What one worker, or the verifier, is likely to take. Tokens and dollars are those of the likely calls."""
+    """What planner, readers or judge are likely to take; `most` is what they can take."""
 
-    worker: str
+    name: str
     models: tuple[str, ...]
     tasks: int
     calls: Calls
-    input_tokens: int
-    output_tokens: int
+    usage: Usage
     dollars: float | None
     """None where the price of one of the models is not known."""
+    most: float | None
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The whole. `calls` counts a planner and the like as well, at most."""
+    """The whole."""
 
     shares: tuple[Share, ...]
-    calls: Calls
-    input_tokens: int
-    output_tokens: int
-    dollars: float | None
     unpriced: tuple[str, ...]
     """Models whose price is not known."""
+
+    @property
+    def calls(self) -> Calls:
+        """Of all shares."""
+        return sum((share.calls for share in self.shares), start=Calls(0, 0, 0))
+
+    @property
+    def usage(self) -> Usage:
+        """Of the likely calls."""
+        return sum((share.usage for share in self.shares), start=Usage())
+
+    @property
+    def dollars(self) -> float | None:
+        """Of the likely calls; None where a price is not known."""
+        return _sum(share.dollars for share in self.shares)
+
+    @property
+    def most(self) -> float | None:
+        """Dollars at most; None where a price is not known."""
+        return _sum(share.most for share in self.shares)
 
     @property
     def headline(self) -> str:
@@ -108,13 +106,13 @@ class Estimate:
         if not self.shares:
             return "No model would be asked: $0.00."
         unknown = f" The price of {', '.join(self.unpriced)} is not known." if self.unpriced else ""
-        return f"Likely {_dollars(self.dollars)}: {_taken(self)}.{unknown}"
+        return f"Likely {_dollars(self.dollars)}, at most {_dollars(self.most)}: {_taken(self)}.{unknown}"
 
     @property
     def parts(self) -> dict[str, str]:
         """Each share in words, by who takes it."""
         return {
-            share.worker: (f"{counted(share.tasks, 'task')}, " if share.tasks else "")
+            share.name: (f"{counted(share.tasks, 'task')}, " if share.tasks else "")
             + f"{_taken(share)}, {_dollars(share.dollars)}, {', '.join(share.models)}"
             for share in self.shares
         }
@@ -127,86 +125,101 @@ class Estimate:
 
 @dataclass(frozen=True)
 class _Call:
-    """One call that is likely to be made."""
+    """One call."""
 
     model: str
     usage: Usage
 
 
-def estimate(
-    plan: Plan, crew: Crew, prices: Priced, models: Mapping[Tier, str], question: ModelRequest | None = None
-) -> Estimate:
-    """What the tasks of a plan are likely to take. `models` has the id of every tier's model.
+@dataclass(frozen=True)
+class Preview:
+    """What is known of a review before any model is asked."""
 
-    `question` is what a planner would be asked first; it counts with the most that planning may take.
-    """
-    asking = [task for task in plan.tasks if not task.programs_only]
-    by_worker: dict[str, list[ReviewTask]] = {}
-    for task in asking:
-        by_worker.setdefault(task.worker, []).append(task)
-    planning = [] if question is None else _of_planner(question, models)
-    shares = [_share(PLANNER, planning, Calls(1, PLANNER_CALLS, PLANNER_CALLS), prices)] if planning else []
-    shares += [
-        _share(
-            worker,
-            [_of_worker(task, len(crew.prompts.get(worker, "")), models) for task in tasks],
-            Calls(len(tasks), len(tasks), sum(task.constraints.max_turns for task in tasks)),
-            prices,
-        )
-        for worker, tasks in by_worker.items()
+    plan: Plan
+    question: ModelRequest | None = None
+    """What a planner's model would be asked for a better plan."""
+    requests: tuple[ModelRequest, ...] = ()
+    """The first request of each reader, without the analyzers' results."""
+    bounds: Bounds = Bounds()  # noqa: RUF009 - a frozen value
+    judging: bool = False
+
+
+def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str]) -> Estimate:
+    """What a review is likely to take, and at most. `models` has the id of every tier's model."""
+    shares: list[Share] = []
+    if preview.question is not None and preview.requests:
+        asked = _planner_calls(preview.question, models)
+        shares.append(_share(PLANNER, 0, Calls(1, PLANNER_CALLS, PLANNER_CALLS), asked, asked, prices))
+    if preview.requests:
+        turns = [_turns(request, preview.bounds) for request in preview.requests]
+        both = list(zip(preview.requests, turns, strict=True))
+        likely = [call for request, (count, _) in both for call in _reader_calls(request, models, count)]
+        most = [call for request, (_, count) in both for call in _most_of(request, models, count, preview.bounds)]
+        tasks = sum(not task.programs_only for task in preview.plan.tasks)
+        calls = Calls(len(turns), sum(count for count, _ in turns), sum(count for _, count in turns))
+        shares.append(_share(READER, tasks, calls, likely, most, prices))
+    if preview.requests and preview.judging:
+        judge = models[max(preview.requests, key=lambda each: each.tier == "opus").tier]
+        one = [_Call(judge, Usage(calls=1, input_tokens=JUDGE_REQUEST, output_tokens=JUDGE_ANSWER))]
+        per_request = 1 + 2 + MAX_LATE_TURNS
+        full = Usage(calls=1, input_tokens=MAX_JUDGE_REQUEST, output_tokens=MAX_JUDGE_ANSWER)
+        every = [_Call(judge, full)] * (MAX_JUDGE_REQUESTS * per_request)
+        shares.append(_share(JUDGE, 0, Calls(0, 1, len(every)), one, every, prices))
+    unpriced = dict.fromkeys(model for share in shares for model in share.models if prices(model, _ONE) is None)
+    return Estimate(tuple(shares), tuple(unpriced))
+
+
+_ONE = Usage(calls=1, input_tokens=1, output_tokens=1)
+
+
+def _turns(request: ModelRequest, bounds: Bounds) -> tuple[int, int]:
+    """How many calls a conversation is likely to take, and at most: a repair is one more."""
+    if not request.tools:
+        return 1, 2
+    return min(LIKELY_TURNS, bounds.tool_turns + 1), bounds.tool_turns + MAX_LATE_TURNS + 2
+
+
+def _reader_calls(request: ModelRequest, models: Mapping[Tier, str], turns: int) -> list[_Call]:
+    """Each call reads what the one before sent from the cache, and writes what is new to it."""
+    model, known, new = models[request.tier], 0, estimated_tokens(request)
+    made: list[_Call] = []
+    for turn in range(turns):
+        written = min(request.max_tokens, FINAL_ANSWER if turn == turns - 1 else TURN_ANSWER)
+        made.append(_Call(model, Usage(calls=1, cached_tokens=known, cache_write_tokens=new, output_tokens=written)))
+        known, new = known + new, TURN_RESULTS + written
+    return made
+
+
+def _most_of(request: ModelRequest, models: Mapping[Tier, str], turns: int, bounds: Bounds) -> list[_Call]:
+    """Every turn with all room for results used, every token written, and nothing read from a cache."""
+    size = estimated_tokens(request) + bounds.result_chars // CHARS_PER_TOKEN + request.max_tokens
+    spent = Usage(calls=1, cache_write_tokens=size)
+    return [
+        *[_Call(models[request.tier], spent)] * turns,
+        _Call(models[request.tier], Usage(output_tokens=request.max_tokens)),
     ]
-    if asking:
-        rulings = [_of_verifier(task, models) for task in asking for _ in range(LIKELY_CANDIDATES)]
-        shares.append(_share(VERIFIER, rulings, Calls(0, len(rulings), MOST_CANDIDATES * len(asking)), prices))
-    others = Calls(0, 0, MAX_OTHER_CALLS if asking else 0)
-    return Estimate(
-        shares=tuple(shares),
-        calls=sum((share.calls for share in shares), start=others),
-        input_tokens=sum(share.input_tokens for share in shares),
-        output_tokens=sum(share.output_tokens for share in shares),
-        dollars=_sum(share.dollars for share in shares),
-        unpriced=_unpriced(shares, prices),
-    )
 
 
-def _share(worker: str, likely: list[_Call], calls: Calls, prices: Priced) -> Share:
-    return Share(
-        worker=worker,
-        models=tuple(dict.fromkeys(call.model for call in likely)),
-        tasks=0 if worker in (PLANNER, VERIFIER) else len(likely),
-        calls=calls,
-        input_tokens=sum(call.usage.input_tokens for call in likely),
-        output_tokens=sum(call.usage.output_tokens for call in likely),
-        # Call by call: long prompts may have a price of their own.
-        dollars=_sum(prices(call.model, call.usage) for call in likely),
-    )
-
-
-def _of_planner(question: ModelRequest, models: Mapping[Tier, str]) -> list[_Call]:
+def _planner_calls(question: ModelRequest, models: Mapping[Tier, str]) -> list[_Call]:
     """Both requests at their longest: the second one repeats the first and its answer."""
     read, write = estimated_tokens(question), question.max_tokens
     model = models[question.tier]
     return [_Call(model, Usage(calls=1, input_tokens=tokens, output_tokens=write)) for tokens in (read, read + write)]
 
 
-def _of_worker(task: ReviewTask, prompt_chars: int, models: Mapping[Tier, str]) -> _Call:
-    chars = COMMON_CHARS + prompt_chars + _code_chars(task)
-    answer = min(ANSWER_TOKENS, task.constraints.max_tokens)
-    return _Call(models[task.constraints.tier], _usage(chars, answer))
-
-
-def _of_verifier(task: ReviewTask, models: Mapping[Tier, str]) -> _Call:
-    """A ruling about one finding sees all slices of the task that it comes from, and is by no weaker tier."""
-    tier = max(VERIFIER_TIER, task.constraints.tier, key=TIERS.index)
-    return _Call(models[tier], _usage(VERIFIER_CHARS + _code_chars(task), VERIFIER_TOKENS))
-
-
-def _code_chars(task: ReviewTask) -> int:
-    return sum(FRAME_CHARS + round(AROUND * (len(each.code) + len(each.context))) for each in task.slices)
-
-
-def _usage(chars: int, output_tokens: int) -> Usage:
-    return Usage(calls=1, input_tokens=-(-chars // CHARS_PER_TOKEN), output_tokens=output_tokens)
+def _share(
+    name: str, tasks: int, calls: Calls, likely: Sequence[_Call], most: Sequence[_Call], prices: Priced
+) -> Share:
+    return Share(
+        name=name,
+        models=tuple(dict.fromkeys(call.model for call in likely)),
+        tasks=tasks,
+        calls=calls,
+        usage=sum((call.usage for call in likely), start=Usage()),
+        # Call by call: long prompts may have a price of their own.
+        dollars=_sum(prices(call.model, call.usage) for call in likely),
+        most=_sum(prices(call.model, call.usage) for call in most),
+    )
 
 
 def _sum(parts: Iterable[float | None]) -> float | None:
@@ -216,16 +229,12 @@ def _sum(parts: Iterable[float | None]) -> float | None:
     return sum(known) if len(known) == len(found) else None
 
 
-def _unpriced(shares: Iterable[Share], prices: Priced) -> tuple[str, ...]:
-    asked = dict.fromkeys(model for share in shares for model in share.models)
-    return tuple(model for model in asked if prices(model, Usage(calls=1, input_tokens=1, output_tokens=1)) is None)
-
-
 def _taken(part: Estimate | Share) -> str:
-    calls = part.calls
+    calls, usage = part.calls, part.usage
+    read = usage.input_tokens + usage.cached_tokens + usage.cache_write_tokens
     return (
         f"{counted(calls.likely, 'call')} ({calls.least:,} to {calls.most:,}), "
-        f"{part.input_tokens:,} tokens in, {part.output_tokens:,} out"
+        f"{read:,} tokens in ({usage.cached_tokens:,} cached), {usage.output_tokens:,} out"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
 from reviewbot.adapters.replay import Given, Noted, NotedBooks
@@ -20,9 +20,10 @@ from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer, Proo
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
+from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import Crew, Engine, ModelRequest, Planner, Tool, Verifier, WorkOrder
+from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
 from reviewbot.redact import SecretMask
 from reviewbot.supervisor.bundling import BundlingPlanner, bundled
@@ -77,15 +78,7 @@ class Ground:
                 yield WorkOrder(alone, card, "", tools, self.subject.snapshot)
 
 
-MakePreview = Callable[[ChangeSet], Coroutine[None, None, "Preview"]]
-
-
-class Preview(NamedTuple):
-    """What is known of a review before anything is asked."""
-
-    plan: Plan
-    question: ModelRequest | None = None
-    """What a planner's model would be asked for a better plan."""
+MakePreview = Callable[[ChangeSet], Coroutine[None, None, Preview]]
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,10 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
-        return Preview(bundled(plan, settings.effort, foreign), planner.request_of(change, plan))
+        made = bundled(plan, settings.effort, foreign)
+        engine.begin(made, ground.order)
+        question, requests = planner.request_of(change, plan), await engine.first_requests()
+        return Preview(made, question, requests, engine.bounds, synthesizer.judging)
 
     # What the judge said decides the review, so a replay of the trace needs its answers.
     judge = Noted(ConversingModel(line.model, tools, JUDGE_BOUNDS, trace), trace)

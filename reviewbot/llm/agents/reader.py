@@ -50,7 +50,18 @@ from reviewbot.llm.prompts.delimiters import fenced
 from reviewbot.llm.prompts.reader_prompt import ChangeMap, reader_request
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import Refused
-from reviewbot.ports import Answer, Clock, Engine, Escalated, Model, Recorder, ToolAnswer, ToolCall, WorkOrder
+from reviewbot.ports import (
+    Answer,
+    Clock,
+    Engine,
+    Escalated,
+    Model,
+    ModelRequest,
+    Recorder,
+    ToolAnswer,
+    ToolCall,
+    WorkOrder,
+)
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
 from reviewbot.threads import in_thread
 from reviewbot.worker import reason_of
@@ -130,6 +141,10 @@ class ReaderEngine:
         """Take note of which tasks share a conversation. Call it with each plan before its tasks run."""
         for name in dict.fromkeys(task.reader for task in plan.tasks if task.reader):
             self._bundles[name] = tuple(order_of(task) for task in plan.tasks if task.reader == name)
+
+    async def first_requests(self) -> tuple[ModelRequest, ...]:
+        """The request that begins each reader's conversation, but for the analyzers' results. Asks no model."""
+        return await in_thread(lambda: tuple(self._first(orders, ())[0] for orders in self._bundles.values()))
 
     async def close(self) -> None:
         """Cancel what is still running."""
@@ -214,11 +229,7 @@ class ReaderEngine:
     async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> Reading:
         results = await asyncio.gather(*(self._analyzed(each) for each in orders))
         hints = hints_of(candidate for found in results for candidate in found.candidates)
-        shared = await in_thread(lambda: self.map_of(orders, hints))
-        turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
-        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns))
-        offered = self.tools.offered() if bounds.tool_turns else ()
-        request = reader_request(orders, shared, self.prompt, offered, bounds)
+        request, bounds = await in_thread(lambda: self._first(orders, hints))
         talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
         answer = read_answer(await talk.answer(), ReaderAnswer)
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
@@ -245,6 +256,13 @@ class ReaderEngine:
             }
 
         return Reading(answer, await in_thread(candidates), hints, spent)
+
+    def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
+        """The first request, and what its conversation may look up. May block."""
+        turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
+        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns))
+        offered = self.tools.offered() if bounds.tool_turns else ()
+        return reader_request(orders, self.map_of(orders, hints), self.prompt, offered, bounds), bounds
 
     async def _repaired(self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder) -> ReaderAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""

@@ -29,6 +29,20 @@ def digest(request: ModelRequest, model: str, origin: str = "") -> str:
     return sha256(json.dumps(value).encode()).hexdigest()
 
 
+def request_text(request: ModelRequest) -> str:
+    """The request as text for people: system prompt, tools, turns and schema, in the order in which it is sent."""
+    lines = [f"# {request.purpose} {request.subject}, tier {request.tier}, at most {request.max_tokens} tokens", ""]
+    lines += ["## system", *(part.text for part in request.system), ""]
+    for tool in request.tools:
+        lines += [f"## tool {tool.name}: {tool.description}", json.dumps(tool.schema), ""]
+    for turn in request.turns:
+        texts = (part.text if isinstance(part, Text) else json.dumps(_part(part)) for part in turn.parts)
+        lines += [f"## {turn.role}", *texts, ""]
+    if request.schema is not None:
+        lines += ["## schema of the answer", json.dumps(request.schema, indent=1), ""]
+    return "\n".join(lines)
+
+
 def estimated_tokens(request: ModelRequest) -> int:
     """About how many tokens will be read, by the number of characters."""
     chars = sum(len(each.text) for each in request.system)
