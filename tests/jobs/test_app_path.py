@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from reviewbot.service.credentials import Credentials
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.jobs.conftest import Stage, Straight
-from tests.webhooks import PERSON, SECRET, Service, comment_event, pull_event, service
+from tests.webhooks import PERSON, SECRET, Service, body_of, comment_event, pull_event, service
 
 BEFORE = "def pay(order):\n    return order\n"
 AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
@@ -268,3 +269,37 @@ def test_a_refusal_is_that_of_now_and_not_that_of_the_delivery(place: Place, *, 
 
     assert place.work() == (["posted"] if lifted else ["refused"])
     assert place.reviewed() == ([place.pull.head_sha] if lifted else [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_in_any_order_and_said_again_the_events_of_a_pull_request_end_in_one_review(place: Place, seed: int) -> None:
+    """Some are taken up between two deliveries, and what was taken up may be forgotten before it is said again."""
+    dice, first = random.Random(seed), place.pull.head_sha
+    bodies: list[bytes] = []
+    last = place.commit(AFTER + "\n\ndef owe(order):\n    return order is 4\n")
+    for action, head, more in (
+        ("opened", first, {}),
+        ("synchronize", last, {}),
+        ("closed", last, {"state": "closed"}),
+        ("reopened", last, {}),
+        ("labeled", last, {"labels": [{"name": "wip"}]}),
+        ("unlabeled", last, {}),
+        ("closed", last, {"state": "closed"}),
+        ("reopened", last, {}),
+    ):
+        event = pull_event(action, head=head, **place._about(), **more)
+        event["pull_request"]["number"] = place.pull.number
+        bodies.append(body_of({**event, "at": len(bodies)}))
+    place.github.push("acme/shop", place.pull.number, last)
+    told = [*bodies, *dice.choices(bodies, k=4)]
+    dice.shuffle(told)
+    for body in told:
+        assert place.web.send_bytes(body).status_code == 202
+        if dice.random() < 0.4:
+            place.work()
+        if dice.random() < 0.2:
+            place.web.inbox.forget(0.0)
+    place.work()
+
+    assert place.reviewed() == [last]

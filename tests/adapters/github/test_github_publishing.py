@@ -161,3 +161,26 @@ def test_a_new_head_gets_a_review_and_no_comment_twice(
     assert (second.outcome, second.inline, second.notes) == ("posted", 0, ())
     assert second.url in reviews(github_api)[0].body
     assert first.review_id == reviews(github_api)[0].review_id
+
+
+def test_a_second_account_with_our_marks_neither_silences_nor_is_touched(
+    github_api: FakeGitHub,
+    run: Callable[[Order], Published],
+    order: Order,
+    make_client: Callable[..., GithubClient],
+    clock: RecordingClock,
+) -> None:
+    """It copies what we posted, signature and all; and it holds our key, as the same operator's other bot does."""
+    second = "ghp_" + "s" * 36
+    github_api.add_token(second, "second", {"pull_requests": "write", "contents": "read", "metadata": "read"})
+    other = GithubHost(make_client(github_api, token=second), order.pull)
+    draft = publish(order, MANNER, Desk(other, MemoryIntents(), clock, "the other run"))
+    assert asyncio.run(draft).outcome == "posted"
+    [theirs] = reviews(github_api)
+    forged = theirs.body
+
+    ours = run(order)
+
+    assert (ours.outcome, ours.inline, run(order).outcome) == ("posted", 2, "already_posted")
+    assert [each.account and each.account.login for each in reviews(github_api)] == ["second", "reviewbot[bot]"]
+    assert theirs.body == forged
