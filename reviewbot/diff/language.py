@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _SUFFIXES: Final[dict[str, str]] = {
         "tsx": "tsx",
         "vue": "vue",
         "svelte": "svelte",
+        "mdx": "mdx",
         "java": "java",
         "kotlin": "kt kts",
         "scala": "scala sc",
@@ -70,7 +72,7 @@ _SUFFIXES: Final[dict[str, str]] = {
         "ini": "ini cfg conf properties env editorconfig",
         "lockfile": "lock",
         "csv": "csv tsv",
-        "markdown": "md mdx markdown",
+        "markdown": "md markdown",
         "restructuredtext": "rst",
         "asciidoc": "adoc asciidoc",
         "tex": "tex bib",
@@ -102,6 +104,11 @@ _NAMES: Final[dict[str, str]] = {
     for name in names.split()
 }
 
+_REQUIREMENTS: Final = re.compile(
+    r"(?:^|/)(?:[^/]{0,100}(?:requirements|constraints)[^/]{0,100}|requirements/[^/]{1,100})\.(?:txt|in)$"
+)
+"""Lists of packages to install; otherwise a name that ends like theirs is that of prose."""
+
 _CONFIG: Final = frozenset(
     ["json", "yaml", "toml", "xml", "ini", "lockfile", "csv", "gomod", "requirements", "ignorefile", "codeowners"]
 )
@@ -114,13 +121,16 @@ def language_of(path: str) -> str:
     known = _NAMES.get(name)
     if known is not None:
         return known
+    if _REQUIREMENTS.search(path.lower()):
+        return "requirements"
     stem, dot, suffix = name.rpartition(".")
     if not dot:
         return UNKNOWN
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    # "Dockerfile.dev" and "Makefile.am" are of the kind that their first part says.
-    return _NAMES.get(stem, UNKNOWN)
+    # "Dockerfile.dev" and "Makefile.am" are of the kind that their first part says; "README.coffee" may be anything.
+    language = _NAMES.get(stem, UNKNOWN)
+    return UNKNOWN if language in _PROSE else language
 
 
 def kind_of(language: str) -> Kind:

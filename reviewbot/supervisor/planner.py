@@ -20,13 +20,9 @@ from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
 from reviewbot.supervisor.slices import Slice, changed_lines, enclosing, payloads
-from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, triage
+from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
 
 __all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
-
-SCAN_LINES = 20_000
-"""Changed lines per slice of a file that is only scanned: scans look at one line after the other, so that cutting
-gains nothing."""
 
 WHOLE_FILE = 10**9
 """As `PlanLimits.chunk_lines`: each file is one slice, however long it is."""
@@ -216,7 +212,15 @@ def _grouped(routed: Sequence[_Routed], part_lines: int) -> list[list[_Routed]]:
     if not part_lines:
         return [[unit] for unit in units]
     sizes = [(unit.file.path, changed_lines(unit.slices[0].payload)) for unit in units]
-    return [[units[at] for at in part] for part in parts_of(sizes, part_lines)]
+    if sum(size for _, size in sizes) <= part_lines:
+        return [units] if units else []
+    # What looks generated comes last: it must not draw other files behind it, nor be read before them.
+    first = next((at for at, unit in enumerate(units) if looks_generated(unit.file) is not None), len(units))
+    return [
+        [units[start + at] for at in part]
+        for start, found in ((0, sizes[:first]), (first, sizes[first:]))
+        for part in parts_of(found, part_lines)
+    ]
 
 
 def _tasks_of(group: Sequence[_Routed]) -> list[ReviewTask]:
@@ -241,7 +245,7 @@ def _scan_tasks(
     """The plain-line scans of files that get no reader."""
     cards = [card for card in crew.cards if (not limits.workers or card.name in limits.workers) and limits.scans(card)]
     for file in files:
-        for one in _named(file, payloads(file, None, SCAN_LINES), used):
+        for one in _named(file, payloads(file, None, WHOLE_FILE), used):
             for card in cards:
                 task = task_for(card, one.payload, f"{card.name}:{one.name}")
                 yield task.model_copy(update={"programs_only": True, "scans_only": True, "needs_dependencies": False})

@@ -275,3 +275,31 @@ def test_all_tools_run_at_the_same_time() -> None:
 
 def test_no_tool_at_all_is_an_answer_with_nothing_in_it() -> None:
     assert work().metadata.readers == ()
+
+
+def test_scans_and_what_understands_the_language_are_told_apart_in_what_was_read() -> None:
+    tools = (FakeTool("ruff", PYTHON), FakeTool("secrets"), FakeTool("sarif"))
+    engine = engine_of(*tools, own=("ruff", "secrets"))
+
+    [reading] = asyncio.run(engine.work(order(*tools))).metadata.readings
+
+    assert (reading.path, reading.models, reading.analyzers, reading.scans) == ("a.py", (), ("ruff",), ("secrets",))
+    assert [(span.new_start, span.new_count) for span in reading.spans] == [(1, 1)]
+
+
+def test_a_task_of_scans_runs_nothing_else() -> None:
+    tools = (FakeTool("ruff", PYTHON), FakeTool("secrets"), FakeTool("sarif"))
+    wanted = order(*tools)
+    task = wanted.task.model_copy(update={"programs_only": True, "scans_only": True})
+
+    answer = asyncio.run(engine_of(*tools, own=("ruff", "secrets")).work(replace(wanted, task=task)))
+
+    assert answer.metadata.readers == ("secrets",)
+    assert [found.source for found in answer.candidates] == ["secrets"]
+
+
+def test_a_worker_has_scans_where_one_of_its_own_tools_is_one() -> None:
+    engine = engine_of(FakeTool("ruff", PYTHON), FakeTool("secrets"), FakeTool("sarif"), own=("ruff", "secrets"))
+
+    wanted = {("ruff",): False, ("secrets",): True, ("sarif",): False, ("ruff", "secrets"): True}
+    assert {tools: engine.scans(card(*tools)) for tools in wanted} == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -100,6 +101,36 @@ def test_files_that_no_reader_gets_stand_in_the_plan_and_have_no_task(
 
     assert plan.tasks == ()
     assert plan.files == (PlannedFile(path="uv.lock", need="scan", reason="a lock file"),)
+
+
+def test_files_that_no_reader_gets_are_scanned_last_by_the_workers_that_have_scans(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    change = a_change(a_file("uv.lock"), a_file("gen/a.py"), a_file("b.py"), a_file("c.py", status="deleted"))
+    limits = PlanLimits(
+        declared=lambda path: "declared" if path.startswith("gen/") else None,
+        scans=lambda card: card.name == "security",
+    )
+
+    plan = make_plan(change, crew, everything, unknown, limits)
+
+    assert ids(plan) == ["security:b.py#1", "logic:b.py#1", "security:uv.lock#1", "security:gen/a.py#1"]
+    assert [(task.programs_only, task.scans_only) for task in plan.tasks] == [(False, False)] * 2 + [(True, True)] * 2
+    only_logic = make_plan(change, crew, everything, unknown, replace(limits, workers=("logic",)))
+    assert ids(only_logic) == ["logic:b.py#1"]
+
+
+def test_what_looks_generated_comes_last_and_where_a_change_has_parts_in_parts_of_its_own(
+    crew: Crew, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    change = a_change(a_file("lib/a_pb2.py"), a_file("src/b.py"), a_file("src/c.py"))
+
+    def parts(part_lines: int) -> list[tuple[str, ...]]:
+        plan = make_plan(change, crew, everything, unknown, PlanLimits(part_lines=part_lines))
+        return [task.paths for task in plan.tasks if task.worker == "logic"]
+
+    assert parts(3) == [("src/b.py", "src/c.py", "lib/a_pb2.py")], "one reader sees a small change, that file last"
+    assert parts(2) == [("src/b.py", "src/c.py"), ("lib/a_pb2.py",)]
 
 
 def test_the_limits_on_files_and_the_ignored_names_reach_the_triage(

@@ -1,0 +1,172 @@
+"""What a change cannot hide from a review, and what a report may claim: whole reviews of real git repositories."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.cli import main
+
+HIDDEN = 'import os\n\n\ndef pay(name):\n    os.system("pay " + name)\n    return eval(name)\n'
+KEY = "AKIA" + "IOSFODNN7EXAMPLF"
+"""In two parts, so that nothing takes this file for a leak."""
+
+Review = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture(name="review")
+def _review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Review:
+    """The exit code and the report of a change from one state of some files to another; None removes a file."""
+    folder = tmp_path / "work"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def git(*words: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
+
+    def commit(files: Mapping[str, str | None]) -> None:
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text)
+        git("add", "-A", "-f")
+        git("commit", "-q", "--allow-empty", "-m", "x")
+
+    def run(base: Mapping[str, str], head: Mapping[str, str | None], *flags: str) -> tuple[int, dict[str, Any]]:
+        folder.mkdir()
+        git("init", "-q")
+        commit(base)
+        commit(head)
+        code = main(
+            ["review", "--repo", str(folder), "--git", "HEAD~1..HEAD", "--format", "json", "--no-cache", *flags]
+        )
+        return int(code), json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def states(report: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    return {entry["path"]: (entry["state"], entry["need"]) for entry in report["coverage"]}
+
+
+def rules(report: Mapping[str, Any], path: str) -> set[str]:
+    return {finding["category"] for finding in report["findings"] if finding["path"] == path}
+
+
+@pytest.mark.parametrize(
+    "path", ["pay_pb2.py", "pay.generated.py", "vendor/x.py", "node_modules/x.py", "src/marked.py"]
+)
+def test_code_that_is_named_or_marked_like_generated_code_is_reviewed_and_reaches_the_gate(
+    path: str, review: Review
+) -> None:
+    marker = "# @generated DO NOT EDIT\n" if "marked" in path else ""
+
+    code, report = review({"a.py": "x = 1\n"}, {path: marker + HIDDEN}, "--fail-on", "info")
+
+    assert code == 1
+    assert states(report) == {path: ("reviewed", "review")}
+    assert rules(report, path) == {"command-injection", "code-injection"}
+
+
+def test_what_the_base_side_declares_generated_is_scanned_and_says_so(review: Review) -> None:
+    base = {".gitattributes": "gen/** linguist-generated\n"}
+
+    code, report = review(base, {"gen/a.py": HIDDEN, "b.py": "y = 2\n"})
+
+    assert code == 0
+    assert states(report) == {"b.py": ("reviewed", "review"), "gen/a.py": ("scanned", "scan")}
+    assert report["findings"] == []
+    [reason] = [entry["reason"] for entry in report["coverage"] if entry["path"] == "gen/a.py"]
+    assert reason == "declared linguist-generated in .gitattributes of the base side"
+
+
+def test_a_change_cannot_declare_its_own_files_generated(review: Review) -> None:
+    code, report = review(
+        {"a.py": "x = 1\n"}, {".gitattributes": "*.py linguist-generated\n", "b.py": HIDDEN}, "--fail-on", "info"
+    )
+
+    assert code == 1
+    assert states(report)["b.py"] == ("reviewed", "review")
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ({}, "package-lock.json"),
+        ({}, "docs/a.md"),
+        ({}, "vendor/a.go"),
+        ({}, "app.min.js"),
+        ({}, "config.unheard-of"),
+        ({".gitattributes": "* linguist-generated\n"}, "gen/a.py"),
+        ({".reviewbot.toml": 'ignore = ["**"]\n'}, "ignored/a.py"),
+        ({".reviewbot.toml": 'paths = ["lib/**"]\n'}, "src/a.py"),
+    ],
+)
+def test_the_scans_of_plain_lines_run_whatever_a_file_is_called(
+    base: dict[str, str], path: str, review: Review
+) -> None:
+    code, report = review({"a.py": "x = 1\n", **base}, {path: f'k = "{KEY}"\n'}, "--fail-on", "critical")
+
+    assert code == 1
+    assert rules(report, path) == {"secret"}
+    assert "secrets" in report["coverage"][0]["scans"]
+
+
+def test_a_workflow_without_a_reader_is_only_scanned_and_no_file_counts_as_reviewed(review: Review) -> None:
+    workflow = "on: pull_request_target\npermissions: write-all\njobs: {}\n"
+
+    code, report = review({"a.py": "x = 1\n"}, {".github/workflows/ci.yml": workflow, "settings.toml": "a = 1\n"})
+
+    assert (code, report["verdict"], report["incomplete"]) == (4, "not_reviewed", True)
+    assert report["headline"] == "No review: 0 of 2 files reviewed (2 only scanned)"
+    assert {entry["reason"] for entry in report["coverage"]} == {
+        "nothing in this run understands yaml", "nothing in this run understands toml",
+    }  # fmt: skip
+
+
+def test_deleted_files_are_removed_and_never_reviewed(review: Review) -> None:
+    code, report = review({"a.py": "x = 1\n", "b.py": "y = 1\n", "c.py": "z = 1\n"}, {"a.py": None, "b.py": None})
+
+    assert (code, report["verdict"]) == (0, "nothing_to_review")
+    assert report["headline"] == "Nothing to review: 0 of 2 files reviewed (2 removed)"
+    assert {entry["state"] for entry in report["coverage"]} == {"removed"}
+
+
+def test_a_rename_that_turns_a_text_into_a_workflow_is_not_called_reviewed(review: Review) -> None:
+    text = "on: push\njobs: {}\n"
+
+    code, report = review(
+        {"notes.txt": text, "a.py": "x = 1\n"},
+        {"notes.txt": None, ".github/workflows/ci.yml": text, "a.py": "x = 2\n"},
+    )
+
+    assert (code, report["verdict"]) == (0, "limited")
+    assert states(report) == {
+        ".github/workflows/ci.yml": ("not_reviewed", "review"),
+        "a.py": ("reviewed", "review"),
+    }
+
+
+@pytest.mark.parametrize("path", ["package-lock.json", "uv.lock", "go.sum", "Cargo.lock", "composer.lock"])
+def test_the_hashes_of_a_lock_file_are_no_secrets(path: str, review: Review) -> None:
+    lines = [
+        '      "resolved": "https://registry.npmjs.org/a/-/a-1.0.0.tgz",',
+        f'      "integrity": "sha512-{"aB3+/9xQ" * 11}=="',
+        f'    {{ url = "https://files.example/a.whl", hash = "sha256:{"9f8e7d6c" * 8}", size = 1 }},',
+        f"example.org/a v1.2.3 h1:{'Zx9+' * 10}bc=",
+        f'checksum = "{"0123456789abcdef" * 4}"',
+        f'            "reference": "{"abc12345" * 5}",',
+    ]
+
+    _, report = review({"a.py": "x = 1\n"}, {path: "\n".join(lines * 20) + "\n", "b.py": "y = 1\n"})
+
+    assert (report["findings"], report["withheld"]) == ([], [])
+    assert states(report)[path] == ("scanned", "scan")
