@@ -36,13 +36,15 @@ async def in_thread(function: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     stop = threading.Event()
+    # The thread may end a little later: it must not hold what it was given and what it made any longer than we do.
+    todo = [function]
     values: list[T] = []
     errors: list[BaseException] = []
 
     def work() -> None:
         _local.stop = stop
         try:
-            values.append(function())
+            values.append(todo.pop()())
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             errors.append(error)
         with contextlib.suppress(RuntimeError):  # the loop has ended without us
@@ -54,8 +56,8 @@ async def in_thread(function: Callable[[], T]) -> T:
     finally:
         stop.set()
     if errors:
-        raise errors[0]
-    return values[0]
+        raise errors.pop()
+    return values.pop()
 
 
 def check_stopped() -> None:

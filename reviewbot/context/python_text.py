@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from reviewbot.context.quiet import without_warnings
@@ -12,7 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_CHARS = 1_000_000
-"""Of a text that is parsed. A tree is ten to a hundred times its text."""
+"""Of a text that is parsed."""
+
+MAX_TOKENS = 100_000
+"""Of a text that is parsed, about 10,000 lines. A tree takes up to 900 bytes for each, ordinary code half of that."""
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 MAX_NODES = 400_000
 """Of a tree that is walked; 100,000 lines of ordinary code have about as many."""
@@ -26,7 +33,19 @@ def parsed(text: str | None) -> ast.Module | None:
 
     A lone CR ends a row for Python and no line for git, so that a text with one has no tree here: its rows would lie.
     """
-    return None if text is None or len(text) > MAX_CHARS else _parsed(text)
+    return _parsed(text) if text is not None and is_parsable(text) else None
+
+
+def is_parsable(text: str) -> bool:
+    """Whether the tree of a text of Python has a size that can be held in memory, whatever is in it."""
+    return len(text) <= MAX_CHARS and not tokens(text, MAX_TOKENS) > MAX_TOKENS
+
+
+def tokens(text: str, most: int) -> int:
+    """About how many tokens a text has; `most` + 1 where it has more than `most`. What is in strings counts as well."""
+    if len(text) <= most:
+        return len(text)
+    return sum(1 for _ in islice(_TOKEN.finditer(text), most + 1))
 
 
 @lru_cache(maxsize=2)

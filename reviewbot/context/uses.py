@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.context.modules import imports_of, module_path
-from reviewbot.context.python_text import bound_names, dotted, parsed, walk
+from reviewbot.context.python_text import bound_names, dotted, parsed, tokens, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +21,8 @@ MAX_FOUND = 400
 MAX_FILES = 40
 """Files that are parsed for one word."""
 
-MAX_HELD = 1_500_000
-"""Characters of the texts whose trees are kept; these take up to a hundred times as much."""
+MAX_HELD = 60_000
+"""Tokens of the texts whose trees are kept."""
 
 _LENIENT = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError", "Exception"})
 """What a handler catches that reckons with a symbol that is not there, or is another one."""
@@ -126,8 +126,9 @@ class Library:
             return self._files[path]
         text = self._snapshot.head(path)
         found = python_file(path, text)
-        if len(text or "") <= self._room:
-            self._room -= len(text or "")
+        size = tokens(text or "", self._room)
+        if size <= self._room:
+            self._room -= size
             self._files[path] = found
         return found
 

@@ -12,7 +12,7 @@ from reviewbot.ports import ChangedFile, ToolReport
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.open_files import OpenFiles
 from reviewbot.tools.preexisting import without_preexisting
-from reviewbot.tools.reports import gap
+from reviewbot.tools.reports import gap, kept, report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,15 @@ TOOL_SECONDS = 60.0
 """Of one tool on one file. Programs are stopped after 30 s and our own scans count their steps, so this is for a tool
 that keeps to neither; its thread, which nobody can stop, is left behind."""
 
-MAX_OPEN_FILES = 4
-"""Files of which the text, the tree and what was computed of them are in memory at a time."""
+MAX_OPEN_FILES = 16
+"""Files that are in memory at a time."""
+
+MAX_OPEN_CHARS = 300_000
+"""Of the files of which trees and whatever is computed of them are in memory at a time: a tree takes up to 450 bytes
+for a character. A larger file is worked on alone, and its tree is as large as `context.python_text` lets it be."""
+
+MAX_CANDIDATES = 10_000
+"""Of one review. What comes later is counted and not kept: each takes some kilobytes until the review is written."""
 
 
 def changed_file(sections: Sequence[FileChange], snapshot: Snapshot) -> ChangedFile:
@@ -56,8 +63,9 @@ class ChangeAnalysis:
         *,
         seconds: float = TOOL_SECONDS,
         open_files: int = MAX_OPEN_FILES,
+        open_chars: int = MAX_OPEN_CHARS,
     ) -> None:
-        """`seconds` is what one tool may take for one file, `open_files` how many are in memory at a time."""
+        """`seconds` is what one tool may take for one file; `open_files` and `open_chars` bound what is in memory."""
         sections: dict[str, list[FileChange]] = defaultdict(list)
         for file in change.files:
             sections[file.path].append(file)
@@ -65,7 +73,8 @@ class ChangeAnalysis:
         self._snapshot = snapshot
         self._tools = tools
         self._seconds = seconds
-        self._files = OpenFiles(open_files, lambda path: changed_file(self._sections[path], snapshot))
+        self._files = OpenFiles(open_files, open_chars, lambda path: changed_file(self._sections[path], snapshot))
+        self._candidates = 0
         self._reports: SharedRuns[ToolReport] = SharedRuns(len(sections) * len(tools))
 
     async def report(self, tool: str, path: str) -> ToolReport:
@@ -90,8 +99,8 @@ class ChangeAnalysis:
                 began = time.monotonic()
                 async with limit:
                     limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
-                    report = await tool.run(file, self._snapshot)
-                    return await without_preexisting(tool, file, report, self._snapshot)
+                    said = await tool.run(file, self._snapshot)
+                    return self._bounded(path, await without_preexisting(tool, file, said, self._snapshot))
         except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not those of the others
             spent = round((time.monotonic() - began) * 1000)
             if limit.expired():
@@ -100,6 +109,12 @@ class ChangeAnalysis:
                 )
             # The type alone: the text of a foreign error may quote the change, or name files of this machine.
             return _missed(tool, path, "crashed", f"{tool.name} could not be run ({type(error).__name__})", spent)
+
+    def _bounded(self, path: str, said: ToolReport) -> ToolReport:
+        """The report with no more candidates than the review, and a tool for a file, may have."""
+        found = kept(said.candidates, MAX_CANDIDATES - self._candidates)
+        self._candidates += len(found.candidates)
+        return report(path, said.run, found, said.gap)
 
 
 def understands(tool: Tool, language: str) -> bool:

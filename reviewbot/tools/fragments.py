@@ -11,6 +11,8 @@ import re
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import is_parsable
+from reviewbot.threads import check_stopped
 from reviewbot.tools.newer_syntax import older
 from reviewbot.tools.python_lines import Scan, Statement, scan
 from reviewbot.tools.trees import tree_of
@@ -28,9 +30,6 @@ _PARSE_BUDGET = 20_000
 
 _LINE_CHARS = 200
 """A longer line counts as several: to parse it takes as long."""
-
-_LARGEST_HUNK = 1_000_000
-"""Characters. The tree of a longer hunk would take hundreds of megabytes, as that of a file would."""
 
 _MOST_ATTEMPTS = 500
 """For one hunk. Of 1,891 hunks of one large change a single one would have needed more."""
@@ -76,12 +75,13 @@ class _Piece(NamedTuple):
 def repair(lines: Sequence[str]) -> Fragment:
     """The new side of one hunk, without markers, as a text that parses where that can be reached."""
     pieces = [_Piece(line, index) for index, line in enumerate(lines)]
-    if sum(map(len, lines)) > _LARGEST_HUNK:
+    if not is_parsable("\n".join(lines)):
         return _fragment(pieces, None)
     budget = _PARSE_BUDGET
     newer: bool | None = None
     tried: list[list[_Piece]] = []
     for attempt in islice(_attempts(pieces), _MOST_ATTEMPTS):
+        check_stopped()
         budget -= sum(1 + len(piece.text) // _LINE_CHARS for piece in attempt)
         if tried and attempt == tried[0]:  # where nothing is missing, the first completion is the hunk as it is
             tried = [*tried, attempt][:_WORTH_KEEPING]
@@ -100,14 +100,6 @@ def repair(lines: Sequence[str]) -> Fragment:
         if budget < 0:
             break
     return _fragment(tried[-1], None)
-
-
-def parses(source: str) -> bool:
-    """Whether this interpreter can parse the source, or a newer one could as far as that can be told from here.
-
-    Any text is safe: nothing runs, nothing is warned about.
-    """
-    return tree_of(source) is not None or _tree_of_newer(source) is not None
 
 
 def _tree_of_newer(source: str) -> ast.Module | None:

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import wraps
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -20,13 +21,15 @@ T = TypeVar("T")
 
 def once_per_file(function: Callable[[ChangedFile], T]) -> Callable[[ChangedFile], T]:
     """A function of a file whose value is kept as long as the file. The value must not refer to the file."""
-    values: WeakKeyDictionary[ChangedFile, T] = WeakKeyDictionary()
+    made: WeakKeyDictionary[ChangedFile, tuple[Lock, list[T]]] = WeakKeyDictionary()
 
     @wraps(function)
     def remembered(file: ChangedFile) -> T:
-        if file not in values:
-            values[file] = function(file)
-        return values[file]
+        lock, value = made.setdefault(file, (Lock(), []))
+        with lock:  # tools ask at the same time, and one of them does the work
+            if not value:
+                value.append(function(file))
+            return value[0]
 
     return remembered
 

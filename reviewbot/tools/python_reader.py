@@ -12,19 +12,23 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.context.python_text import MAX_TOKENS, is_parsable, tokens
 from reviewbot.context.quiet import without_warnings
-from reviewbot.threads import in_thread
+from reviewbot.threads import in_thread, stoppable
 from reviewbot.tools.changed_lines import new_side
-from reviewbot.tools.memo import FileRuns
+from reviewbot.tools.memo import FileRuns, once_per_file
 from reviewbot.tools.newer_syntax import older
-from reviewbot.tools.sources import Source, hunk_source, whole_source
+from reviewbot.tools.preexisting import old_side
+from reviewbot.tools.sources import Source, hunk_source, is_readable, whole_source
 
 if TYPE_CHECKING:
     from reviewbot.ports import ChangedFile
     from reviewbot.tools.changed_lines import Line
 
-_LARGEST_TREE = 1_000_000
-"""Characters. The tree of a larger file would take hundreds of megabytes; its hunks are read instead."""
+_MAX_HUNKS = 1_000
+"""Of a file that are read on their own."""
+
+_TOO_LARGE = "it is too large to be parsed as a whole"
 
 
 class Piece(NamedTuple):
@@ -65,20 +69,35 @@ class PythonReader:
         return await self._files.get(file, lambda: self._read(file))
 
     async def _read(self, file: ChangedFile) -> ParsedFile:
-        whole = await in_thread(lambda: whole_source(file))
-        fault = ""
-        if whole is not None and len(whole.text) <= _LARGEST_TREE:
-            tree, fault = await in_thread(lambda: parse(whole.text))
-            if tree is not None:
-                return ParsedFile((Piece(whole, tree),), 0, 0)
+        tree, fault = await in_thread(lambda: new_tree(file))
+        whole = whole_source(file)
+        if whole is not None and tree is not None:
+            return ParsedFile((Piece(whole, tree),), 0, 0)
         sources = await self.hunks(file)
         pieces = tuple(Piece(source, source.tree) for source in sources if source.tree is not None)
         unread = sum(source.cut or source.tree is None for source in sources)
         return ParsedFile(pieces, len(sources), unread, fault)
 
 
+@once_per_file
+def new_tree(file: ChangedFile) -> tuple[ast.Module | None, str]:
+    """The tree of the new side of a file, or None; and why the whole file, which is at hand, could not be parsed."""
+    whole = whole_source(file)
+    if whole is not None:
+        return parse(whole.text)
+    return None, _TOO_LARGE if file.head is not None and not is_readable(file.head) else ""
+
+
+def old_tree(file: ChangedFile) -> ast.Module | None:
+    """The tree of the old side of a file; None where there is none, or it does not parse."""
+    old = old_side(file)
+    return None if old is None else new_tree(old)[0]
+
+
 def parse(text: str) -> tuple[ast.Module | None, str]:
     """The tree of a text, or None and why there is none, in words that quote nothing of it."""
+    if not is_parsable(text):
+        return None, _TOO_LARGE
     try:
         try:
             return _tree(text), ""
@@ -106,4 +125,14 @@ def digest(*parts: str) -> str:
 
 
 def _repaired(hunks: tuple[tuple[Line, ...], ...]) -> tuple[Source, ...]:
-    return tuple(hunk_source(lines) for lines in hunks)
+    """The hunks as texts that parse; all together they are no larger than a file whose tree can be held."""
+    found: list[Source] = []
+    room = MAX_TOKENS
+    for at, lines in enumerate(stoppable(hunks)):
+        size = sum(tokens(line.text, room) for line in lines) if at < _MAX_HUNKS and room else room + 1
+        if size > room:
+            found.append(Source("", (None,), whole=False, cut=True))
+            continue
+        room -= size
+        found.append(hunk_source(lines))
+    return tuple(found)

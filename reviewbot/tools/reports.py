@@ -41,9 +41,9 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
-def kept(candidates: Iterable[Candidate]) -> Kept:
+def kept(candidates: Iterable[Candidate], room: int = MAX_CANDIDATES) -> Kept:
     """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
-    return keep(stoppable(candidates), MAX_CANDIDATES)
+    return keep(stoppable(candidates), min(room, MAX_CANDIDATES))
 
 
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:

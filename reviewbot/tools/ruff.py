@@ -8,10 +8,10 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
-from reviewbot.tools.fragments import parses
 from reviewbot.tools.preexisting import token_of
 from reviewbot.tools.process import ProgramError
 from reviewbot.tools.python_lines import odd_coding
+from reviewbot.tools.python_reader import old_tree
 from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import NEED_TREES, Around, doubt_of
 from reviewbot.tools.ruff_fixes import replacement_of
@@ -135,7 +135,7 @@ class RuffTool:
     def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, Line]) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
-        if line is None or not line.added or file.base is None or not parses(file.base):
+        if line is None or not line.added or old_tree(file) is None:
             return []
         message = f"The file no longer parses: {found.message}"
         broken = Candidate(

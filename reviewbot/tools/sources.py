@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from reviewbot.context.python_text import tokens
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.fragments import repair
 from reviewbot.tools.memo import once_per_file
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 _BOM = "\ufeff"
 """Allowed at the start of a file, which a fragment's first line no longer is."""
 
-LARGEST_FILE = 4_000_000
-"""Characters. Of a larger file the hunks alone are read."""
+MAX_CHARS = 4_000_000
+"""Of a file. Of a larger one the hunks alone are read."""
+
+MAX_TOKENS = 200_000
+"""Of a file, likewise. Ruff takes up to a kilobyte for each, in a program of its own."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,18 @@ class Source:
 @once_per_file
 def whole_source(file: ChangedFile) -> Source | None:
     """A whole file; None where it is not at hand, too large, or of another commit, which would shift every line."""
-    if file.head is None or len(file.head) > LARGEST_FILE:
+    if file.head is None or not is_readable(file.head):
         return None
     there = file.head.split("\n")
     for line in (line for lines in new_side(file) for line in lines):
         if line.number > len(there) or not there[line.number - 1].startswith(line.text.rstrip("\r")):
             return None
     return whole_text(file.head)
+
+
+def is_readable(text: str) -> bool:
+    """Whether a text is of a size that a program of ours may be given as a whole."""
+    return len(text) <= MAX_CHARS and tokens(text, MAX_TOKENS) <= MAX_TOKENS
 
 
 def whole_text(text: str) -> Source:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -12,8 +11,10 @@ import pytest
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.errors import ToolError
+from reviewbot.floods import MAX_PER_RULE
 from reviewbot.ports import ChangedFile, Snapshot, ToolReport
-from reviewbot.tools.analysis import ChangeAnalysis, changed_file
+from reviewbot.tools.analysis import MAX_CANDIDATES, ChangeAnalysis, changed_file
+from reviewbot.tools.open_files import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,15 @@ class FakeTool:
         if self.error is not None:
             raise self.error
         return ToolReport((candidate(self.name),), ToolRun(tool=self.name, version="1", duration_ms=3))
+
+
+@dataclass
+class Floods(FakeTool):
+    """Reports far more than is of use."""
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        many = tuple(candidate(self.name) for _ in range(300))
+        return ToolReport(many, ToolRun(tool=self.name, version="1", duration_ms=3))
 
 
 @dataclass
@@ -113,7 +123,6 @@ def test_few_files_are_in_memory_at_a_time(a_change: AChange, a_file: AFile, bar
             nonlocal most
             there.add(file)
             await asyncio.sleep(0)
-            gc.collect()
             most = max(most, len(there))
             return await super().run(file, snapshot)
 
@@ -184,3 +193,72 @@ def test_a_tool_that_does_not_come_back_is_given_up(analysis: Callable[..., Chan
     assert slow.gap is not None
     assert (slow.gap.reason, slow.gap.message) == ("timeout", "slow did not come back within 0.05 s")
     assert good.gap is None
+
+
+def test_no_tool_has_more_candidates_for_a_file_than_a_reader_can_use(analysis: Callable[..., ChangeAnalysis]) -> None:
+    (report,) = asyncio.run(analysis(Floods("loud")).run())["a.py"]
+
+    assert len(report.candidates) == MAX_PER_RULE
+    assert report.gap is not None
+    assert (report.gap.reason, report.gap.tool) == ("flooded", "loud")
+    assert report.gap.message == "loud has 300 findings here (c 300 times); 100 are kept, the worst of each rule"
+
+
+def test_a_review_holds_a_bounded_number_of_candidates(analysis: Callable[..., ChangeAnalysis]) -> None:
+    paths = tuple(f"{number}.py" for number in range(MAX_CANDIDATES // MAX_PER_RULE + 1))
+
+    reports = asyncio.run(analysis(Floods("loud"), paths=paths).run())
+
+    assert sum(len(report.candidates) for found in reports.values() for report in found) == MAX_CANDIDATES
+    (last,) = (report for found in reports.values() for report in found if not report.candidates)
+    assert last.gap is not None
+    assert last.gap.message == "loud has 300 findings here (c 300 times); 0 are kept, the worst of each rule"
+
+
+def test_of_large_files_one_is_worked_on_at_a_time(
+    a_change: AChange, a_file: AFile, a_hunk: Callable[..., Any], bare: Snapshot
+) -> None:
+    working: list[int] = []
+    most = 0
+
+    class Counts(FakeTool):
+        async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+            nonlocal most
+            working.append(size_of(file))
+            most = max(most, sum(working))
+            await asyncio.sleep(0)
+            working.remove(size_of(file))
+            return await super().run(file, snapshot)
+
+    sizes = [5, 40, 5, 90, 5, 5, 60, 300, 5]
+    change = a_change(*(a_file(f"{at}.py", a_hunk("+" * size)) for at, size in enumerate(sizes)))
+
+    reports = asyncio.run(ChangeAnalysis(change, bare, {"a": Counts("a")}, open_chars=100).run())
+
+    assert len(reports) == len(sizes)
+    assert most == 300
+
+
+def test_a_file_stays_open_for_the_next_tool_until_its_room_is_needed(a_change: AChange, a_file: AFile) -> None:
+    asked: list[str] = []
+
+    class Files:
+        def head(self, path: str) -> str | None:
+            asked.append(path)
+            return None
+
+        def base(self, path: str) -> str | None:
+            return None
+
+    files: Any = Files()
+    tools: dict[str, Tool] = {name: FakeTool(name) for name in "ab"}
+    change = a_change(*(a_file(name) for name in ("1.py", "2.py", "3.py")))
+
+    async def ask() -> None:
+        made = ChangeAnalysis(change, files, tools, open_files=2)
+        for tool, path in (("a", "1.py"), ("a", "2.py"), ("b", "1.py"), ("a", "3.py"), ("b", "2.py"), ("b", "3.py")):
+            await made.report(tool, path)
+
+    asyncio.run(ask())
+
+    assert asked == ["1.py", "2.py", "3.py"]

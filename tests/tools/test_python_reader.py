@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import gc
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewbot.context.python_text import MAX_TOKENS
 from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import ParsedFile, PythonReader, parse
 
@@ -144,15 +144,42 @@ def test_the_tree_of_a_huge_file_is_not_built(file_of: FileOf, snapshot_of: Snap
 
     answer = read(file_of("x = 1"), snapshot_of(head))
 
-    assert (answer.hunks, answer.unread, answer.fault) == (1, 0, "")
+    assert (answer.hunks, answer.unread, answer.fault) == (1, 0, "it is too large to be parsed as a whole")
     assert not answer.pieces[0].source.whole
+
+
+@pytest.mark.parametrize(("last", "whole"), [("a;b", True), ("a;b;", False)])
+def test_a_file_is_parsed_as_a_whole_up_to_a_number_of_tokens(
+    file_of: FileOf, snapshot_of: SnapshotOf, last: str, *, whole: bool
+) -> None:
+    head = "a;" * (MAX_TOKENS // 2 - 3) + f"\nx = 1\n{last}\n"
+    change = file_of("x = 1", start=2)
+
+    answer = read(change, snapshot_of(head + " " * MAX_TOKENS))
+
+    assert [piece.source.whole for piece in answer.pieces] == [whole]
+
+
+def test_all_hunks_together_are_parsed_up_to_the_size_of_a_file(file_of: FileOf, bare: Snapshot) -> None:
+    large = "a;" * (MAX_TOKENS // 2 - 5)
+
+    answer = read(file_of(large, "x = 1", large, "y = 2"), bare)
+
+    assert [piece.source.numbers[-2] for piece in answer.pieces] == [1, 1001, 3001]
+    assert (answer.hunks, answer.unread) == (4, 1)
+
+
+def test_of_very_many_hunks_the_first_are_parsed(file_of: FileOf, bare: Snapshot) -> None:
+    answer = read(file_of(*(f"x = {number}" for number in range(1_002))), bare)
+
+    assert (len(answer.pieces), answer.hunks, answer.unread) == (1_000, 1_002, 2)
 
 
 @pytest.mark.parametrize(("length", "whole"), [(1_000_000, True), (1_000_001, False)])
 def test_a_file_of_just_a_million_characters_is_parsed_as_a_whole(
     file_of: FileOf, snapshot_of: SnapshotOf, length: int, *, whole: bool
 ) -> None:
-    head = "x = 1\n#".ljust(length, "-")
+    head = "x = 1\n#".ljust(length, "é")
 
     answer = read(file_of("x = 1"), snapshot_of(head))
 
@@ -197,7 +224,6 @@ def test_the_trees_of_a_file_are_gone_with_it(file_of: FileOf, snapshot_of: Snap
     parsed = asyncio.run(reader.read(file))
     tree = ref(parsed.pieces[0].tree)
     del parsed, file
-    gc.collect()
 
     assert tree() is None
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from reviewbot.context.uses import python_file
+from reviewbot.context.uses import PythonFile
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.diff_semantics.places import Places
+from reviewbot.tools.python_reader import new_tree, old_tree
 from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.sources import whole_source
 from reviewbot.tools.views import DEFAULT_STEPS, Budget
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Iterable, Mapping
 
     from reviewbot.diff.rows import Row
@@ -60,14 +62,12 @@ class DiffSemantics:
     def _told(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
         if file.base is None or whole_source(file) is None:
             return _told_of_hunks(file) if file.head is None else (), False
-        return self._compared(file.path, (file.base, file.head), snapshot)
-
-    def _compared(self, path: str, texts: tuple[str | None, str | None], snapshot: Snapshot) -> _Compared:
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
         from reviewbot.tools.diff_semantics.checks import compare  # noqa: PLC0415
         from reviewbot.tools.diff_semantics.sides import Sides  # noqa: PLC0415
 
-        old, new = (python_file(path, text) for text in texts)
+        old = _side(file.path, file.base, old_tree(file))
+        new = _side(file.path, file.head, new_tree(file)[0])
         if old is None or new is None:  # what does not parse is told by others
             return (), False
         return compare(Sides(old, new, snapshot), Budget(self._steps))
@@ -98,6 +98,13 @@ class DiffSemantics:
             trigger=rule.trigger,
             cwe=rule.cwe,
         )
+
+
+def _side(path: str, text: str | None, tree: ast.Module | None) -> PythonFile | None:
+    """A side with its tree, whose rows are lines; a lone CR ends a row for Python and no line for git."""
+    if text is None or tree is None or "\r" in text.replace("\r\n", "\n"):
+        return None
+    return PythonFile(path, text, tree)
 
 
 def _told_of_hunks(file: ChangedFile) -> tuple[Told, ...]:
