@@ -115,7 +115,7 @@ _TO_ANYBODY = re.compile(
 )
 _TO_MACHINE = re.compile(
     rf"{_NOT} {_LOOK}{_GAP}{_ABOUT}"
-    rf"|(?:^|[.,:;!>*(-] ?|\b(?:please|always|just|then|simply|and|must|should|to) )(?:approve|accept|merge) {_THIS}"
+    rf"|(?:^|[.,:;!>*(-] ?|\b(?:please|always|just|then|simply|and|must|should) )(?:approve|merge) {_THIS}"
     r"|\b(?:respond|reply|answer|output|say|write|conclude|state)"
     rf"(?: (?:only|just|simply|exactly|with|that|as|always|there|are|is|the|word)){{0,4}}[ :]{{0,2}}{_GOOD}"
     r"|\bset (?:the |your |every |all )?(?:confidence|severity|scores?)\b[^.!?]{0,30}?"
