@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.context.python_text import Definition, parsed
 
@@ -85,28 +87,54 @@ def enclosing(text: str, language: str, first: int, last: int, heading: str = ""
     if not 0 < first <= last:
         return None
     if tree is not None:
-        found = _of_tree(tree, first, last)
+        found = _innermost(_definitions(tree), first, last)
     else:
         found = _of_indentation(lines, first, last) or _of_heading(lines, first, last, heading)
     return None if found is None else _shown(found, lines, (first, last), certain=tree is not None)
 
 
-def _of_tree(tree: ast.Module, first: int, last: int) -> tuple[str, int, int] | None:
-    found: tuple[str, int, int] | None = None
-    waiting: list[ast.AST] = [tree]
-    name = ""
+class _Definition(NamedTuple):
+    """A definition by its dotted name, its rows, and those directly in it in the order of the text."""
+
+    name: str
+    first: int
+    last: int
+    inner: tuple[_Definition, ...]
+
+
+@lru_cache(maxsize=1)
+def _definitions(tree: ast.Module) -> tuple[_Definition, ...]:
+    """The definitions of a tree: many lines are asked for in a row, and to walk it for each would take seconds."""
+    return _inner_of(tree, "")
+
+
+def _inner_of(node: ast.AST, prefix: str) -> tuple[_Definition, ...]:
+    found: list[_Definition] = []
+    waiting: list[ast.AST] = [node]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, Definition):
-            begin = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            end = node.end_lineno or node.lineno
-            if not begin <= first <= last <= end:
-                continue
-            name = f"{name}.{node.name}".lstrip(".")
-            found = (name, begin, end)
-            waiting = []  # what holds the lines holds them alone
-        waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
-    return found
+        for child in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(child, Definition):
+                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+                name = f"{prefix}{child.name}"
+                found.append(_Definition(name, first, child.end_lineno or child.lineno, _inner_of(child, f"{name}.")))
+            elif not isinstance(child, ast.expr):
+                waiting.append(child)
+    return tuple(sorted(found, key=_first_of))
+
+
+def _innermost(definitions: Sequence[_Definition], first: int, last: int) -> tuple[str, int, int] | None:
+    """The innermost definition that holds some rows; what holds them holds them alone."""
+    found: tuple[str, int, int] | None = None
+    while True:
+        at = bisect_right(definitions, first, key=_first_of) - 1
+        if at < 0 or definitions[at].last < last:
+            return found
+        found = definitions[at][:3]
+        definitions = definitions[at].inner
+
+
+def _first_of(definition: _Definition) -> int:
+    return definition.first
 
 
 def _of_indentation(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int] | None:

@@ -48,7 +48,7 @@ def tokens(text: str, most: int) -> int:
     return sum(1 for _ in islice(_TOKEN.finditer(text), most + 1))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _parsed(text: str) -> ast.Module | None:
     if "\r" in text.replace("\r\n", "\n"):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.diff.rows import payload_rows
@@ -64,11 +65,11 @@ def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
     """
     if candidate.side == "old":
         return _removed_place(candidate, payloads)
-    slices = [_new_side(payload) for payload in payloads]
     if candidate.line is not None:
-        counted = (_counted(rows, candidate.line, candidate.end_line or candidate.line) for rows in slices)
+        counted = (_counted(payload, candidate.line, candidate.end_line or candidate.line) for payload in payloads)
         places = [place for place in counted if place is not None]
         return places[0] if len(places) == 1 else None
+    slices = [_new_side(payload)[0] for payload in payloads]
     # Looked for in all slices at once: the same line in two of them is as ambiguous as twice in one.
     rows = [row._replace(hunk=len(slices) * row.hunk + at) for at, lines in enumerate(slices) for row in lines]
     found = _best(_quoted(candidate.quote, rows), candidate.near)
@@ -117,12 +118,16 @@ def _removed_place(candidate: Candidate, payloads: Sequence[Payload]) -> Place |
     return None if line is None else Place(line, line, "\n".join(row.text for row in found))
 
 
-def _new_side(payload: Payload) -> list[_Line]:
-    return [_Line(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None]
+@lru_cache(maxsize=4)
+def _new_side(payload: Payload) -> tuple[list[_Line], dict[int, int]]:
+    """The rows of the new side, and where each number stands: hundreds of candidates of one slice come in a row."""
+    rows = [_Line(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None]
+    return rows, {row.number: at for at, row in enumerate(rows)}
 
 
-def _counted(rows: Sequence[_Line], line: int, end_line: int) -> Place | None:
-    start = {row.number: at for at, row in enumerate(rows)}.get(line)
+def _counted(payload: Payload, line: int, end_line: int) -> Place | None:
+    rows, numbers = _new_side(payload)
+    start = numbers.get(line)
     if start is None or end_line < line or not rows[start].added:
         return None
     found = rows[start : start + end_line - line + 1]

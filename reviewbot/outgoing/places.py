@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from reviewbot.context.service import Context
@@ -27,14 +28,34 @@ SymbolFor = Callable[[Finding], str | None]
 def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
     """The review with the definition around each finding, as far as the whole files tell it."""
     context = Context(snapshot)
+    symbols: dict[tuple[str, int, int], str] = {}
 
-    def symbol_for(finding: Finding) -> str | None:
-        if finding.path in (TITLE, DESCRIPTION):
-            return None
-        around = context.enclosing(finding.path, finding.line, finding.end_line)
-        return None if around is None else around.name
+    def look(finding: Finding) -> None:
+        if finding.path not in (TITLE, DESCRIPTION):
+            around = context.enclosing(finding.path, finding.line, finding.end_line)
+            if around is not None:
+                symbols[_lines_of(finding)] = around.name
 
-    return named(answer, symbol_for)
+    # File by file: what is parsed of one is let go with the next.
+    for finding in sorted(set(_named_findings(answer)), key=_lines_of):
+        look(finding)
+    return named(answer, lambda finding: symbols.get(_lines_of(finding)))
+
+
+def _path_of(finding: Finding) -> str:
+    return finding.path
+
+
+def _lines_of(finding: Finding) -> tuple[str, int, int]:
+    return finding.path, finding.line, finding.end_line
+
+
+def _named_findings(answer: Review) -> Iterator[Finding]:
+    """Yield the findings whose definition is looked up."""
+    yield from answer.findings
+    yield from (finding for conflict in answer.conflicts for finding in conflict.findings)
+    yield from (item.finding for item in answer.human if item.finding is not None)
+    yield from (entry.finding for entry in answer.withheld[:MAX_WITHHELD])
 
 
 def named(answer: Review, symbol_for: SymbolFor) -> Review:
@@ -75,13 +96,11 @@ def places(answer: Review, snapshot: Snapshot) -> PlaceOf:
     Where none is known (another language, a file that does not parse, a very long statement) the finding's own lines
     are its place.
     """
-    files: dict[str, Statements] = {}
     known: dict[Finding, Place] = {}
-    for finding in all_of(answer):
-        path = finding.path
-        if path not in files:
-            files[path] = Statements(snapshot.head(path) if language_of(path) == "python" else None)
-        over = files[path].over(finding.line, finding.end_line)
-        if over and sum(len("".join(each.code.split())) for each in over) <= _STATEMENT_CHARS:
-            known[finding] = Place("\n".join(each.code for each in over), over[0].first)
+    for path, findings in groupby(sorted(set(all_of(answer)), key=_lines_of), key=_path_of):
+        statements = Statements(snapshot.head(path) if language_of(path) == "python" else None)
+        for finding in findings:
+            over = statements.over(finding.line, finding.end_line)
+            if over and sum(len("".join(each.code.split())) for each in over) <= _STATEMENT_CHARS:
+                known[finding] = Place("\n".join(each.code for each in over), over[0].first)
     return lambda finding: known.get(finding) or known_place(finding)
