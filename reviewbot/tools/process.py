@@ -44,8 +44,12 @@ _REAP_SECONDS: Final = 5.0
 class ProgramError(ToolError):
     """A program gave no usable answer. The text never quotes what the program wrote."""
 
-    def __init__(self, reason: GapReason, message: str, *, duration_ms: int = 0, status: int | None = None) -> None:
+    def __init__(
+        self, reason: GapReason, message: str, *, duration_ms: int = 0, status: int | None = None, output: bytes = b""
+    ) -> None:
+        """`output` is what a program had written when it was stopped for writing too much."""
         super().__init__(message)
+        self.output = output
         self.reason: GapReason = reason
         self.duration_ms = duration_ms
         self.status = status
@@ -112,7 +116,8 @@ def _finished(
     exit_codes: frozenset[int],
 ) -> Finished:
     if watch.flooded:
-        raise ProgramError("flooded", f"{name} wrote more than it may and was stopped", duration_ms=watch.ms())
+        message = f"{name} wrote more than it may and was stopped"
+        raise ProgramError("flooded", message, duration_ms=watch.ms(), output=bytes(watch.output[_STDOUT]))
     code = transport.get_returncode()
     if code is None or code not in exit_codes:
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"

@@ -35,6 +35,9 @@ _LONGEST_REPORT = 30
 _OF_ARGUMENTS = frozenset({"command-injection", "sql-injection", "code-injection", "xss", "deserialization"})
 """Categories of flaws that lie in what a call is given, and not in that it is called."""
 
+_NAMED = 5
+"""Rules that a gap names."""
+
 _SEEMS_SAFE = "seems safe"
 """Ruff's words for a command that is one literal: nothing from outside can be in it."""
 
@@ -154,6 +157,9 @@ class RuffTool:
 
     def _unread(self, path: str, answer: RuffAnswer) -> Gap | None:
         """The gap of a file that was not read to its end."""
+        if loud := [code for code in answer.loud if code in self._rules]:
+            message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"
+            return gap(path, self.name, "flooded", message)
         apart = f"{answer.unread} of {answer.hunks} hunks could not be read in full on their own"
         if answer.syntax is not None:
             where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"

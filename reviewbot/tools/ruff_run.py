@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reviewbot.threads import in_thread
+from reviewbot.threads import in_thread, stoppable
 from reviewbot.tools.memo import FileRuns, SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import ParsedFile, PythonReader
@@ -44,6 +45,9 @@ SYNTAX = "invalid-syntax"
 
 MAX_ROWS = 30
 """Rows of code that a report is known by; of longer code its first row."""
+
+_LOUD = 200
+"""Reports of one rule, after which it is one of those that flood the answer."""
 
 _UNREAD = b"Failed to "
 """How ruff begins its warning, on standard error, about a file that it skipped."""
@@ -110,6 +114,8 @@ class RuffAnswer:
     limits: tuple[str, ...]
     """The resource limits under which it ran, by name."""
     duration_ms: int
+    loud: tuple[str, ...] = ()
+    """Rules that speak so often that only the first of their reports are here."""
 
 
 class _Program(NamedTuple):
@@ -130,6 +136,14 @@ def find_ruff() -> Path | None:
         return Path(find_ruff_bin()).resolve()
     except FileNotFoundError:
         return None
+
+
+class _Run(NamedTuple):
+    """The reports of each source, the milliseconds that it took, and the rules of which only the first are there."""
+
+    reports: list[list[Report]]
+    duration_ms: int
+    loud: tuple[str, ...] = ()
 
 
 class RuffRunner:
@@ -165,8 +179,8 @@ class RuffRunner:
     async def unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """The rules that speak in each of some whole files where no suppression silences them. Raises ProgramError."""
         sources = [whole_text(text) for text in texts]
-        found, _ = await self._run(sources, ".py", tuple(flag for flag in self._flags if flag != "--ignore-noqa"))
-        return [frozenset(report.code for report in reports) for reports in found]
+        ran = await self._run(sources, ".py", tuple(flag for flag in self._flags if flag != "--ignore-noqa"))
+        return [frozenset(report.code for report in reports) for reports in ran.reports]
 
     async def _read(self, file: ChangedFile) -> RuffAnswer:
         """Read the whole file where it is at hand and parses, the hunks where not."""
@@ -176,37 +190,51 @@ class RuffRunner:
         reports: list[Report] = []
         syntax, spent = None, 0
         if whole is not None:
-            (reports,), spent = await self._run([whole], suffix)
+            (reports,), spent, loud = await self._run([whole], suffix)
             syntax = next((report for report in reports if report.code == SYNTAX), None)
             if syntax is None:
-                return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent)
+                return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent, loud)
         sources = await self._reader.hunks(file)
-        apart, more = await self._run(sources, suffix)
+        apart, more, loud = await self._run(sources, suffix)
         parsed = [all(report.code != SYNTAX for report in found) for found in apart]
         unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))
         known = {(report.code, report.first) for report in reports}
         read = [report for found, good in zip(apart, parsed, strict=True) if good for report in found]
         every = (*reports, *(report for report in read if (report.code, report.first) not in known))
         kept = tuple(report for report in every if report.code != SYNTAX)
-        return RuffAnswer(kept, syntax, len(sources), unread, program.version, program.limits, spent + more)
+        return RuffAnswer(kept, syntax, len(sources), unread, program.version, program.limits, spent + more, loud)
 
     async def _run(
-        self, sources: Sequence[Source], suffix: str, flags: tuple[str, ...] = ()
-    ) -> tuple[list[list[Report]], int]:
-        """The reports of each source, in the order of its lines, and the milliseconds that it took."""
+        self, sources: Sequence[Source], suffix: str, flags: tuple[str, ...] = (), codes: tuple[str, ...] = ()
+    ) -> _Run:
+        """Run it. A rule that floods does not hide the others: of it the first reports count, and they run again."""
         named = {f"f{index}{suffix}": source for index, source in enumerate(sources)}
         texts = {name: source.text for name, source in named.items()}
-        arguments = (*(flags or self._flags), f"--select={','.join(self._codes)}")
-        finished = await run_program(self._found(), arguments, texts, limits=self._limits)
+        codes = codes or self._codes
+        arguments = (*(flags or self._flags), f"--select={','.join(codes)}")
+        try:
+            finished = await run_program(self._found(), arguments, texts, limits=self._limits)
+        except ProgramError as error:
+            output = error.output
+            items = await in_thread(lambda: _first_items(output))
+            times = Counter(str(item.get("code")) for item in items)
+            loud = tuple(code for code in codes if times[code] > _LOUD)
+            quiet = tuple(code for code in codes if code not in loud)
+            if not loud or not quiet:
+                raise
+            rest = await self._run(sources, suffix, flags, quiet)
+            first = await in_thread(lambda: _placed((i for i in items if i.get("code") in loud), named, self._known))
+            both = [sorted(a + b, key=_by_line) for a, b in zip(first, rest.reports, strict=True)]
+            return _Run(both, error.duration_ms + rest.duration_ms, (*loud, *rest.loud))
         if _UNREAD in finished.stderr:
             raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)
         try:
             # To find where logical lines end may take seconds, for which nothing else of the review would go on.
-            reports = await in_thread(lambda: _reports(finished.stdout, named, self._known))
+            reports = await in_thread(lambda: _placed(json.loads(finished.stdout), named, self._known))
         except (ValueError, LookupError, TypeError, RecursionError):
             message = "ruff gave an answer that cannot be read"
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
-        return reports, finished.duration_ms
+        return _Run(reports, finished.duration_ms)
 
     async def _ask(self) -> _Program:
         finished = await run_program(self._found(), ("--version",), {}, limits=self._limits)
@@ -223,13 +251,33 @@ def _suffix(file: ChangedFile) -> str:
     return ".pyi" if file.path.endswith(".pyi") else ".py"
 
 
-def _reports(answer: bytes, named: Mapping[str, Source], known: frozenset[str]) -> list[list[Report]]:
+def _placed(items: Iterable[dict[str, Any]], named: Mapping[str, Source], known: frozenset[str]) -> list[list[Report]]:
     """The reports of each source in ruff's JSON, in the order of its lines."""
     reports: dict[str, list[Report]] = {name: [] for name in named}
-    for item in json.loads(answer):
+    for item in stoppable(items):
         name = Path(item["filename"]).name
         reports[name] += _report(item, named[name], known)
-    return [sorted(found, key=lambda report: (report.first, report.code)) for found in reports.values()]
+    return [sorted(found, key=_by_line) for found in reports.values()]
+
+
+def _by_line(report: Report) -> tuple[int, str]:
+    return report.first, report.code
+
+
+def _first_items(answer: bytes) -> list[dict[str, Any]]:
+    """The items of a JSON array that was cut off, as far as they can be read."""
+    text = answer.decode("utf-8", "replace")
+    decoder = json.JSONDecoder()
+    items: list[dict[str, Any]] = []
+    at = text.find("{")
+    while at >= 0:
+        try:
+            item, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        items.append(item)
+        at = text.find("{", at)
+    return items
 
 
 def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[Report]:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import types
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -322,3 +323,22 @@ def test_a_broken_installation_is_no_error(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "ruff", None)
 
     assert find_ruff() is None
+
+
+def test_a_rule_that_floods_does_not_hide_the_others(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    head = "eval(x)\n" * 2_000 + "exec(x)\n"
+
+    answer = read(file_of(head.rstrip("\n")), snapshot_of(head), limits=Limits(stdout_bytes=500_000))
+
+    counts = Counter(report.code for report in answer.reports)
+    assert answer.loud == ("S307",)
+    assert counts["S102"] == 1
+    assert 200 < counts["S307"] < 2_000
+
+
+def test_a_flood_in_which_every_rule_takes_part_is_told_as_one(
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff
+) -> None:
+    loud = fake_ruff('while True: print(\'[\' + \'{"code": "S307"}, {"code": \' * 999)')
+
+    assert failure(file_of("x = 1"), bare, loud, Limits(stdout_bytes=100_000)).reason == "flooded"
