@@ -27,6 +27,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
+from reviewbot.llm.agents.joining import joined_by_proof
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.judge_prompt import NamedClaim, ProofLines, judge_request
@@ -131,7 +132,7 @@ class JudgingSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
-        found = merged(findings_of(settled), self.rules.together)
+        found = self._joined(merged(findings_of(settled), self.rules.together))
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
@@ -140,6 +141,14 @@ class JudgingSynthesizer:
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         told = Told(self.engine, notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weighed, told)
+
+    def _joined(self, found: Merged) -> Merged:
+        """Without claims that say again, at another place, what another one says."""
+        joined = joined_by_proof(found.single)
+        for speaker, other in joined.pairs:
+            said = {"path": other.path, "line": other.line, "message": other.message}
+            self.trace.record("joined", to_path=speaker.path, to_line=speaker.line, **said)
+        return found._replace(single=joined.defects)
 
     def _claims(self, defects: Iterable[Defect]) -> list[NamedClaim]:
         """What models claim, the gravest and surest first, each with its handle."""

@@ -1,0 +1,64 @@
+"""Claims at two places that are one defect, and those that only look like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import Finding, Proof
+from reviewbot.llm.agents.joining import joined_by_proof
+from reviewbot.supervisor.merging import Defect
+
+MakeFinding = Callable[..., Finding]
+
+
+@pytest.fixture
+def defect(a_finding: MakeFinding) -> Callable[..., Defect]:
+    """A claim of a model, proven by one line of `src/api.py`."""
+
+    def make(line: int, **fields: Any) -> Defect:
+        proof = (
+            Proof(path="src/api.py", line=fields.pop("proof", 7), end_line=fields.pop("end", 7), quote="def get():"),
+        )
+        known = {"sources": ("model:x",), "type": "logic", "cause": "contract-change", "line": line, "proof": proof}
+        return Defect(a_finding(**{**known, "message": f"caller {line} breaks", **fields}), frozenset())
+
+    return make
+
+
+def test_two_callers_of_what_changed_are_one_defect_that_names_both_places(defect: Callable[..., Defect]) -> None:
+    worse = defect(3, severity="critical", path="src/a.py")
+
+    [left] = joined_by_proof([defect(9, path="src/b.py"), defect(40, path="src/a.py"), worse]).defects
+
+    assert (left.finding.severity, left.finding.line, left.finding.also) == ("critical", 3, (40,))
+    assert left.finding.message == "caller 3 breaks The same at src/b.py:9."
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"proof": 8, "end": 9}, {"cause": "race"}, {"sources": ("taint",)}, {"cause": "other"}, {"cause": None}],
+    ids=["another line", "another cause", "an analyzer's", "no cause in the list", "none"],
+)
+def test_what_differs_in_proof_cause_or_origin_stays_apart(
+    other: dict[str, Any], defect: Callable[..., Defect]
+) -> None:
+    both = [defect(1, **{key: value for key, value in other.items() if key == "cause"}), defect(30, **other)]
+    if other.get("cause") == "race":
+        both[0] = defect(1)
+
+    found = joined_by_proof(both)
+
+    assert (found.defects, found.pairs) == (both, [])
+
+
+def test_joins_do_not_chain(defect: Callable[..., Defect]) -> None:
+    first, second = defect(1, proof=1, end=5, severity="critical"), defect(20, proof=4, end=9)
+    third = defect(40, proof=8, end=12)
+
+    found = joined_by_proof([first, second, third])
+
+    assert [each.finding.line for each in found.defects] == [1, 40]
+    assert [(speaker.line, other.line) for speaker, other in found.pairs] == [(1, 20)]
