@@ -301,6 +301,21 @@ def test_a_secret_in_the_code_is_masked_in_what_is_reported_and_traced(door: Doo
     assert secret not in (door.folder / "trace.json").read_text()
 
 
+def test_neither_a_secret_nor_a_private_file_of_the_change_is_sent(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "AKIA" + "Z7Q2M5X8K1N4P6R9"
+    monkeypatch.setenv("REVIEWBOT_PRIVATE", "own/*")
+    files = {"shop/keys.py": f'KEY = "{secret}"', "own/plan.py": "launch = 'friday'", ".env": "MODE=quiet"}
+
+    review = door.review("".join(new_file(path, line) for path, line in files.items()))
+
+    sent = json.dumps(door.api.bodies)
+    assert "shop/keys.py" in sent
+    for word in (secret, "friday", "quiet"):
+        assert word not in sent
+    states = {entry["path"]: entry["state"] for entry in review["coverage"]}
+    assert states["own/plan.py"] == "partial", "analyzers alone have read it"
+
+
 def test_a_replay_of_the_trace_is_the_same_review_to_the_byte(door: Door) -> None:
     door.review(BILL + CART, "--trace", "trace.json", "--output", "review.json")
     asked = len(door.api.asked)

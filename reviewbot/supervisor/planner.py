@@ -30,6 +30,8 @@ WHOLE_FILE = 10**9
 MAX_NAME = 200
 """Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
 
+WITHHELD = "no model is shown it: it is private, or is called like a file of credentials"
+
 Head = Callable[[str], str | None]
 """The whole new side of a file, where it is known."""
 Covers = Callable[[WorkerCard, str], bool]
@@ -43,6 +45,11 @@ def no_conventions(_path: str) -> bool:
 
 def has_no_scans(_card: WorkerCard) -> bool:
     """Whether a worker has scans of plain lines, where nobody has asked its programs."""
+    return False
+
+
+def nothing_withheld(_path: str) -> bool:
+    """Whether a file is kept from models, where nothing says so."""
     return False
 
 
@@ -74,6 +81,8 @@ class PlanLimits:
     """Why the base side declares a path generated or vendored; may block."""
     scans: Callable[[WorkerCard], bool] = has_no_scans
     """Whether a worker has scans of plain lines, which then run also on files that get no reader."""
+    is_withheld: Callable[[str], bool] = nothing_withheld
+    """Whether no model is shown a file; its programs run on it all the same."""
     programs: Covers = some_program
     """Whether a program of a worker reads a language; where none does and no model is to read it, there is no task."""
 
@@ -119,8 +128,12 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
     for file in sorted_files.read:
         cards, missed = _for_file(file, crew, covers, limits)
         unlooked += missed
+        kept_back = limits.route and limits.is_withheld(file.path)
+        if kept_back:
+            unlooked.append(Unlooked(path=file.path, workers=tuple(card.name for card in cards), reason=WITHHELD))
         slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)
-        routed.append(_Routed(file, slices, choose(file, cards)))
+        readers = Readers((), tuple(cards)) if kept_back else choose(file, cards)
+        routed.append(_Routed(file, slices, readers))
     tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
     return Plan(

@@ -135,14 +135,14 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         model=line.model,
         programs=head,
         tools=tools,
-        map_of=MapMaker(tools.view, ground.subject.change.files),
+        map_of=MapMaker(tools.view, ground.subject.change.files, mask),
         prompt=prompt("reader"),
         trace=trace,
         clock=ground.around.clock,
         bounds=NO_TOOLS if baseline == "request" else READER_BOUNDS[settings.effort],
         review_left_s=left_s,
     )
-    limits = _limits(settings, ground, models=True)
+    limits = replace(_limits(settings, ground, models=True), is_withheld=tools.view.is_withheld)
     routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
     planning = Planning(plan_above=settings.plan_above, replan=settings.replan)
     planner = ModelPlanner(
@@ -168,6 +168,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         engine=engine.name,
         tools=tools.offered(),
         proof_lines=ProofView(tools.view).lines,
+        mask=mask,
         notes=(*ground.notes, *_unpriced(settings)),
         books=NotedBooks(line.books, trace),
         left_s=left_s,

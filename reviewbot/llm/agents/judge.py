@@ -122,6 +122,8 @@ class JudgingSynthesizer:
     engine: str
     tools: tuple[OfferedTool, ...] = ()
     proof_lines: ProofLines = lambda _proof: ""
+    mask: Callable[[str], str] = lambda text: text
+    """A text with masked secrets."""
     notes: tuple[str, ...] = ()
     books: Books | None = None
     left_s: Callable[[], float] = lambda: math.inf
@@ -220,6 +222,7 @@ class JudgingSynthesizer:
                 self.proof_lines,
                 self.prompt,
                 self.tools,
+                mask=self.mask,
                 tier=_tier(claims),
                 subject=subject,
                 earlier=earlier,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
@@ -27,6 +27,8 @@ class MapMaker:
     view: RepositoryView
     files: Sequence[FileChange]
     """Of the whole change."""
+    mask: Callable[[str], str] = lambda text: text
+    """A text with masked secrets and as many lines as before."""
 
     def __call__(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> ChangeMap:
         """What the readers of these tasks are shown."""
@@ -36,9 +38,9 @@ class MapMaker:
         return ChangeMap(
             title=orders[0].title,
             description=orders[0].description,
-            change=change_view(slices),
+            change=self.mask(change_view(slices)),
             other_parts=self._others(paths),
-            conventions=_rules(orders[0], paths),
+            conventions=self.mask(_rules(orders[0], paths)),
             repository=repository_map(self.view, paths, new.intersection(paths)),
             hits=shown(hints),
         )

@@ -41,6 +41,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     system: str,
     tools: tuple[OfferedTool, ...],
     *,
+    mask: Callable[[str], str] = lambda text: text,
     tier: Tier,
     subject: str,
     earlier: str = "",
@@ -49,7 +50,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     shared = [f"Title of the change:\n{fenced('title', change.title[:MAX_TITLE])}"] if change.title.strip() else []
     if change.description.strip():
         shared.append(f"Its description:\n{fenced('description', change.description[:MAX_DESCRIPTION])}")
-    shared += [f"Code of the change:\n{fenced('hunk', text)}" for text in _hunks(claims, slices)]
+    shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in _hunks(claims, slices)]
     shared += [_claim(each, proof_lines) for each in claims]
     if earlier:
         shared.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
