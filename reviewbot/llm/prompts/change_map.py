@@ -11,6 +11,7 @@ from reviewbot.llm.prompts.analyzer_hints import Hint, shown
 from reviewbot.llm.prompts.change_view import change_view
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.prompts.repository_map import repository_map
+from reviewbot.llm.tools.results import Refused
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.ports import WorkOrder
 
@@ -38,12 +39,18 @@ class MapMaker:
         return ChangeMap(
             title=orders[0].title,
             description=orders[0].description,
-            change=self.mask(change_view(slices)),
+            change=self.mask(change_view(slices, self._lines)),
             other_parts=self._others(paths),
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository_map(self.view, paths, new.intersection(paths)),
             hits=shown(hints),
         )
+
+    def _lines(self, path: str) -> Sequence[str]:
+        try:
+            return self.view.lines(path)
+        except Refused:
+            return ()
 
     def _others(self, paths: Sequence[str]) -> str:
         others = [file for file in self.files if file.path not in paths]

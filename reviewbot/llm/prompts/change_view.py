@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reviewbot.contracts import Payload
 from reviewbot.diff.rows import Row, payload_rows
+from reviewbot.supervisor.slices import enclosing
 
 BLANK = "     "
 
+LinesOf = Callable[[str], Sequence[str]]
+"""The lines of the new side of a file; none where it is not at hand."""
 
-def change_view(slices: Sequence[Payload]) -> str:
-    """All slices, those of one file together. Lines carry their number on the new side, removed lines none."""
+
+def no_lines(_path: str) -> Sequence[str]:
+    """No file is at hand."""
+    return ()
+
+
+def change_view(slices: Sequence[Payload], lines_of: LinesOf = no_lines) -> str:
+    """All slices, those of one file together. Lines carry their number on the new side, removed lines none.
+
+    `lines_of` gives the new side of a file, for the definitions around each hunk.
+    """
     by_file: dict[str, list[Payload]] = {}
     for payload in slices:
         by_file.setdefault(payload.file_path, []).append(payload)
-    return "\n\n".join(_file_view(parts) for parts in by_file.values())
+    return "\n\n".join(_file_view(parts, lines_of(path)) for path, parts in by_file.items())
 
 
 def hunk_views(payload: Payload) -> Iterator[tuple[range, str]]:
@@ -40,15 +52,15 @@ def changed_files(slices: Iterable[Payload]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _file_view(parts: Sequence[Payload]) -> str:
+def _file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
     first = parts[0]
     renamed = f" (was {first.old_path})" if first.old_path else ""
     lines = [f"### {first.file_path}{renamed} [{first.language}]"]
     for payload in parts:
-        lines += [f"inside: {line.strip()}" for line in payload.context.split("\n") if line.strip()]
         headings = [line for line in payload.code.split("\n") if line.startswith("@@")]
-        for heading, (_, text) in zip(headings, hunk_views(payload), strict=False):
-            lines += [heading, text]
+        for heading, (shown, text) in zip(headings, hunk_views(payload), strict=False):
+            around = " > ".join(line.strip() for line in enclosing(whole, shown.start)) if shown else ""
+            lines += [f"@@ in {around}" if around else heading, text]
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ WHOLE_CHARS = 60_000
 """Of all text files: about 15,000 tokens. A repository below that is shown whole."""
 WHOLE_FILES = 60
 """Files of such a repository; looking at the size of more takes too long."""
+ELSEWHERE = "see the change"
 MAX_LISTED = 150
 """Files that an outline names one by one; of more, the folders."""
 MAX_FOLDERS = 60
@@ -39,8 +40,10 @@ def _whole(view: RepositoryView, files: Iterable[str], shown: frozenset[str]) ->
         if size > WHOLE_CHARS:
             return ""
         numbered = "\n".join(f"{n:5} {line}" for n, line in enumerate(lines, 1))
-        texts.append(f"### {path}\n{numbered}" if numbered else f"### {path}")
-    return "All files after the change:\n" + "\n".join(texts)
+        texts.append(
+            f"### {path}\n{numbered}" if numbered else f"### {path} ({'new: ' if path in shown else ''}{ELSEWHERE})"
+        )
+    return "All files after the change; there is nothing else to look up:\n" + "\n".join(texts)
 
 
 def _lines(view: RepositoryView, path: str) -> tuple[str, ...]:

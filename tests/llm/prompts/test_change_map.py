@@ -39,16 +39,16 @@ def view_of(**texts: str) -> RepositoryView:
 
 
 def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload: Callable[..., Payload]) -> None:
-    first = a_payload(" a = 0\n-b = 1\n+b = 2", path="src/a.py").model_copy(
-        update={"old_path": "src/old.py", "context": "class A:\n    def b(self):"}
-    )
+    first = a_payload(" a = 0\n-b = 1\n+b = 2", path="src/a.py").model_copy(update={"old_path": "src/old.py"})
     second = a_payload("+z = 1", path="src/z.py")
     more = a_payload("+c = 3", path="src/a.py").model_copy(update={"starts": ((9, 10),)})
 
-    assert change_view([first, second, more]) == (
-        "### src/a.py (was src/old.py) [python]\ninside: class A:\ninside: def b(self):\n"
+    whole = ["a = 0", "b = 2", "class A:", "    def b(self):", *["        pass"] * 5, "        c = 3"]
+
+    assert change_view([first, second, more], {"src/a.py": whole, "src/z.py": []}.__getitem__) == (
+        "### src/a.py (was src/old.py) [python]\n"
         "@@\n    1  a = 0\n      -b = 1\n    2 +b = 2\n"
-        "@@\n   10 +c = 3\n\n"
+        "@@ in class A: > def b(self):\n   10 +c = 3\n\n"
         "### src/z.py [python]\n@@\n    1 +z = 1"
     )
 
@@ -56,7 +56,10 @@ def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload
 def test_a_small_repository_is_shown_whole_but_for_what_the_change_shows() -> None:
     shown = repository_map(view_of(a="one\ntwo\n", b="three\n"), ["b"], {"b"})
 
-    assert shown == "All files after the change:\n### a\n    1 one\n    2 two\n### b"
+    assert shown == (
+        "All files after the change; there is nothing else to look up:\n"
+        "### a\n    1 one\n    2 two\n### b (new: see the change)"
+    )
 
 
 def test_a_secret_of_the_repository_is_masked_and_a_private_file_is_not_named() -> None:
