@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from reviewbot.config.hints import quoted
 from reviewbot.errors import InputError
 
 _PARTS = r"(?P<repository>[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}(?:[#/]|$))[A-Za-z0-9._-]{1,100})"
@@ -34,7 +35,8 @@ def pull_name(text: str) -> PullName:
     found = _SHORT.fullmatch(text) or _ADDRESS.fullmatch(text)
     if found is None:
         raise InputError(
-            "a pull request is named OWNER/REPO#NUMBER, or by its address, https://HOST/OWNER/REPO/pull/NUMBER"
+            f"{quoted(text)} names no pull request; write OWNER/REPO#NUMBER, or its address, "
+            "https://HOST/OWNER/REPO/pull/NUMBER"
         )
     host = found.groupdict().get("host")
     return PullName(found["repository"], int(found["number"]), host.lower() if host else None)

@@ -207,7 +207,7 @@ def test_it_works_with_the_options_of_every_review(
         (("--pr", NAME, "--git", "A..B"), "--git"),
         (("--pr", NAME, "--staged"), "--staged"),
         (("--pr", NAME, "--repo", "."), "--repo"),
-        (("--pr", "acme/shop"), "--pr"),
+        (("--pr", "acme/shop"), "'acme/shop' names no pull request"),
         (("--pr", NAME, "--post", "--estimate"), "--estimate"),
         (("--staged", "--post"), "--post"),
     ],
