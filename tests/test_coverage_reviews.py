@@ -97,6 +97,18 @@ def test_a_change_cannot_declare_its_own_files_generated(review: Review) -> None
     assert states(report)["b.py"] == ("reviewed", "review")
 
 
+def test_attributes_of_a_folder_beside_a_diff_spare_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".gitattributes").write_text("*.py linguist-generated\n")
+    (tmp_path / "b.py").write_text(HIDDEN)
+    lines = HIDDEN.removesuffix("\n").split("\n")
+    diff = f"--- /dev/null\n+++ b/b.py\n@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
+    (tmp_path / "change.diff").write_text(diff)
+
+    main(["review", str(tmp_path / "change.diff"), "--repo", str(tmp_path), "--format", "json", "--no-cache"])
+
+    assert rules(json.loads(capsys.readouterr().out), "b.py") == {"command-injection", "code-injection"}
+
+
 @pytest.mark.parametrize(
     ("base", "path"),
     [

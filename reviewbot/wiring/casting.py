@@ -209,7 +209,7 @@ def _limits(settings: Settings, ground: Ground, *, models: bool = False) -> Plan
         paths=settings.paths,
         workers=settings.workers,
         handed_in=ground.handed_in,
-        declared=declared_by(ground.subject.base),
+        declared=declared_by(ground.subject.base if ground.subject.declares else None),
         scans=ground.programs.scans,
     )
     if not models:

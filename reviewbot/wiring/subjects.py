@@ -30,6 +30,9 @@ class Subject:
     base: BaseSide | None
     notes: tuple[str, ...] = ()
     """What a reader should know of how the change was read."""
+    declares: bool = True
+    """Whether `.gitattributes` of the base side may spare files a review. A folder beside a diff may as well stand at
+    the head, where the author of the change has written it."""
 
 
 def from_diff(data: bytes, folder: Path | None) -> Subject:
@@ -48,7 +51,7 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
     except InputError as error:
         notes = (f"only the changed files of --repo were read, since the tracked ones are not known: {error}",)
     tree = tree_of(folder, change, tracked)
-    return Subject(change, _with_texts(digest, change, tree), tree, tree, notes)
+    return Subject(change, _with_texts(digest, change, tree), tree, tree, notes, declares=False)
 
 
 def tree_of(folder: Path, change: ChangeSet, tracked: frozenset[str] | None = None) -> TreeSnapshot:
