@@ -274,5 +274,5 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
-    add("--no-cache", action="store_true", help="keep no progress on disk")
+    add("--no-cache", action="store_true", help="keep nothing on disk: no progress, no reports of analyzers")
     add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")

@@ -82,6 +82,15 @@ class RepositorySnapshot(Snapshot, Protocol):
 
 
 @runtime_checkable
+class IdentifiedSnapshot(Snapshot, Protocol):
+    """A snapshot of which it can be said whether another one has the same files on both sides."""
+
+    @property
+    def identity(self) -> str | None:
+        """The same for snapshots of the same two trees of files; None where that is not known."""
+
+
+@runtime_checkable
 class Remembering(Protocol):
     """What a snapshot may be besides: one that knows what reviewers wrote about its files before."""
 

@@ -36,6 +36,13 @@ _SCHEMA = """CREATE TABLE entries (
     key BLOB PRIMARY KEY, written INTEGER NOT NULL, value BLOB NOT NULL, digest BLOB NOT NULL
 )"""
 
+_SHRINK = """DELETE FROM entries WHERE key IN (
+    SELECT key FROM (
+        SELECT key, sum(length(value)) OVER (ORDER BY written DESC, key) AS total FROM entries
+        WHERE key >= ? AND key < ?
+    ) WHERE total > ?
+)"""
+
 _PUT = "REPLACE INTO entries (key, value, digest, written) VALUES (?, ?, ?, ?)"
 
 
@@ -79,11 +86,14 @@ class SqliteJournal:
         """Remove all entries that were put longer ago; returns how many. Nobody resumes a run of last month."""
         return self._run("DELETE FROM entries WHERE written < ?", int(time.time()) - seconds).rowcount
 
+    def shrink(self, prefix: str, most: int) -> int:
+        """Remove the oldest entries whose key begins with a prefix until the others have at most `most` bytes."""
+        start, end = _range(prefix)
+        return self._run(_SHRINK, start, end, most).rowcount
+
     def forget(self, prefix: str) -> int:
         """Remove all entries whose key begins with a prefix; returns how many."""
-        start = _stored(prefix)
-        # UTF-8 holds no byte 0xff, so that adding one gives the first key behind all of these.
-        end = start[:-1] + bytes((start[-1] + 1,)) if start else b"\xff"
+        start, end = _range(prefix)
         return self._run("DELETE FROM entries WHERE key >= ? AND key < ?", start, end).rowcount
 
     def close(self) -> None:
@@ -259,6 +269,13 @@ def _move_away(path: Path) -> Path:
         Path(f"{path}-wal").rename(f"{target}-wal")
     Path(f"{path}-shm").unlink(missing_ok=True)  # only an index of the log, made anew from it
     return target
+
+
+def _range(prefix: str) -> tuple[bytes, bytes]:
+    """The first key that begins with a prefix, and the first behind all of these."""
+    start = _stored(prefix)
+    # UTF-8 holds no byte 0xff, so that there is always a next one.
+    return start, start[:-1] + bytes((start[-1] + 1,)) if start else b"\xff"
 
 
 def _stored(text: str) -> bytes:

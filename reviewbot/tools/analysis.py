@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import ToolRun
 from reviewbot.ports import ChangedFile, ToolReport
+from reviewbot.threads import in_thread
 from reviewbot.tools.memo import SharedRuns
 from reviewbot.tools.open_files import OpenFiles
 from reviewbot.tools.preexisting import without_preexisting
+from reviewbot.tools.report_cache import ReportCache, WatchedSnapshot
 from reviewbot.tools.reports import gap, kept, report
 
 if TYPE_CHECKING:
@@ -52,6 +55,16 @@ def changed_file(sections: Sequence[FileChange], snapshot: Snapshot) -> ChangedF
     )
 
 
+@dataclass(frozen=True)
+class AnalysisLimits:
+    """What the tools of one review may take."""
+
+    seconds: float = TOOL_SECONDS
+    """Of one tool for one file."""
+    files: int = MAX_OPEN_FILES
+    chars: int = MAX_OPEN_CHARS
+
+
 class ChangeAnalysis:
     """Runs tools on the changed files, a few files at a time, and keeps the reports as long as the review lasts."""
 
@@ -60,21 +73,21 @@ class ChangeAnalysis:
         change: ChangeSet,
         snapshot: Snapshot,
         tools: Mapping[str, Tool],
-        *,
-        seconds: float = TOOL_SECONDS,
-        open_files: int = MAX_OPEN_FILES,
-        open_chars: int = MAX_OPEN_CHARS,
+        limits: AnalysisLimits | None = None,
+        cache: ReportCache | None = None,
     ) -> None:
-        """`seconds` is what one tool may take for one file; `open_files` and `open_chars` bound what is in memory."""
+        """`cache` has reports of earlier reviews."""
+        limits = limits or AnalysisLimits()
         sections: dict[str, list[FileChange]] = defaultdict(list)
         for file in change.files:
             sections[file.path].append(file)
         self._sections = dict(sections)
         self._snapshot = snapshot
         self._tools = tools
-        self._seconds = seconds
-        self._files = OpenFiles(open_files, open_chars, lambda path: changed_file(self._sections[path], snapshot))
+        self._seconds = limits.seconds
+        self._files = OpenFiles(limits.files, limits.chars, lambda path: changed_file(self._sections[path], snapshot))
         self._candidates = 0
+        self._cache = cache
         self._reports: SharedRuns[ToolReport] = SharedRuns(len(sections) * len(tools))
 
     async def report(self, tool: str, path: str) -> ToolReport:
@@ -99,8 +112,7 @@ class ChangeAnalysis:
                 began = time.monotonic()
                 async with limit:
                     limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
-                    said = await tool.run(file, self._snapshot)
-                    return self._bounded(path, await without_preexisting(tool, file, said, self._snapshot))
+                    return self._bounded(path, await self._said(tool, file))
         except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not those of the others
             spent = round((time.monotonic() - began) * 1000)
             if limit.expired():
@@ -110,11 +122,28 @@ class ChangeAnalysis:
             # The type alone: the text of a foreign error may quote the change, or name files of this machine.
             return _missed(tool, path, "crashed", f"{tool.name} could not be run ({type(error).__name__})", spent)
 
+    async def _said(self, tool: Tool, file: ChangedFile) -> ToolReport:
+        """What a tool says of a file, now or at the last review of the same."""
+        cache = self._cache
+        if cache is None:
+            return await _introduced(tool, file, self._snapshot)
+        known = await in_thread(lambda: cache.get(tool.name, file))
+        if known is None:
+            watched = WatchedSnapshot(self._snapshot)
+            known = await _introduced(tool, file, watched)
+            made = known
+            await in_thread(lambda: cache.put(tool.name, file, made, looked_around=watched.asked))
+        return known
+
     def _bounded(self, path: str, said: ToolReport) -> ToolReport:
         """The report with no more candidates than the review, and a tool for a file, may have."""
         found = kept(said.candidates, MAX_CANDIDATES - self._candidates)
         self._candidates += len(found.candidates)
         return report(path, said.run, found, said.gap)
+
+
+async def _introduced(tool: Tool, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+    return await without_preexisting(tool, file, await tool.run(file, snapshot), snapshot)
 
 
 def understands(tool: Tool, language: str) -> bool:

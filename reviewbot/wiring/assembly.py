@@ -29,12 +29,17 @@ from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.tools.analysis import ChangeAnalysis
 from reviewbot.tools.catalog import SCANNING, all_tools, change_scan
 from reviewbot.tools.foreign import ForeignFindings, foreign_tools
+from reviewbot.tools.foreign.kinds import WORKERS
+from reviewbot.tools.report_cache import PREFIX, ReportCache
 from reviewbot.trace import Event, Trace
 from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, model_parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
 from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, own_secrets
 from reviewbot.wiring.subjects import Subject, notes_on
 from reviewbot.wiring.suppressors import suppression_of
+
+MAX_REPORT_BYTES = 16 * 1024 * 1024
+"""Of the reports of tools that are kept for the next review; the oldest go first. It is some tens of thousands."""
 
 KEEP_PROGRESS_S = 30 * 24 * 3600
 """How long the progress of a run can be resumed; without an end the journal would grow for ever."""
@@ -117,7 +122,9 @@ def setup(
     ground = Ground(
         subject=subject,
         crew=crew,
-        programs=AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools)),
+        programs=AnalyzersEngine(
+            own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=_cache(journal, kept, subject, table))
+        ),
         rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
@@ -158,10 +165,18 @@ def _scan(crew: Crew, settings: Settings, table: Calibration) -> Callable[[Chang
     return change_scan(card.task_type, table)
 
 
+def _cache(journal: Journal | None, kept: Journal, subject: Subject, made_with: Calibration) -> ReportCache | None:
+    """Reports of earlier reviews, where they are kept in a file of the person who reviews."""
+    if not isinstance(journal, SteadyJournal):
+        return None
+    return ReportCache(kept, repr(made_with), subject.snapshot, [f"sarif-{worker}" for worker in WORKERS])
+
+
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     """The journal on disk. Raises InputError where its place cannot be used."""
     journal = SqliteJournal(default_path(environ))
     journal.expire(KEEP_PROGRESS_S)
+    journal.shrink(PREFIX, MAX_REPORT_BYTES)
     return SteadyJournal(journal)
 
 

@@ -432,3 +432,17 @@ def test_a_journal_that_cannot_be_read_is_done_without_as_well(path: Path) -> No
 
         assert journal.get("a") is None
         assert journal.trouble is not None
+
+
+def test_of_what_begins_with_a_prefix_the_oldest_goes_until_the_rest_is_small_enough(path: Path) -> None:
+    with SqliteJournal(path) as journal:
+        for at, key in enumerate(("report/old", "report/middle", "report/new", "run/old")):
+            journal.put(key, "x" * 40)
+            journal._run("UPDATE entries SET written = ? WHERE key = ?", 100 + at, key.encode())
+
+        assert journal.shrink("report/", 120) == 0
+        assert journal.shrink("report/", 100) == 1
+        assert [journal.get(key) is None for key in ("report/old", "report/middle", "report/new", "run/old")] == [
+            True, False, False, False,
+        ]  # fmt: skip
+        assert journal.shrink("", 0) == 3

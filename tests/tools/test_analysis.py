@@ -13,7 +13,7 @@ from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.errors import ToolError
 from reviewbot.floods import MAX_PER_RULE
 from reviewbot.ports import ChangedFile, Snapshot, ToolReport
-from reviewbot.tools.analysis import MAX_CANDIDATES, ChangeAnalysis, changed_file
+from reviewbot.tools.analysis import MAX_CANDIDATES, AnalysisLimits, ChangeAnalysis, changed_file
 from reviewbot.tools.open_files import size_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_few_files_are_in_memory_at_a_time(a_change: AChange, a_file: AFile, bar
     tools: dict[str, Tool] = {name: Counts(name) for name in "abc"}
     change = a_change(*(a_file(f"{number}.py") for number in range(20)))
 
-    reports = asyncio.run(ChangeAnalysis(change, bare, tools, open_files=2).run())
+    reports = asyncio.run(ChangeAnalysis(change, bare, tools, limits=AnalysisLimits(files=2)).run())
 
     assert len(reports) == 20
     assert most <= 2
@@ -142,7 +142,7 @@ def test_a_file_that_waits_for_its_turn_does_not_use_up_a_tools_time(analysis: C
                 await asyncio.sleep(0.02)
                 return await super().run(file, snapshot)
 
-        return await analysis(Slow("a"), paths=tuple("abcdefgh"), open_files=1, seconds=0.1).run()
+        return await analysis(Slow("a"), paths=tuple("abcdefgh"), limits=AnalysisLimits(seconds=0.1, files=1)).run()
 
     assert [report.gap for reports in asyncio.run(scenario()).values() for report in reports] == [None] * 8
 
@@ -188,7 +188,9 @@ def test_a_snapshot_that_fails_is_a_gap_of_every_tool(a_change: AChange, a_file:
 
 
 def test_a_tool_that_does_not_come_back_is_given_up(analysis: Callable[..., ChangeAnalysis]) -> None:
-    slow, good = asyncio.run(analysis(Hangs("slow"), FakeTool("good"), seconds=0.05).run())["a.py"]
+    slow, good = asyncio.run(analysis(Hangs("slow"), FakeTool("good"), limits=AnalysisLimits(seconds=0.05)).run())[
+        "a.py"
+    ]
 
     assert slow.gap is not None
     assert (slow.gap.reason, slow.gap.message) == ("timeout", "slow did not come back within 0.05 s")
@@ -233,7 +235,7 @@ def test_of_large_files_one_is_worked_on_at_a_time(
     sizes = [5, 40, 5, 90, 5, 5, 60, 300, 5]
     change = a_change(*(a_file(f"{at}.py", a_hunk("+" * size)) for at, size in enumerate(sizes)))
 
-    reports = asyncio.run(ChangeAnalysis(change, bare, {"a": Counts("a")}, open_chars=100).run())
+    reports = asyncio.run(ChangeAnalysis(change, bare, {"a": Counts("a")}, limits=AnalysisLimits(chars=100)).run())
 
     assert len(reports) == len(sizes)
     assert most == 300
@@ -255,7 +257,7 @@ def test_a_file_stays_open_for_the_next_tool_until_its_room_is_needed(a_change: 
     change = a_change(*(a_file(name) for name in ("1.py", "2.py", "3.py")))
 
     async def ask() -> None:
-        made = ChangeAnalysis(change, files, tools, open_files=2)
+        made = ChangeAnalysis(change, files, tools, limits=AnalysisLimits(files=2))
         for tool, path in (("a", "1.py"), ("a", "2.py"), ("b", "1.py"), ("a", "3.py"), ("b", "2.py"), ("b", "3.py")):
             await made.report(tool, path)
 

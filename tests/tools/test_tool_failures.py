@@ -23,7 +23,7 @@ from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.threads import in_thread
-from reviewbot.tools.analysis import ChangeAnalysis
+from reviewbot.tools.analysis import AnalysisLimits, ChangeAnalysis
 from reviewbot.tools.catalog import all_tools
 from reviewbot.tools.process import Limits
 from reviewbot.tools.python_tool import PythonTool
@@ -166,7 +166,9 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
         crew = a_crew(a_card("logic", tools=tuple(every)))
         trace = Trace(clock, listener)
-        engine = AnalyzersEngine(every, ChangeAnalysis(change, DiffSnapshot(change), every, seconds=seconds))
+        engine = AnalyzersEngine(
+            every, ChangeAnalysis(change, DiffSnapshot(change), every, limits=AnalysisLimits(seconds=seconds))
+        )
         rules = Rules.of(crew.cards, None, 10)
         setup = Setup(
             crew=crew,

@@ -25,6 +25,11 @@ class GitSnapshot:
         self._base_sha = base_sha
         self._head_sha = head_sha
 
+    @property
+    def identity(self) -> str | None:
+        """The two commits; None for the index, which has no name."""
+        return None if self._head_sha is None else f"{self._base_sha}..{self._head_sha}"
+
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
         if self._head_sha is None:
