@@ -5,8 +5,6 @@ Adapters implement the protocols. What is written is always a constant of ours w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -47,32 +45,6 @@ class PullRequest:
     def from_fork(self) -> bool:
         """Whether the head lies in another repository, whose people may be strangers."""
         return self.head_repository != self.repository
-
-
-class FileAddition(Protocol):
-    """What is being added to a `FileStore`."""
-
-    left: set[str]
-    """The hashes that are wanted and were not added so far."""
-
-    def keep(self, content: bytes) -> bool:
-        """Take the bytes of a file, if its hash is one of those wanted. Raises OSError."""
-
-
-class FileStore(Protocol):
-    """Files of one repository on this machine, by their git hash. Raises OSError where it cannot be used."""
-
-    def missing(self, wanted: Iterable[str]) -> set[str]:
-        """The hashes of files that are not kept."""
-
-    def read(self, sha: str) -> bytes | None:
-        """A file; None where it is not kept."""
-
-    def check_space(self, size: int) -> None:
-        """Raise OSError where so many bytes more cannot be kept."""
-
-    def adding(self, wanted: Collection[str], seconds: float) -> AbstractContextManager[FileAddition]:
-        """Add files, alone among all processes; what was added counts from the end of the block on."""
 
 
 @dataclass(frozen=True)

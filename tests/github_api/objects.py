@@ -107,4 +107,4 @@ def tree(folder: Path, name: str, *, recursive: bool) -> list[dict[str, object]]
 @lru_cache(maxsize=16)
 def archive(folder: Path, sha: str) -> bytes:
     """A commit as GitHub packs it: attributes of the commit decide what is in it."""
-    return git(folder, "archive", "--format=tar.gz", f"--prefix=owner-repo-{sha[:7]}/", sha)
+    return git(folder, "archive", "--format=tar.gz", "-1", f"--prefix=owner-repo-{sha[:7]}/", sha)

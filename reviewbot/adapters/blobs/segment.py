@@ -1,8 +1,9 @@
 """A segment: many files in one, written once and never changed.
 
-The files stand one behind the other; then comes an index, sorted by hash, of fixed rows; then a footer. A reader keeps
-the index in memory, 32 bytes for each file, and reads a file with one `pread`: a segment that is cut short by somebody
-else gives a short read, where a mapped one would end the process.
+The files stand one behind the other, with a line end between them; then comes an index, sorted by hash, of fixed rows;
+then a footer. A reader keeps the index in memory, 32 bytes for each file, and reads a file with one `pread`: a segment
+that is cut short by somebody else gives a short read, where a mapped one would end the process. A search reads long
+pieces of many files at once.
 """
 
 from __future__ import annotations
@@ -12,17 +13,33 @@ import stat
 import struct
 import weakref
 import zlib
+from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
+
+    from reviewbot.sources import Expression
+
+    _Row = tuple[int, int, str]
+    """Offset, length with flags, hash."""
 
 MAX_BLOB_BYTES = 2 * 2**20
 """Of a file that is kept. Nobody wrote a longer one by hand."""
 
-_MAGIC = b"RBBLOBS1"
+_MAGIC = b"RBBLOBS2"
 _ROW = struct.Struct(">QI")
+"""Where a file begins, and its length with `_CRLF` and `_BINARY` in the bits above."""
+
+_CRLF, _BINARY = 1 << 31, 1 << 30
+_LENGTH = _BINARY - 1
+_BINARY_PROBE = 8_000
+"""Git's own rule: a NUL this near to the start makes a file binary."""
+
+_PIECE = 2 * 2**20
+"""Of a segment, that is read and searched at once; with the file that it ends in."""
 _FOOTER = struct.Struct(">QIBI8s")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_INDEX_BYTES = 256 * 2**20
@@ -69,9 +86,48 @@ class Segment:
         found = self._find(sha)
         if found is None:
             return None
-        offset, length = found
+        offset, length = found[0], found[1] & _LENGTH
         content = os.pread(self._descriptor, length, offset)
         return content if len(content) == length else None
+
+    def scan(self, expression: Expression, wanted: Collection[str], *, crlf: bool) -> Iterator[str]:
+        """Yield the hashes of those wanted text files that match, as they stand in the segment; some that do not, too.
+
+        `crlf`: whether a file with CR LF counts in any case, since the expression may take it for LF.
+        """
+        rows = self._by_offset
+        first = 0
+        while first < len(rows):
+            base, last = rows[first][0], first
+            while last < len(rows) and rows[last][0] - base < _PIECE:
+                last += 1
+            end = rows[last - 1][0] + (rows[last - 1][1] & _LENGTH)
+            piece = os.pread(self._descriptor, end - base, base)
+            starts = [row[0] - base for row in rows[first:last]]
+            yield from self._matching(expression, piece, rows[first:last], starts, wanted)
+            if crlf:
+                yield from (sha for _, flags, sha in rows[first:last] if flags & _CRLF and sha in wanted)
+            first = last
+
+    def _matching(
+        self, expression: Expression, piece: bytes, rows: Sequence[_Row], starts: Sequence[int], wanted: Collection[str]
+    ) -> Iterator[str]:
+        at = 0
+        while at < len(piece) and (match := expression.search(piece, at)):
+            number = bisect_right(starts, match.start()) - 1
+            start, flags, sha = starts[number], rows[number][1], rows[number][2]
+            if not flags & _BINARY and sha in wanted:
+                yield sha
+            at = start + (flags & _LENGTH) + 1
+
+    @cached_property
+    def _by_offset(self) -> list[_Row]:
+        rows = []
+        for at in range(0, len(self._index), self._row):
+            offset, flags = _ROW.unpack_from(self._index, at + self._width)
+            rows.append((offset, flags, self._index[at : at + self._width].hex()))
+        rows.sort()
+        return rows
 
     def _find(self, sha: str) -> tuple[int, int] | None:
         wanted = bytes.fromhex(sha)
@@ -105,8 +161,10 @@ class SegmentWriter:
         key = bytes.fromhex(sha)
         if key not in self._rows:
             self._file.write(content)
-            self._rows[key] = (self._at, len(content))
-            self._at += len(content)
+            self._file.write(b"\n")
+            flags = (b"\r\n" in content) * _CRLF | (b"\0" in content[:_BINARY_PROBE]) * _BINARY
+            self._rows[key] = (self._at, len(content) | flags)
+            self._at += len(content) + 1
 
     def finish(self) -> None:
         """Write index and footer, down to the disk. Raises OSError."""

@@ -24,6 +24,8 @@ from reviewbot.adapters.blobs.segment import MAX_BLOB_BYTES, DamagedError, Segme
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from reviewbot.sources import Expression
+
 MAX_STORE_BYTES = 2 * 2**30
 """Of all repositories. The one that was used longest ago goes first."""
 
@@ -130,6 +132,11 @@ class BlobFolder:
     def check_space(self, size: int) -> None:
         """As of the store."""
         self._store.check_space(size)
+
+    def scan(self, expression: Expression, wanted: Collection[str], *, crlf: bool) -> Iterator[str]:
+        """Yield the hashes of those wanted text files that match; some that do not, and one twice, too."""
+        for segment in self._segments:
+            yield from segment.scan(expression, wanted, crlf=crlf)
 
     @contextmanager
     def adding(self, wanted: Collection[str], seconds: float) -> Iterator[Addition]:

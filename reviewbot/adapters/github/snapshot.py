@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
@@ -18,6 +18,7 @@ from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.host import EarlierComment, PullRequest
 from reviewbot.ports import Commit, Occurrence
+from reviewbot.sources import Expression
 
 ORGANISATION = ".github"
 """The repository of an owner in which files lie that hold for all others:
@@ -108,6 +109,10 @@ class GithubSnapshot:
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield the text files of the head among these, in this order; nothing where its tree cannot be had."""
         return self._tree.contents(paths) if self._tree else iter(())
+
+    def matching(self, expression: Expression, paths: Collection[str], *, crlf: bool) -> Iterable[str]:
+        """As `Searchable.matching`."""
+        return self._tree.matching(expression, paths, crlf=crlf) if self._tree else ()
 
     @property
     def tree_gap(self) -> str:

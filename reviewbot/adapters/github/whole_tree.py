@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from reviewbot.adapters.github.client import GithubClient
     from reviewbot.adapters.github.trees import Entry, Objects
-    from reviewbot.host import FileAddition, FileStore
     from reviewbot.ports import Occurrence
+    from reviewbot.sources import Expression, FileAddition, FileStore
 
 MAX_TREE_BYTES = 512 * 2**20
 """Of all text files of a commit, and of what is binary and no larger than a text may be."""
@@ -41,6 +41,9 @@ FEW_FILES, FEW_BYTES = 100, 2**20
 
 MAX_BY_NAME = 2_000
 """Files that are read in batches where an archive lacks them: twenty requests. The next review goes on from there."""
+
+MAX_HITS = 2_000
+"""Files after which an expression is taken to match in most of them."""
 
 SEARCH_S = 20.0
 """For one word."""
@@ -109,6 +112,19 @@ class WholeTree:
             if content is not None and is_text(content):
                 yield path, content
 
+    def matching(self, expression: Expression, paths: Collection[str], *, crlf: bool) -> Iterator[str]:
+        """As `Searchable.matching`."""
+        found = self._get()
+        if found is None:
+            return
+        by_hash: dict[str, list[str]] = {}
+        for path in paths:
+            if path in found.entries:
+                by_hash.setdefault(found.entries[path].sha, []).append(path)
+        hits = set(islice(found.store.scan(expression, by_hash, crlf=crlf), MAX_HITS))
+        everywhere = len(hits) >= MAX_HITS
+        yield from (path for path in paths if path in found.entries and (everywhere or found.entries[path].sha in hits))
+
     def search(self, word: str, limit: int, seconds: float = SEARCH_S) -> tuple[Occurrence, ...] | None:
         """Lines with a word, by path and line; None where not all files could be looked at, or not in time."""
         names = self.files()
@@ -116,15 +132,15 @@ class WholeTree:
             return None
         if not is_word(word) or limit < 1:
             return ()
-        end, wanted, whole = time.monotonic() + seconds, word.encode(), whole_word(word)
+        end, whole = time.monotonic() + seconds, whole_word(word)
         found: list[Occurrence] = []
-        for path, content in self.contents(names):
+        candidates = self.matching(re.compile(re.escape(word.encode())), names, crlf=False)
+        for path, content in self.contents(candidates):
             if time.monotonic() > end:
                 return None
-            if wanted in content:
-                found += islice(lines_with(path, content.decode("utf-8", "replace"), whole), limit - len(found))
-                if len(found) == limit:
-                    break
+            found += islice(lines_with(path, content.decode("utf-8", "replace"), whole), limit - len(found))
+            if len(found) == limit:
+                break
         return tuple(found)
 
     def _get(self) -> _Tree | None:

@@ -12,6 +12,7 @@ from reviewbot.llm.tools.arguments import Arguments, Parameter, schema_of
 from reviewbot.llm.tools.reading import history, list_folder, read
 from reviewbot.llm.tools.results import Refused, ToolLimits, ToolResult
 from reviewbot.llm.tools.search import search
+from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.ports import OfferedTool
 from reviewbot.redact import redact
@@ -40,6 +41,14 @@ _FILE = Parameter("path", "path", "The file, by its path in the repository.", re
 _FIRST = Parameter("first", "line", "The first line, counted from 1; left out: the beginning.")
 _SIDE = Parameter("side", "side", "head: as the change leaves it, which is the default; base: as it was before.")
 
+_NAME = Parameter(
+    "name",
+    "pattern",
+    "A name, best as the code uses it: total, Shop.total, self.cache.get, pkg.Func.",
+    required=True,
+)
+_NEAR = Parameter("path", "path", "The file in which it is used: its imports and types tell which one is meant.")
+
 _TOOLS = (
     _Tool(
         "read",
@@ -60,6 +69,19 @@ _TOOLS = (
         search,
     ),
     _Tool(
+        "definition",
+        "The whole code of a function, method, class, type or constant (Python, TypeScript, JavaScript, Go), and where "
+        "else its name is defined.",
+        (_NAME, _NEAR),
+        definition,
+    ),
+    _Tool(
+        "uses",
+        "Every line that uses a name, with the function around it: sources before tests, definitions left out.",
+        (_NAME, _NEAR),
+        uses,
+    ),
+    _Tool(
         "list",
         "The files below a folder, and how many lie in the folders that are too deep to be shown.",
         (Parameter("path", "path", "The folder; left out: the whole repository."),),
@@ -72,6 +94,7 @@ _TOOLS = (
         history,
     ),
 )
+_OF_SYMBOLS = frozenset({"definition", "uses"})
 
 
 class RepositoryTools:
@@ -83,6 +106,8 @@ class RepositoryTools:
         limits: ToolLimits | None = None,
         mask: Callable[[str], str] | None = None,
         private: Sequence[str] = (),
+        *,
+        symbols: bool = False,
     ) -> None:
         """Hold the tools against one change.
 
@@ -91,10 +116,11 @@ class RepositoryTools:
             limits: bounds of each call.
             mask: a text with masked secrets and as many lines as before; None: `redact`.
             private: globs of files that no model is shown, from the base side's settings.
+            symbols: whether definitions and uses are looked up as well, beside what a search finds.
         """
         self._mask = mask or (lambda text: redact(text, keep_lines=True))
         self.view = RepositoryView(snapshot, limits or ToolLimits(), self._mask, private)
-        self._tools = {tool.name: tool for tool in _TOOLS}
+        self._tools = {tool.name: tool for tool in _TOOLS if symbols or tool.name not in _OF_SYMBOLS}
 
     def offered(self) -> tuple[OfferedTool, ...]:
         """The tools as they are described to a model, always in the same order."""

@@ -43,11 +43,13 @@ class ToolLimits:
     matches: int = 60
     """Lines that a search shows."""
     matches_per_file: int = 12
-    counted_matches: int = 5_000
-    """Lines after which a search stops counting."""
+    matches_counted: int = 1_000
+    """Lines of one file that are counted."""
+    uses: int = 400
+    """Lines after which uses of a name are not looked for any further."""
     search_bytes: int = 512 * 2**20
     """Of files that one search reads."""
-    search_seconds: float = 10.0
+    search_seconds: float = 20.0
     listed: int = 200
     """Entries of an outline."""
     commits: int = 10

@@ -6,57 +6,45 @@ of a text that talked a model into it, cannot make a search run away.
 
 from __future__ import annotations
 
+import re
 import time
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import re2
 
 from reviewbot.config.globs import matches_glob
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.view import NO_TREE
+from reviewbot.sources import Expression, Searchable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from reviewbot.llm.tools.arguments import Arguments
     from reviewbot.llm.tools.view import RepositoryView
+
+_WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?(?!:|P)")
+"""What may tell apart the ends of a text from those of a line: anchors, and groups that set flags."""
 
 MAX_PROGRAM_BYTES = 8 * 2**20
 """Of a compiled expression and of its tables."""
 
 
-class Match(Protocol):
-    """Where an expression matches."""
-
-    def start(self) -> int:
-        """The first byte."""
-
-
-class Expression(Protocol):
-    """A compiled expression."""
-
-    def search(self, content: bytes, at: int = 0) -> Match | None:
-        """The first match from a byte on."""
+_TITLE = 500
+"""Characters that are left for the title and for notes."""
 
 
 class Pattern(NamedTuple):
-    """What is searched for; `fault` says why an expression is taken literally."""
+    """What is searched for."""
 
     expression: Expression
     fault: str = ""
-
-
-class _Hit(NamedTuple):
-    path: str
-    lines: tuple[int, ...]
-    """The first of them, as many as may be shown."""
-    total: int
-
-
-class _Found(NamedTuple):
-    hits: Sequence[_Hit]
-    stopped: str
+    """Why an expression is taken literally."""
+    of_lines: bool = True
+    """Whether it matches a line alike wherever that stands: it says nothing of the ends of the whole text."""
+    of_ends: bool = False
+    """Whether it may say something of the end of a line."""
 
 
 def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> Pattern:
@@ -69,7 +57,8 @@ def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> Pattern:
     fault = ""
     if not literal:
         try:
-            return Pattern(re2.compile(f"(?m){text}", options))
+            expression = re2.compile(f"(?m){text}", options)
+            return Pattern(expression, of_lines=not _WHOLE_TEXT.search(text), of_ends="$" in text or "\\" in text)
         except re2.error as error:
             reason = error.args[0] if error.args else ""
             reason = reason.replace(b"(?m)", b"", 1) if isinstance(reason, bytes) else reason
@@ -92,9 +81,13 @@ def search(view: RepositoryView, given: Arguments, clock: Callable[[], float] = 
     paths = [path for path in view.files if _in_scope(path, scope)]
     if not paths:
         raise Refused(f"no file has a path like {scope}")
-    found = _search(view, pattern.expression, paths, clock)
+    found = _Found(view)
     notes = [f"[no expression of RE2 ({pattern.fault}): searched as it stands]"] if pattern.fault else []
-    return _shown(view, found, [*notes, *([f"[{found.stopped}]"] if found.stopped else [])], len(paths))
+    if stopped := _search(found, pattern, paths, clock):
+        notes.append(f"[{stopped}]")
+    title = f"{found.lines} lines in {len(found.parts)} of {len(paths)} files"
+    parts = [title, *found.parts] if found.parts else [f"no line of {len(paths)} files matches"]
+    return ToolResult("\n".join([*parts, *notes]), evidence=tuple(found.evidence))
 
 
 def _in_scope(path: str, scope: str) -> bool:
@@ -105,27 +98,90 @@ def _in_scope(path: str, scope: str) -> bool:
     return matches_glob(scope, path) or ("/" not in scope and matches_glob(scope, path.rpartition("/")[2]))
 
 
-def _search(view: RepositoryView, pattern: Expression, paths: Sequence[str], clock: Callable[[], float]) -> _Found:
-    limits = view.limits
-    end, left, counted = clock() + limits.search_seconds, limits.search_bytes, 0
-    hits: list[_Hit] = []
-    for path, content in view.snapshot.contents(paths):
+class _Found:
+    """What an answer shows."""
+
+    def __init__(self, view: RepositoryView) -> None:
+        self.view = view
+        self._left = view.limits.matches
+        self._chars = view.limits.chars - _TITLE
+        self.parts: list[str] = []
+        self.evidence: list[EvidenceEntry] = []
+        self.lines = 0
+        """That match, in the files that are shown."""
+
+    def add(self, path: str, lines: Sequence[int]) -> bool:
+        """Show some lines of a file; False where there is no room for it."""
+        limits = self.view.limits
+        entries = _entries(self.view, path, lines[: min(limits.matches_per_file, self._left)])
+        more = len(lines) - sum(len(entry.lines) for entry in entries)
+        rest = [f"       [{more} more here]"] if more else []
+        part = "\n".join([path, *map(self.view.numbered, entries), *rest])
+        if not entries or len(part) > self._chars:
+            return False
+        self.parts.append(part)
+        self.evidence += entries
+        self.lines += len(lines)
+        self._left -= len(lines) - more
+        self._chars -= len(part) + 1
+        return True
+
+
+class Lines(NamedTuple):
+    """Where lines match."""
+
+    places: tuple[tuple[str, int], ...]
+    note: str
+    """Why there may be more; empty where there are none."""
+
+
+def find_lines(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Lines:
+    """The path and the number of each line that matches, as it is shown, up to `ToolLimits.uses`."""
+    places: list[tuple[str, int]] = []
+    end = time.monotonic() + view.limits.search_seconds
+    for path, lines in _matching_files(view, pattern, paths):
+        places += ((path, line) for line in lines)
+        if len(places) >= view.limits.uses or time.monotonic() > end:
+            return Lines(tuple(places), f"\n[there are more, behind {path}: search for them by path]")
+    return Lines(tuple(places), "")
+
+
+def _matching_files(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the files with lines that match, and those lines."""
+    for path, content in view.snapshot.contents(_candidates(view, pattern, paths)):
+        yield path, _lines_of(view, pattern.expression, path, content)
+
+
+def _candidates(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Iterable[str]:
+    """The files that need be looked at."""
+    if pattern.of_lines and isinstance(view.snapshot, Searchable):
+        return view.snapshot.matching(pattern.expression, paths, crlf=pattern.of_ends)
+    return paths
+
+
+def _lines_of(view: RepositoryView, expression: Expression, path: str, content: bytes) -> list[int]:
+    """The lines of a file that match, at most `ToolLimits.matches_counted`."""
+    matching = _matching_lines(expression, content.replace(b"\r\n", b"\n"))
+    lines = list(islice(matching, view.limits.matches_counted))
+    # A line counts as it is shown: else a model could guess a masked secret, and be told when it is right.
+    masked = view.lines(path) if lines else ()
+    return [line for line in lines if expression.search(masked[line - 1].encode("utf-8"))]
+
+
+def _search(found: _Found, pattern: Pattern, paths: Sequence[str], clock: Callable[[], float]) -> str:
+    """Fill an answer; why it holds not all, or nothing."""
+    view, limits = found.view, found.view.limits
+    end, left = clock() + limits.search_seconds, limits.search_bytes
+    for path, content in view.snapshot.contents(_candidates(view, pattern, paths)):
+        lines = _lines_of(view, pattern.expression, path, content)
+        if lines and not found.add(path, lines):
+            return "there are more, in further files: narrow the pattern or the path"
         left -= len(content)
         if left < 0:
-            return _Found(hits, f"stopped after {limits.search_bytes >> 20} MiB at {path}: narrow it by path")
+            return f"stopped after {limits.search_bytes >> 20} MiB behind {path}: narrow it by path"
         if clock() > end:
-            return _Found(hits, f"stopped after {limits.search_seconds:.0f} s at {path}: narrow it by path")
-        matching = _matching_lines(pattern, content.replace(b"\r\n", b"\n"))
-        lines = list(islice(matching, limits.counted_matches - counted))
-        counted += len(lines)
-        # A line counts as it is shown: else a model could guess a masked secret, and be told when it is right.
-        masked = view.lines(path) if lines else ()
-        lines = [line for line in lines if pattern.search(masked[line - 1].encode("utf-8"))]
-        if lines:
-            hits.append(_Hit(path, tuple(lines[: limits.matches_per_file]), len(lines)))
-        if counted >= limits.counted_matches:
-            return _Found(hits, f"stopped after {limits.counted_matches} lines at {path}: narrow it")
-    return _Found(hits, "")
+            return f"stopped after {limits.search_seconds:.0f} s behind {path}: narrow it by path"
+    return ""
 
 
 def _matching_lines(pattern: Expression, content: bytes) -> Iterator[int]:
@@ -142,26 +198,6 @@ def _matching_lines(pattern: Expression, content: bytes) -> Iterator[int]:
         if after < 0:
             return
         at = after + 1
-
-
-def _shown(view: RepositoryView, found: _Found, notes: Sequence[str], searched: int) -> ToolResult:
-    total = sum(hit.total for hit in found.hits)
-    title = f"{total} lines in {len(found.hits)} of {searched} files"
-    if not total:
-        return ToolResult("\n".join([f"no line of {searched} files matches", *notes]))
-    parts, evidence, left, size = [title], list[EvidenceEntry](), view.limits.matches, 0
-    for shown, hit in enumerate(found.hits):
-        entries = _entries(view, hit.path, hit.lines[:left])
-        more = hit.total - sum(len(entry.lines) for entry in entries)
-        part = "\n".join([hit.path, *map(view.numbered, entries), *([f"       [{more} more here]"] if more else [])])
-        size += len(part) + 1
-        if left <= 0 or size > view.limits.chars:
-            parts.append(f"[{len(found.hits) - shown} more files: narrow the pattern or the path]")
-            break
-        parts.append(part)
-        evidence += entries
-        left -= len(hit.lines)
-    return ToolResult("\n".join([*parts, *notes]), evidence=tuple(evidence))
 
 
 def _entries(view: RepositoryView, path: str, lines: Sequence[int]) -> list[EvidenceEntry]:

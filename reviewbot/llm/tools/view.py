@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from reviewbot.diff.paths import is_test
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, Side, ToolLimits
 from reviewbot.llm.tools.withheld import withheld
+from reviewbot.symbols import SymbolIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,15 @@ class RepositoryView:
             return None
         shown = (path for path in found if not self.is_withheld(path))
         return tuple(sorted(shown, key=lambda path: (is_test(path), path)))
+
+    @cached_property
+    def symbols(self) -> SymbolIndex:
+        """The definitions of the files that a model may see; of none where the tree is not at hand."""
+        return SymbolIndex(self.files or (), self.snapshot.contents)
+
+    def text(self, path: str) -> str | None:
+        """The text of a file of the head that a model may see, with its secrets: for looking things up in."""
+        return None if self.is_withheld(path) else self.snapshot.head(path)
 
     def is_withheld(self, path: str) -> bool:
         """Whether a model is not shown a file."""

@@ -57,7 +57,7 @@ def calls() -> Callable[..., Call]:
     """Tools over a snapshot, as a function from a call to its result."""
 
     def make(snapshot: Any, limits: ToolLimits | None = None, **options: Any) -> Call:
-        tools = RepositoryTools(snapshot, limits, **options)
-        return lambda name, **arguments: asyncio.run(tools.call(name, arguments))
+        tools = RepositoryTools(snapshot, limits, **{"symbols": True, **options})
+        return lambda tool, /, **arguments: asyncio.run(tools.call(tool, arguments))
 
     return make

@@ -15,13 +15,14 @@ from reviewbot.llm.tools import RepositoryTools, ToolLimits
 
 
 def test_the_tools_are_offered_in_one_order_as_closed_objects(repository: Any) -> None:
-    offered = RepositoryTools(repository({})).offered()
+    offered = RepositoryTools(repository({}), symbols=True).offered()
 
-    assert [tool.name for tool in offered] == ["read", "search", "list", "history"]
+    assert [tool.name for tool in offered] == ["read", "search", "definition", "uses", "list", "history"]
     for tool in offered:
         Draft202012Validator.check_schema(dict(tool.schema))
         assert tool.schema["additionalProperties"] is False
-    assert offered == RepositoryTools(repository({"a": ""})).offered()
+    assert offered == RepositoryTools(repository({"a": ""}), symbols=True).offered()
+    assert [tool.name for tool in RepositoryTools(repository({})).offered()] == ["read", "search", "list", "history"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_path_that_leaves_the_tree_is_never_looked_up(repository: Any, calls: 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("reed", {}, "there is no tool 'reed'; there are: read, search, list, history"),
+        ("reed", {}, "there is no tool 'reed'; there are: read, search, definition, uses, list, history"),
         ("read", {}, "path is missing"),
         ("read", {"path": None}, "path is missing"),
         ("read", {"path": "a", "line": 1}, "unknown argument 'line'; the arguments are: path, first, last, side"),

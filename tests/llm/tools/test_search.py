@@ -117,15 +117,16 @@ def test_each_bound_is_kept_and_said(repository: Any, calls: Any) -> None:
     many = {f"{n:03}.py": "hit\n" * 20 for n in range(100)}
 
     text = calls(repository(many))("search", pattern="hit").text
-    assert text.startswith("2000 lines in 100 of 100 files\n000.py\n")
+    assert text.startswith("100 lines in 5 of 100 files\n000.py\n")
     assert "       [8 more here]" in text
-    assert text.endswith("[95 more files: narrow the pattern or the path]")
-    few = calls(repository(many), ToolLimits(counted_matches=50))("search", pattern="hit").text
-    assert few.endswith("[stopped after 50 lines at 002.py: narrow it]")
+    assert text.endswith("[there are more, in further files: narrow the pattern or the path]")
+    few = calls(repository(many), ToolLimits(matches_counted=15))("search", pattern="hit", path="001.py").text
+    assert "       [3 more here]" in few
     short = calls(repository(many), ToolLimits(search_bytes=1 << 10))("search", pattern="no")
-    assert short.text == "no line of 100 files matches\n[stopped after 0 MiB at 012.py: narrow it by path]"
+    assert short.text == "no line of 100 files matches\n[stopped after 0 MiB behind 012.py: narrow it by path]"
     tight = calls(repository(many), ToolLimits(chars=900))("search", pattern="hit").text
     assert len(tight) < 900
+    assert "there are more" in tight
 
 
 def test_a_search_ends_when_its_time_is_over(repository: Any) -> None:
@@ -135,7 +136,7 @@ def test_a_search_ends_when_its_time_is_over(repository: Any) -> None:
 
     text = search(view, given_, lambda: next(ticks)).text
 
-    assert text == "no line of 4 files matches\n[stopped after 3 s at src/deep/price.py: narrow it by path]"
+    assert text == "no line of 4 files matches\n[stopped after 3 s behind src/deep/price.py: narrow it by path]"
 
 
 def test_nothing_is_searched_where_the_tree_is_not_at_hand(repository: Any, calls: Any) -> None:

@@ -1,0 +1,10 @@
+"""Where names are defined in a repository of Python, TypeScript, JavaScript and Go: parsed when they are looked up."""
+
+from __future__ import annotations
+
+from reviewbot.symbols.index import Definition, SymbolIndex
+from reviewbot.symbols.languages import LANGUAGES
+from reviewbot.symbols.model import FileSymbols, Import, Symbol
+from reviewbot.symbols.resolve import Resolution, resolve
+
+__all__ = ["LANGUAGES", "Definition", "FileSymbols", "Import", "Resolution", "Symbol", "SymbolIndex", "resolve"]
