@@ -11,7 +11,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench trees symbols quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench calibrate trees symbols quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -94,6 +94,9 @@ browser: $(VENV)/dev  ## /setup in a real browser; installs playwright, and Debi
 
 perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model, into docs/performance.md
 	$(BIN)/python benchmarks/performance.py --measure $(SHARED)/perf/measure.py --write docs/performance.md
+
+calibrate: $(VENV)/dev  ## long: how far each rule is trusted, counted again, and the tables of docs/quality.md
+	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --table reviewbot/data/calibration.toml --write docs/quality.md
 
 quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
 	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md

@@ -55,16 +55,18 @@ def reviewbot(program: Path, *words: str | Path) -> None:
         sys.exit(f"reviewbot {words[0]} ended with {done.returncode}")
 
 
-def cross_fitted(program: Path, cases: Path, work: Path, jobs: int) -> Iterator[Path]:
-    """The results of all families, each reviewed with the table of the others."""
+def cross_fitted(program: Path, cases: Path, work: Path, jobs: int, table: Path | None = None) -> Iterator[Path]:
+    """The results of all families, each reviewed with the table of the others; `table` gets the one of them all."""
     workers = work / "workers.jsonl"
     common = ("--jobs", str(jobs), "--fresh")
     reviewbot(program, "eval", cases, "--stage", "workers", "--out", workers, *common)
+    counted = ("--cases", cases, "--group", *COUNTED, "--type", "security")
+    if table is not None:
+        reviewbot(program, "calibrate", workers, *counted, "--out", table)
     for family, groups in FAMILIES.items():
-        table, results = work / f"without-{family}.toml", work / f"{family}.jsonl"
-        reviewbot(program, "calibrate", workers, "--cases", cases, "--group", *COUNTED, "--leave-out", *groups,
-                  "--type", "security", "--out", table)  # fmt: skip
-        reviewbot(program, "eval", cases, "--group", *groups, "--calibration", table, "--out", results, *common)
+        without, results = work / f"without-{family}.toml", work / f"{family}.jsonl"
+        reviewbot(program, "calibrate", workers, *counted, "--leave-out", *groups, "--out", without)
+        reviewbot(program, "eval", cases, "--group", *groups, "--calibration", without, "--out", results, *common)
         yield results
 
 
@@ -181,6 +183,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--work", type=Path, help="keep the results and tables in this folder")
     parser.add_argument("--write", type=Path, help="replace the figures of this page")
+    parser.add_argument("--table", type=Path, help="write the table of calibration, counted on all families, here")
     arguments = parser.parse_args()
     bench = arguments.shared / "bench"
     if not (bench / "load.py").is_file():
@@ -190,7 +193,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as passing:
         work = arguments.work or Path(passing)
         work.mkdir(parents=True, exist_ok=True)
-        for results in cross_fitted(arguments.program, bench / "cases", work, arguments.jobs):
+        for results in cross_fitted(arguments.program, bench / "cases", work, arguments.jobs, arguments.table):
             rows |= {row["case"]: row for row in map(json.loads, results.read_text().splitlines())}
     scores = Scores(scorer(bench), bench, rows)
     text = security_tables(scores) + other_tables(scores) + calibration_tables(scores) + cost_line(rows)

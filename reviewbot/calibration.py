@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import tomllib
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,16 @@ HIGHEST = 99
 
 MOST_COUNTS = 10**9
 """Reports of one kind. Nobody counts so many, and the bound is a sum of floating numbers."""
+
+BAND = 10
+"""Estimates are pooled by tens: 80 to 89 is one band."""
+
+_WEIGHTS = ((70, 12), (0, 20))
+"""From this estimate on, so many reports weigh as much as the estimate itself. High ones were given for what stands on
+the line, low ones for what may be right anywhere: those move less."""
+
+MAX_UNCOUNTED = 90
+"""What an estimate is raised to at most by the reports of other rules."""
 
 _SCHEMA = 1
 _PERCENT = 100
@@ -50,16 +60,44 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Band:
+    """Reports of all rules whose estimates lie in one band."""
+
+    low: int
+    """The lowest estimate of the band."""
+    true: int
+    false: int
+
+    def moved(self, estimate: int) -> int:
+        """An estimate of the band, moved towards the share that was right."""
+        weight = next(weight for low, weight in _WEIGHTS if self.low >= low)
+        share = (weight * estimate + _PERCENT * self.true) / (weight + self.true + self.false)
+        return min(round(share), max(MAX_UNCOUNTED, estimate))
+
+
+@dataclass(frozen=True)
 class Calibration:
-    """All rows by tool and rule, and when they were counted."""
+    """All rows by tool and rule, the bands by their lowest estimate, and when they were counted."""
 
     date: str = ""
     rows: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+    bands: Mapping[int, Band] = field(default_factory=dict)
+
+    @cached_property
+    def _tools(self) -> frozenset[str]:
+        return frozenset(tool for tool, _ in self.rows)
 
     def confidence(self, tool: str, rule: str, estimate: int) -> int:
-        """How probable it is that a report is right, 0-100: by its counts, or the estimate where there are too few."""
+        """How probable it is that a report is right, 0-100.
+
+        By the counts of the rule; where they are too few its estimate, moved by what was counted of rules with an
+        estimate like it. Of a tool that was not counted at all the estimate stands.
+        """
         row = self.rows.get((tool, rule))
-        return row.confidence if row is not None and row.counted else estimate
+        if row is not None and row.counted:
+            return row.confidence
+        band = self.bands.get(estimate // BAND * BAND)
+        return estimate if band is None or tool not in self._tools else band.moved(estimate)
 
     def together(self, sources: Iterable[str], rules: Iterable[str]) -> int | None:
         """The confidence of a report that several tools make of one place; None where nothing was counted of that."""
@@ -103,7 +141,20 @@ def read_calibration(text: str) -> Calibration:
         if (row.tool, row.rule) in rows:
             raise ValueError(f"{row.tool} {row.rule} stands twice in the calibration table")
         rows[row.tool, row.rule] = row
-    return Calibration(str(table["date"]), rows)
+    if not isinstance(pooled := table.get("band", []), list):
+        raise ValueError("it needs a list of bands")  # noqa: TRY004 - as for every other odd thing in it
+    bands = [_band(entry) for entry in pooled]
+    return Calibration(str(table["date"]), rows, {band.low: band for band in bands})
+
+
+def _band(entry: object) -> Band:
+    keys = {each.name for each in fields(Band)}
+    if not isinstance(entry, dict) or entry.keys() != keys or not all(type(value) is int for value in entry.values()):
+        raise ValueError("each band needs low, true and false as numbers, and nothing else")
+    band = Band(**entry)
+    if band.low not in range(0, _PERCENT, BAND) or not all(0 <= n <= MOST_COUNTS for n in (band.true, band.false)):
+        raise ValueError("a band begins at a multiple of ten and has no negative counts")
+    return band
 
 
 def _row(entry: object) -> Row:

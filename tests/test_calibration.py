@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from reviewbot.calibration import (
     HIGHEST,
     LEAST_COUNTS,
+    MAX_UNCOUNTED,
+    Band,
     Calibration,
     Row,
     Z,
@@ -106,6 +108,29 @@ def test_a_table_is_read() -> None:
     assert table.rows == {("ruff-security", "S608"): Row("ruff-security", "S608", "0.17.6", 9, 1, 79)}
 
 
+def test_an_estimate_is_moved_by_what_was_counted_of_rules_like_it() -> None:
+    rows = {("t", "few"): row(4, 0, rule="few")}
+    table = Calibration("", rows, {band.low: band for band in (Band(40, 2, 8), Band(60, 30, 0), Band(80, 30, 0))})
+
+    assert table.confidence("t", "few", 45) == 37
+    assert table.confidence("t", "other", 65) == 86
+    assert table.confidence("t", "other", 84) == MAX_UNCOUNTED
+    assert table.confidence("t", "other", 96) == 96
+    assert table.confidence("t", "other", 50) == 50
+    assert table.confidence("of another tool", "other", 84) == 84
+
+
+def test_no_other_rule_makes_an_estimate_surer_than_counts_would() -> None:
+    assert Band(90, 1_000, 0).moved(94) == 94
+    assert Band(90, 0, 10).moved(94) == 51
+
+
+def test_bands_are_read() -> None:
+    table = read_calibration(f"{HEAD}band = [{{ low = 80, true = 3, false = 1 }}]\n")
+
+    assert table.bands == {80: Band(80, 3, 1)}
+
+
 def test_a_table_may_be_empty() -> None:
     assert read_calibration(HEAD).rows == {}
 
@@ -129,6 +154,11 @@ def test_a_row_of_few_reports_may_say_any_confidence() -> None:
         (HEAD + ROW.replace('"S608"', "7"), "names that are no texts"),
         (HEAD + ROW.replace("false = 1", ""), "each row needs"),
         (HEAD + "row = [1]", "each row needs"),
+        (HEAD + "band = 1", "a list of bands"),
+        (HEAD + "band = [{ low = 80, true = 1 }]", "each band needs"),
+        (HEAD + "band = [{ low = 80, true = 1, false = true }]", "each band needs"),
+        (HEAD + "band = [{ low = 85, true = 1, false = 0 }]", "a multiple of ten"),
+        (HEAD + "band = [{ low = 80, true = 1, false = -1 }]", "no negative counts"),
         (HEAD + "row = 1", "a list of rows"),
         (f"row = {'[' * 3_000}{']' * 3_000}", "nested too deeply"),
     ],
@@ -143,6 +173,11 @@ def test_a_row_of_few_reports_may_say_any_confidence() -> None:
         "no name",
         "a field missing",
         "no row",
+        "no list of bands",
+        "a field of a band missing",
+        "a count that is none",
+        "another band",
+        "a count below zero",
         "no list",
         "deeply nested",
     ],

@@ -16,13 +16,13 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import __version__, wiring
-from reviewbot.calibration import read_calibration
+from reviewbot.calibration import Calibration, read_calibration
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import say
 from reviewbot.config import Settings
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
-from reviewbot.evaluate.counting import count, render_table
+from reviewbot.evaluate.counting import STAGE, count, render_table
 from reviewbot.evaluate.labels import read_labels
 from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
 from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
@@ -102,9 +102,9 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     used = [row for row in rows if row["case"].partition("/")[0] in wanted - left_out or row["case"] not in cases]
     failed = failures(used)
     labels = {row["case"]: read_labels(cases[row["case"]].folder) for row in used if row["case"] in cases}
-    table = count((row for row in used if "error" not in row), labels, arguments.type or ())
-    _write(arguments.out, render_table(table, datetime.now(UTC).date().isoformat()))
-    told = f"{len(table)} rows counted in {len(used) - len(failed)} cases"
+    counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
+    _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
+    told = f"{len(counts.rows)} rows counted in {len(used) - len(failed)} cases"
     say(f"{told}, {len(failed)} that failed left out")
     return ExitCode.REVIEWED
 
@@ -146,7 +146,9 @@ def _settings(way: Way, subject: wiring.Subject) -> Settings:
 
 
 def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journal | None = None) -> wiring.Run:
-    table = None if way.calibration is None else read_calibration(way.calibration)
+    # What is counted are the rules' own estimates: a table would be counted on what another one made of them.
+    unsaid = Calibration() if way.stage == STAGE else None
+    table = unsaid if way.calibration is None else read_calibration(way.calibration)
     given = wiring.Given(script=way.script, calibration=table, environ=os.environ, baseline=way.baseline)
     return wiring.setup(subject, settings, given, journal=journal)
 

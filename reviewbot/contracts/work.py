@@ -262,6 +262,10 @@ class Finding(Contract):
     sources: tuple[str, ...]
 
 
+NOT_RUN = "not run"
+"""In place of the version of a program that had nothing to look at."""
+
+
 class ToolRun(Contract):
     """One run of a program, confined by what `isolation` names, or of a scan inside our own process, which has none."""
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reviewbot.calibration import LEAST_COUNTS, Row, wilson
+from reviewbot.calibration import BAND, LEAST_COUNTS, Band, Row, wilson
 from reviewbot.errors import InputError
 from reviewbot.evaluate.labels import Labels, cwe_number
 from reviewbot.evaluate.matching import judge
@@ -29,10 +29,11 @@ HEAD = """\
 # Reports that were right and wrong on labelled code, by tool and rule. Made by `reviewbot calibrate`, never edited.
 # `confidence` is the lower end of Wilson's interval (one-sided, 80%), in percent. It takes the place of the rule's own
 # estimate where there are at least {least} reports. Names joined by "+" are of one place that several tools spoke of.
+# A `band` has the reports of all rules whose estimates are alike: they move those that were counted too seldom.
 
 schema = 1
 date = {date}
-row = [
+band = [
 """
 
 _RANK = {name: rank for rank, name in enumerate(SEVERITIES.values())}
@@ -71,13 +72,23 @@ class Key(NamedTuple):
     rule: str
 
 
-def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[str] = ()) -> list[Row]:
-    """The table's rows in order of tool and rule. `labels` are by the key of the case; `types` are all where empty.
+class Counts(NamedTuple):
+    """The rows of a table in order of tool and rule, and its bands from the lowest on."""
+
+    rows: list[Row]
+    bands: list[Band]
+
+
+def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[str] = ()) -> Counts:
+    """Count the reports that are right and wrong, by rule and by what they claim, which is the estimate of their rules.
+
+    `labels` are by the key of the case; `types` are all where empty.
 
     Raises:
         InputError: the results are of another stage or of two versions of one tool, or a case has no labels.
     """
     rulings: dict[Key, list[bool]] = defaultdict(list)
+    bands: dict[int, list[bool]] = defaultdict(list)
     versions: dict[str, str] = {}
     seen: set[str] = set()
     for row in rows:
@@ -92,9 +103,11 @@ def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[
             raise InputError(f"the results hold {case}, which is in none of the folders of --cases")
         seen.add(case)
         _learn(versions, row)
-        for key, true in _rulings(reports(row["findings"], labels[case]), types):
+        for key, estimate, true in _rulings(reports(row["findings"], labels[case]), types):
             rulings[key].append(true)
-    return [_counted(key, rulings[key], versions) for key in sorted(rulings)]
+            bands[estimate // BAND * BAND].append(true)
+    pooled = [Band(low, sum(bands[low]), len(bands[low]) - sum(bands[low])) for low in sorted(bands)]
+    return Counts([_counted(key, rulings[key], versions) for key in sorted(rulings)], pooled)
 
 
 def reports(findings: Sequence[Json], labels: Labels) -> list[Report]:
@@ -133,10 +146,11 @@ def defects(found: Sequence[Report]) -> list[Defect]:
     return defects
 
 
-def render_table(rows: Iterable[Row], date: str) -> str:
-    """The table as TOML, a line for each row. `date` is YYYY-MM-DD."""
-    lines = [_toml(row) for row in rows]
-    return HEAD.format(date=date, least=LEAST_COUNTS) + "".join(lines) + "]\n"
+def render_table(counts: Counts, date: str) -> str:
+    """The table as TOML, a line for each band and row. `date` is YYYY-MM-DD."""
+    pooled = [f"  {{ low = {band.low}, true = {band.true}, false = {band.false} }},\n" for band in counts.bands]
+    lines = [_toml(row) for row in counts.rows]
+    return HEAD.format(date=date, least=LEAST_COUNTS) + "".join(pooled) + "]\nrow = [\n" + "".join(lines) + "]\n"
 
 
 def _is_of(report: Report, defect: Defect) -> bool:
@@ -164,10 +178,12 @@ def _joined(defect: Defect, report: Report) -> Defect:
     return Defect(speaker, defect.tools | {report.tool}, frozenset({defect.speaker.rule, report.rule}))
 
 
-def _rulings(found: Sequence[Report], types: Collection[str]) -> Iterator[tuple[Key, bool]]:
+def _rulings(found: Sequence[Report], types: Collection[str]) -> Iterator[tuple[Key, int, bool]]:
+    """Yield what each defect counts for, what its speaker claims, and whether it is right."""
     for defect in defects([report for report in found if not types or report.type in types]):
         if defect.speaker.true is not None:
-            yield Key("+".join(sorted(defect.tools)), "+".join(sorted(defect.rules))), defect.speaker.true
+            key = Key("+".join(sorted(defect.tools)), "+".join(sorted(defect.rules)))
+            yield key, -defect.speaker.surer_first[1], defect.speaker.true
 
 
 def _learn(versions: dict[str, str], row: Json) -> None:

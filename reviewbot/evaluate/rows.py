@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from reviewbot.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
+from reviewbot.contracts.work import NOT_RUN
 from reviewbot.redact import redact
 
 Json = dict[str, Any]
@@ -77,9 +78,9 @@ def finding_row(finding: Finding, place: str = "worker") -> Json:
 
 
 def _fields(review: Review, findings: list[Json], outcomes: Iterable[WorkerResult]) -> Json:
-    # A tool that could not look may not know its version either.
+    # A tool that could not look, or had nothing to look at, may not know its version either.
     told = [(run, outcome.metadata.readers) for outcome in outcomes for run in outcome.metadata.tool_runs]
-    runs = {run.tool: run.version for run, names in told if run.tool in names}
+    runs = {run.tool: run.version for run, names in told if run.tool in names and run.version != NOT_RUN}
     return {
         "verdict": review.verdict,
         "gaps": len(review.gaps),

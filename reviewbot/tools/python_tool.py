@@ -80,8 +80,11 @@ class PythonTool:
                 tired.append(piece)
             for found in all_found:
                 candidate = self._candidate(view, piece, found, shown)
-                if candidate is not None and (candidate.rule, candidate.line or 0) not in told:
-                    told.add((candidate.rule, candidate.line or 0))
+                if candidate is None:
+                    continue
+                key = (candidate.rule, 0 if self._rules[found.rule].once else candidate.line or 0)
+                if key not in told:
+                    told.add(key)
                     yield candidate
 
     def _found(self, view: View) -> tuple[list[Found], bool]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts.work import NOT_RUN
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.kept_rules import KeptRules
@@ -97,7 +98,7 @@ class RepositoryRules:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of Python with the rules of its own repository."""
         path = file.path
-        silent = ToolRun(tool=self.name, version="not run", duration_ms=0)
+        silent = ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0)
         shown = {line.number: line for lines in new_side(file) for line in lines}
         config = await in_thread(lambda: find_config(snapshot, path, self._parse)) if shown else None
         if config is None:

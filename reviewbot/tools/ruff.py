@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.contracts.work import NOT_RUN
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
@@ -63,7 +64,7 @@ class RuffTool:
         del snapshot
         shown = {line.number: line for lines in new_side(file) for line in lines}
         if not shown:
-            return report(file.path, ToolRun(tool=self.name, version="not run", duration_ms=0))
+            return report(file.path, ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0))
         try:
             answer = await self._runner.read(file)
         except ProgramError as error:

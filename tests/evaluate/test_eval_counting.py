@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.calibration import Row, read_calibration, wilson
+from reviewbot.calibration import Band, Row, read_calibration, wilson
 from reviewbot.errors import InputError
-from reviewbot.evaluate.counting import count, render_table
+from reviewbot.evaluate.counting import Counts, count, render_table
 from reviewbot.evaluate.labels import Golden, Labels, Place
 
 BAD = Labels((Golden("a.py", (Place("a.py", 10, 10),), None, counted=True),))
@@ -30,7 +30,7 @@ def row(case: str, *findings: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def counts(*rows: dict[str, Any]) -> dict[tuple[str, str], tuple[int, int]]:
-    return {(entry.tool, entry.rule): (entry.true, entry.false) for entry in count(rows, LABELS)}
+    return {(entry.tool, entry.rule): (entry.true, entry.false) for entry in count(rows, LABELS).rows}
 
 
 def test_each_report_counts_for_its_rule() -> None:
@@ -43,7 +43,14 @@ def test_each_report_counts_for_its_rule() -> None:
 def test_a_row_carries_the_version_and_the_bound_of_its_counts() -> None:
     many = [found(line=10, rule="S608", file="a.py"), *(found(line=line) for line in (8, 9, 11, 12, 50))]
 
-    assert count([row("g/bad", *many)], LABELS) == [Row("ruff-security", "S608", "0.17.6", 5, 1, wilson(5, 1))]
+    assert count([row("g/bad", *many)], LABELS).rows == [Row("ruff-security", "S608", "0.17.6", 5, 1, wilson(5, 1))]
+
+
+def test_reports_are_pooled_by_what_their_rules_claim() -> None:
+    bad = row("g/bad", found(confidence=84), found("S105", line=11, confidence=89), found(line=90, confidence=40))
+    clean = row("g/clean", found(confidence=80))
+
+    assert count([bad, clean], LABELS).bands == [Band(40, 0, 1), Band(80, 2, 1)]
 
 
 def test_what_a_tool_repeats_counts_once() -> None:
@@ -76,7 +83,7 @@ def test_two_tools_at_one_place_count_together_and_not_alone() -> None:
 
 
 def test_together_their_versions_are_joined_as_their_names_are() -> None:
-    both = count([row("g/bad", found("sql-external", "taint"), found())], LABELS)
+    both = count([row("g/bad", found("sql-external", "taint"), found())], LABELS).rows
 
     assert [(entry.tool, entry.version) for entry in both] == [("ruff-security+taint", "0.17.6+1")]
 
@@ -143,7 +150,7 @@ def test_no_report_is_counted_twice_or_lost(reports: list[tuple[str, str, int]])
         for case in ("g/bad", "g/clean")
     ]
 
-    table = count(rows, LABELS)
+    table = count(rows, LABELS).rows
 
     assert sum(entry.true + entry.false for entry in table) == len(set(reports))
 
@@ -154,16 +161,17 @@ def test_the_table_can_be_read_back() -> None:
         Row("ruff-security+taint", "S608+sql-external", "0.17.6+1", 2, 0, wilson(2, 0)),
     ]
 
-    text = render_table(rows, "2026-01-02")
+    text = render_table(Counts(rows, [Band(40, 0, 1), Band(80, 2, 1)]), "2026-01-02")
     table = read_calibration(text)
 
     assert list(table.rows.values()) == rows
+    assert table.bands == {40: Band(40, 0, 1), 80: Band(80, 2, 1)}
     assert table.date == "2026-01-02"
     assert max(len(line) for line in text.splitlines()) <= 160
 
 
 def test_an_empty_table_can_be_read_back() -> None:
-    assert read_calibration(render_table([], "2026-01-02")).rows == {}
+    assert read_calibration(render_table(Counts([], []), "2026-01-02")).rows == {}
 
 
 def test_where_a_statement_is_built_and_where_it_runs_are_counted_together() -> None:
@@ -179,5 +187,5 @@ def test_where_a_statement_is_built_and_where_it_runs_are_counted_together() -> 
 def test_findings_of_other_types_can_be_left_uncounted() -> None:
     rows = [row("g/bad", found(type="security"), found("F821", "ruff-logic", type="logic", cwe=None))]
 
-    assert [entry.rule for entry in count(rows, LABELS, ["security"])] == ["S608"]
-    assert [entry.rule for entry in count(rows, LABELS)] == ["F821", "S608"]
+    assert [entry.rule for entry in count(rows, LABELS, ["security"]).rows] == ["S608"]
+    assert [entry.rule for entry in count(rows, LABELS).rows] == ["F821", "S608"]

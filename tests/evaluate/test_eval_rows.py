@@ -26,6 +26,7 @@ from reviewbot.contracts import (
     Withheld,
     WorkerResult,
 )
+from reviewbot.contracts.work import NOT_RUN
 from reviewbot.evaluate.rows import finding_row, plan_fields, review_fields, worker_fields
 from tests.reading_cases import read
 
@@ -129,6 +130,7 @@ def test_a_review_says_how_it_ended_and_what_it_cost() -> None:
 
 def test_the_versions_are_those_of_the_tools_that_looked() -> None:
     runs = tuple(ToolRun(tool=name, version=version, duration_ms=1) for name, version in (("b", "2"), ("a", "unknown")))
+    unasked = ToolRun(tool="b", version=NOT_RUN, duration_ms=0)
     half = WorkerResult(task_id="t", metadata=Metadata(tool_runs=runs, readings=(read(analyzers=("b",)),)))
     other = WorkerResult(
         task_id="u",
@@ -137,7 +139,9 @@ def test_the_versions_are_those_of_the_tools_that_looked() -> None:
         ),
     )
 
-    assert review_fields(a_review(), [event(half)])["tool_versions"] == {"b": "2"}
+    idle = half.model_copy(update={"metadata": half.metadata.model_copy(update={"tool_runs": (unasked,)})})
+
+    assert review_fields(a_review(), [event(half), event(idle)])["tool_versions"] == {"b": "2"}
     assert review_fields(a_review(), [event(other), event(half)])["tool_versions"] == {"a": "1", "b": "2"}
 
 

@@ -250,6 +250,18 @@ def test_the_rule_decides_whether_and_how_a_line_is_told(
     assert [(candidate.rule, candidate.confidence) for candidate in report.candidates] == expected
 
 
+def test_a_rule_that_is_about_the_file_is_told_once(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
+    once = Rule("once", "own", "info", "names", 60, message="said once", once=True)
+    tool = PythonTool(
+        "own", told(Found("once", 1), Found("once", 2), Found("bad-name", 2)), {**RULES, "once": once}, PythonReader()
+    )
+    snapshot = snapshot_of("a = 1\nb = 2\n")
+
+    report = asyncio.run(tool.run(changed_file([file_of("a = 1\nb = 2")], snapshot), snapshot))
+
+    assert [(found.rule, found.line) for found in report.candidates] == [("once", 1), ("bad-name", 2)]
+
+
 def test_a_rule_for_whole_files_is_silent_on_a_hunk(file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf) -> None:
     def check(view: View, budget: Budget) -> Iterator[Found]:
         yield Found("whole", min(view.added))

@@ -160,7 +160,10 @@ def _holds_password(facts: Facts, node: ast.expr) -> bool:
 
 
 def _excused(facts: Facts, call: ast.Call) -> bool:
-    """Whether a slow hash follows, or the code asks for passwords that are known to have leaked."""
+    """Whether a slow hash follows or stands beside it, or the code asks for passwords that are known to have leaked.
+
+    Who checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
+    """
     function = facts.function(call)
     for node in facts.above(call):
         if node is function:
@@ -170,7 +173,7 @@ def _excused(facts: Facts, call: ast.Call) -> bool:
     around = facts.under(*(function.body if function else [call]))
     names = (node for node in around if isinstance(node, ast.Name | ast.Attribute | ast.Constant))
     said = [function.name if function else "", *(label(facts, node) or facts.text(node)[:200] for node in names)]
-    return any(_LEAKED & set(words(name)) for name in said)
+    return any((_LEAKED | _SLOW) & set(words(name)) for name in said)
 
 
 def _derived(facts: Facts) -> Iterator[Found]:

@@ -176,7 +176,10 @@ class Results:
         """What code returns that is not at hand: what its name says, or else what it is given."""
         words = words_of(call.name)
         first = words[0] if words else ""
-        if not first or first in self._knowledge.words["passes.drops_words"] or call.name[0].isupper():
+        known = self._knowledge.words
+        if not first or first in known["passes.drops_words"] or call.name in known["passes.sends"]:
+            return CLEAN
+        if call.name[0].isupper():
             return CLEAN
         if words[-1] in self._knowledge.words["passes.drops_last"]:
             return CLEAN

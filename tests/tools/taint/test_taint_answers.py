@@ -37,6 +37,8 @@ READERS = {
     "a request that is read": "read_request(request)",
     "a request that is wrapped": "wrap_request(request)",
     "its parameters": "all_params(request)",
+    "a wrapper of it": "request_wrapper(request)",
+    "what was posted": "post_params(request)",
 }
 
 
