@@ -12,10 +12,13 @@ MAX_LATE_S.
 from __future__ import annotations
 
 import argparse
+import gzip
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -27,7 +30,7 @@ from typing import NamedTuple
 
 MAX_MEGABYTES = 600
 MAX_LATE_S = 5.0
-DEADLINE_S = 60
+DEADLINE_S = 30
 SAMPLE_S = 0.05
 PROGRAM = str(Path(sys.executable).with_name("reviewbot"))
 REVIEWED = (0, 4)
@@ -42,6 +45,8 @@ class Change:
     files: dict[str, str] = field(default_factory=dict)
     """The folder around it, at the head of the change; none: a bare diff."""
     sarif: str = ""
+    archive: bytes = b""
+    """In place of a change: a repository as GitHub packs it, read like one that was fetched."""
 
 
 class Shape(NamedTuple):
@@ -50,8 +55,7 @@ class Shape(NamedTuple):
     name: str
     what: str
     bound: str
-    make: Callable[[], Change] | None
-    """None: the program does not take such input."""
+    make: Callable[[], Change]
 
 
 class Measured(NamedTuple):
@@ -157,6 +161,33 @@ def sarif_log() -> Change:
     return Change(new_file("a.py", ["x = 1", "y = 2"]), sarif=json.dumps({"version": "2.1.0", "runs": runs}))
 
 
+def archive_bomb() -> Change:
+    """An archive of 2 MB that unpacks to more than 2 GiB, in files of 2 MiB and one of 1 GiB."""
+    out = io.BytesIO()
+    packed = gzip.GzipFile(fileobj=out, mode="wb", compresslevel=9)
+    zeros = bytes(2**20)
+    for size in (2**30, *[2 * 2**20] * 600):
+        info = tarfile.TarInfo("x")
+        info.size = size
+        packed.write(info.tobuf())
+        for _ in range(size // len(zeros)):
+            packed.write(zeros)
+    packed.close()
+    return Change("", archive=out.getvalue())
+
+
+READ_ARCHIVE = """
+import sys
+from pathlib import Path
+from reviewbot.adapters.github.archive import ArchiveError, files_of
+read = 0
+try:
+    for content in files_of(iter([Path(sys.argv[1]).read_bytes()])):
+        read += 1
+except ArchiveError as error:
+    print(f"{read} files; {error}")
+"""
+
 SHAPES = (
     Shape("files", "5,000 small files of Python", "files of one review, files in memory", many_files),
     Shape("functions", "15,000 functions of one file, each changed; both sides", "size of a tree", many_functions),
@@ -168,12 +199,14 @@ SHAPES = (
     Shape("long lines", "lines of 3 MB, and 300 of 9 kB", "length of a line", long_lines),
     Shape("many findings", "40,000 lines with six findings each", "findings of one rule", many_findings),
     Shape("SARIF", "a log of 31 MB with 100,000 results", "results that are read", sarif_log),
-    Shape("archives", "an archive of a repository", "", None),
+    Shape("archives", "2 MB that unpack to more than 2 GiB, as GitHub packs", "bytes that are unpacked", archive_bomb),
 )
 
 
 def measured(change: Change, folder: Path, deadline: int) -> Measured:
     """Review a change. Ends the program where the review does not come to an end by itself."""
+    if change.archive:
+        return _archive(change.archive, folder)
     (folder / "change.diff").write_text(change.diff, "utf-8")
     for name, text in change.files.items():
         path = folder / "repo" / name
@@ -184,17 +217,29 @@ def measured(change: Change, folder: Path, deadline: int) -> Measured:
     if change.sarif:
         (folder / "log.sarif").write_text(change.sarif, "utf-8")
         command.append("--sarif=log.sarif")
+    peak, seconds = _run(command, folder)
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    return Measured(peak, seconds, f"{report['headline']}; {len(report['gaps'])} gaps")
+
+
+def _archive(packed: bytes, folder: Path) -> Measured:
+    """Read an archive as one that was fetched: the command line takes none but from GitHub."""
+    (folder / "archive.tar.gz").write_bytes(packed)
+    peak, seconds = _run([sys.executable, "-c", READ_ARCHIVE, "archive.tar.gz"], folder)
+    return Measured(peak, seconds, (folder / "log").read_text("utf-8").strip())
+
+
+def _run(command: list[str], folder: Path) -> tuple[float, float]:
+    """The peak memory in megabytes and the seconds of a command."""
     home = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     began = time.monotonic()
-    with (folder / "stderr").open("wb") as stderr:
-        process = subprocess.Popen(command, cwd=folder, env=os.environ | home, stdout=stderr, stderr=stderr)
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | home, stdout=log, stderr=log)
         peak = _Peak(process.pid)
         status = process.wait()
-    seconds = time.monotonic() - began
     if status not in REVIEWED:
-        sys.exit(f"the review ended with {status}: {(folder / 'stderr').read_text('utf-8')[-2_000:]}")
-    report = json.loads((folder / "report.json").read_text("utf-8"))
-    return Measured(peak.end(), seconds, f"{report['headline']}; {len(report['gaps'])} gaps")
+        sys.exit(f"{command} ended with {status}: {(folder / 'log').read_text('utf-8')[-2_000:]}")
+    return peak.end(), time.monotonic() - began
 
 
 class _Peak:
@@ -246,9 +291,6 @@ def main() -> int:
     over = False
     for shape in SHAPES:
         if arguments.only and shape.name not in arguments.only:
-            continue
-        if shape.make is None:
-            rows.append(f"| {shape.name} | {shape.what} | | not taken yet | |")
             continue
         with tempfile.TemporaryDirectory() as folder:
             row = measured(shape.make(), Path(folder), arguments.deadline)

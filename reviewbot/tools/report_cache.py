@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewbot.contracts import Candidate, Gap, ToolRun
 from reviewbot.ports import IdentifiedSnapshot, RepositorySnapshot, ToolReport
+from reviewbot.tools.memo import once_per_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,10 +109,7 @@ class ReportCache:
             self._journal.put(self._key(tool, file, commits), value)
 
     def _key(self, tool: str, file: ChangedFile, commits: str) -> str:
-        hunks = (f"{hunk.old_start},{hunk.new_start},{hunk.body}" for hunk in file.hunks)
-        sides = ("-" if text is None else f"+{text}" for text in (file.head, file.base))
-        parts = (self._made_with, tool, file.path, file.before, file.language, commits, *sides, *hunks)
-        return PREFIX + _digest(*parts)
+        return PREFIX + _digest(self._made_with, tool, commits, _content(file))
 
 
 @cache
@@ -121,6 +119,14 @@ def program_fingerprint() -> str:
     stats = ((path, path.stat()) for path in files)
     parts = [f"{path.relative_to(_PACKAGE)} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
     return _digest(platform.python_version(), metadata.version("ruff"), *parts)
+
+
+@once_per_file
+def _content(file: ChangedFile) -> str:
+    """A digest of all that a tool is given of a file."""
+    hunks = (f"{hunk.old_start},{hunk.new_start},{hunk.body}" for hunk in file.hunks)
+    sides = ("-" if text is None else f"+{text}" for text in (file.head, file.base))
+    return _digest(file.path, file.before, file.language, *sides, *hunks)
 
 
 def _read(stored: str) -> ToolReport | None:
