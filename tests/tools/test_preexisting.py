@@ -164,6 +164,10 @@ def test_what_the_change_only_touches_is_neither_posted_nor_critical(report_of: 
     assert found.severity == "warning"
 
 
+def test_of_a_new_file_everything_is_new(report_of: Report) -> None:
+    assert told(report_of("ruff-security", "+exec(a)", bare=True)) == [("S102", 1, 62)]
+
+
 def test_one_old_finding_stands_for_one_new_one(report_of: Report) -> None:
     report = report_of("ruff-security", "-exec(a)\n-exec(a)\n+for a in b:\n+    exec(a)\n+    exec(a)\n+    exec(a)")
 
