@@ -34,7 +34,7 @@ from reviewbot.adapters.github.whole_tree import Place
 from reviewbot.llm.tools import RepositoryTools
 from tests.github_api import FakeGitHub
 
-MAX_MEMORY_MIB = 1_024
+MAX_MEMORY_MIB = 512
 """Of the process in which all reviews run."""
 
 MAX_DISK = 1.5

@@ -21,7 +21,7 @@ from reviewbot.symbols.parsing import MAX_FILE_BYTES, parse_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-MAX_PARSED = 150
+MAX_PARSED = 60
 """Files that one look-up parses. Of a name that more of them may define, those nearest to where it is used count."""
 
 MAX_OTHERS = 40

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.context.kept_contents import KeptContents
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -24,6 +26,7 @@ class GitSnapshot:
         self._repository = repository
         self._base_sha = base_sha
         self._head_sha = head_sha
+        self._kept = KeptContents(lambda path: repository.content(head_sha, path))
 
     @property
     def identity(self) -> str | None:
@@ -50,10 +53,7 @@ class GitSnapshot:
 
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield the text files of the new side among these, in this order."""
-        for path in paths:
-            content = self._repository.content(self._head_sha, path)
-            if content is not None:
-                yield path, content
+        return self._kept.of(paths)
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
         """The commits that last touched some lines of the old side, newest first."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reviewbot.adapters.tree.fit import Sides, sides_of
 from reviewbot.adapters.tree.folder import identity_of, list_files, read_file
 from reviewbot.adapters.tree.search import FolderText
+from reviewbot.context.kept_contents import KeptContents
 from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
@@ -37,6 +38,7 @@ class TreeSnapshot:
         self._sides = sides
         self._tracked = tracked
         self._texts = FolderText(folder, sides.head, tracked)
+        self._kept = KeptContents(self._content)
 
     @classmethod
     def open(cls, folder: Path, change: ChangeSet, tracked: Collection[str] | None = None) -> TreeSnapshot:
@@ -81,8 +83,11 @@ class TreeSnapshot:
 
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield the text files of the new side among these, in this order."""
-        found = ((path, self._texts.text(path)) for path in paths)
-        return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
+        return self._kept.of(paths)
+
+    def _content(self, path: str) -> bytes | None:
+        text = self._texts.text(path)
+        return None if text is None else text.encode("utf-8", "replace")
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines of the new side with a word, in all text files of the folder; None where it is too large to be read."""
