@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import Candidate, Claim, Payload, Proof, ProofQuote, Side
+from reviewbot.contracts import Candidate, Claim, Payload, Proof, ProofQuote, ReviewTask, Side
 from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.redact import redact
@@ -118,15 +118,18 @@ def repaired(claims: Sequence[Claim], later: Sequence[Claim]) -> tuple[Claim, ..
     return tuple(by_id.get(claim.id, claim) for claim in claims)
 
 
-def by_task(claims: Iterable[Claim], workers: Sequence[str], types: Mapping[str, str]) -> dict[str, list[Claim]]:
-    """The claims of each task, by the worker's name. One that names none of them goes to the first.
+def by_task(claims: Iterable[Claim], tasks: Sequence[ReviewTask]) -> dict[str, list[Claim]]:
+    """The claims of each task, by the worker's name. A model may name the worker or the type of a task.
 
-    `types`: the worker of each task type, since a model may name either.
+    A claim about a file that its task does not have, such as a logic fault in a configuration file, goes to the first
+    task that has it: a reader sees the files of all of its tasks. One that names no task goes to the first one.
     """
-    names = {**types, **{name: name for name in workers}}
-    found: dict[str, list[Claim]] = {name: [] for name in workers}
+    names = {**{task.type: task for task in tasks}, **{task.worker: task for task in tasks}}
+    found: dict[str, list[Claim]] = {task.worker: [] for task in tasks}
     for claim in claims:
-        found[names.get(claim.task, workers[0])].append(claim)
+        named = names.get(claim.task, tasks[0])
+        fitting = [task for task in (named, *tasks) if claim.file in task.paths]
+        found[(fitting or [named])[0].worker].append(claim)
     return found
 
 

@@ -244,8 +244,7 @@ class ReaderEngine:
             claims=len(answer.findings),
             cut=talk.cut,
         )
-        workers = [each.task.worker for each in orders]
-        claims = by_task(answer.findings, workers, {each.task.type: each.task.worker for each in orders})
+        claims = by_task(answer.findings, [each.task for each in orders])
         source = _source(spent)
 
         def candidates() -> dict[str, tuple[Candidate, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
 from reviewbot.contracts import FileChange
+from reviewbot.diff.rows import hunk_rows
 from reviewbot.llm.prompts.analyzer_hints import Hint, shown
 from reviewbot.llm.prompts.change_view import change_view
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
@@ -17,6 +18,8 @@ from reviewbot.ports import WorkOrder
 
 MAX_CONVENTIONS = 16_000
 """Characters of all rules of the house: about 4,000 tokens."""
+MAX_DELETED = 12_000
+"""Characters of all deleted files together: what they did may now be done nowhere."""
 MAX_OTHERS = 300
 """Files of other parts that are named."""
 
@@ -40,11 +43,24 @@ class MapMaker:
             title=orders[0].title,
             description=orders[0].description,
             change=self.mask(change_view(slices, self._lines)),
+            deleted=self.mask(self._deleted()),
             other_parts=self._others(paths),
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository_map(self.view, paths, new.intersection(paths)),
             hits=shown(hints),
         )
+
+    def _deleted(self) -> str:
+        """The removed lines of deleted files that a model may see, whole files first come first served."""
+        texts: list[str] = []
+        left = MAX_DELETED
+        for file in self.files:
+            if file.status != "deleted" or self.view.is_withheld(file.path):
+                continue
+            removed = "\n".join(row.text for hunk in file.hunks for row in hunk_rows(hunk) if row.kind == "-")
+            left -= len(removed)
+            texts.append(f"### {file.path}\n{removed if left >= 0 else '[too long to be shown]'}")
+        return "\n\n".join(texts)
 
     def _lines(self, path: str) -> Sequence[str]:
         try:
@@ -53,7 +69,7 @@ class MapMaker:
             return ()
 
     def _others(self, paths: Sequence[str]) -> str:
-        others = [file for file in self.files if file.path not in paths]
+        others = [file for file in self.files if file.path not in paths and file.status != "deleted"]
         named = [f"{file.path} ({file.status}, +{file.added} -{file.removed})" for file in others[:MAX_OTHERS]]
         more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
         return "\n".join([*named, *more])

@@ -30,6 +30,8 @@ class ChangeMap:
     description: str
     change: str
     """See `change_view`."""
+    deleted: str = ""
+    """The old text of files that the change deletes, as far as there is room."""
     other_parts: str = ""
     """Of a change that several readers share: the files that this one is not shown."""
     conventions: str = ""
@@ -66,6 +68,7 @@ def _shared(shared: ChangeMap) -> str:
         ("The repository", "repository", shared.repository),
         ("Results of analyzers on the changed lines, each with a handle", "analyzers", shared.hits),
         ("Files of the same change that other readers review", "others", shared.other_parts),
+        ("Files that the change deletes, as they were", "deleted", shared.deleted),
         ("The change. Numbers are lines of the new side; `+` added, `-` removed", "change", shared.change),
     )
     return "\n\n".join(

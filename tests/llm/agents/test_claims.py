@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Claim, Payload, Side
+from reviewbot.contracts import Claim, Payload, ReviewTask, Side
 from reviewbot.llm.agents.claims import NO_WORDS, QuoteFinder, by_task, candidate_of, problems_of, repaired
 
 MakePayload = Callable[..., Payload]
@@ -162,15 +162,31 @@ def test_a_repair_replaces_claims_by_their_ids_and_adds_none(a_claim: MakeClaim)
     assert repaired((first, second), (mended, a_claim(id="f9"))) == (first, mended)
 
 
-def test_each_claim_goes_to_its_task_by_the_workers_name_or_its_type_and_else_to_the_first(a_claim: MakeClaim) -> None:
+def test_each_claim_goes_to_its_task_by_the_workers_name_or_its_type_and_else_to_the_first(
+    a_claim: MakeClaim, a_task: Callable[..., ReviewTask]
+) -> None:
+    tasks = [a_task("1", worker="logic", type="logic"), a_task("2", worker="own-licences", type="licence")]
     claims = [a_claim(id=f"f{n}", task=task) for n, task in enumerate(("own-licences", "licence", "logic", "what?"))]
 
-    found = by_task(claims, ["logic", "own-licences"], {"logic": "logic", "licence": "own-licences"})
+    found = by_task(claims, tasks)
 
     assert {name: [each.id for each in mine] for name, mine in found.items()} == {
         "logic": ["f2", "f3"],
         "own-licences": ["f0", "f1"],
     }
+
+
+def test_a_claim_about_a_file_of_another_task_of_the_reader_goes_to_that_task(
+    a_claim: MakeClaim, a_task: Callable[..., ReviewTask], a_payload: MakePayload
+) -> None:
+    tasks = [
+        a_task("1", worker="logic", type="logic"),
+        a_task("2", worker="security", type="security", payload=a_payload(path="package.json")),
+    ]
+
+    found = by_task([a_claim(file="package.json"), a_claim(file="nowhere.py")], tasks)
+
+    assert [[each.file for each in mine] for mine in found.values()] == [["nowhere.py"], ["package.json"]]
 
 
 @pytest.mark.parametrize(

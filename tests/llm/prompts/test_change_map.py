@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.contracts import ChangeSet, FileChange, Payload
-from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.prompts.change_map import MAX_DELETED, MapMaker
 from reviewbot.llm.prompts.change_view import change_view
 from reviewbot.llm.prompts.repository_map import MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
@@ -110,3 +110,17 @@ def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
     assert made.other_parts == "lib/b.py (modified, +3 -1)"
     assert (made.title, made.description, made.hits) == ("A title", "Words", "")
     assert made.change.startswith("### src/a.py")
+
+
+def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_private_one(
+    an_order: Callable[..., WorkOrder], a_file: Callable[..., FileChange], a_hunk: Any
+) -> None:
+    tree = Tree({})
+    bodies = {"old.py": "-def check():\n-    raise Denied", "long.py": "-" + "x" * MAX_DELETED, ".env": "-A=1"}
+    files = [a_file(path, a_hunk(body), status="deleted") for path, body in bodies.items()]
+    make = MapMaker(RepositoryTools(tree).view, [a_file("src/a.py"), *files])
+
+    made = make([an_order("src/a.py", tree)], ())
+
+    assert made.deleted == "### old.py\ndef check():\n    raise Denied\n\n### long.py\n[too long to be shown]"
+    assert made.other_parts == ""
