@@ -220,7 +220,7 @@ def test_everything_that_is_written_for_a_review_is_taken_again(a_finding: Calla
     again = read_artifact(write_artifact(artifact))
     report = checked(again, a_change())
     assert (len(report.findings), report.refused, report.seen, report.left_out) == (1, {}, 1, 2)
-    assert again.findings[0].confidence == 52
+    assert again.findings[0].confidence == 51
 
 
 def test_findings_over_the_limit_are_counted(a_finding: Callable[..., Finding]) -> None:
