@@ -33,7 +33,7 @@ def parsed(text: str | None) -> ast.Module | None:
 
     A lone CR ends a row for Python and no line for git, so that a text with one has no tree here: its rows would lie.
     """
-    return _parsed(text) if text is not None and is_parsable(text) else None
+    return None if text is None else _parsed(text)
 
 
 def is_parsable(text: str) -> bool:
@@ -50,7 +50,8 @@ def tokens(text: str, most: int) -> int:
 
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> ast.Module | None:
-    if "\r" in text.replace("\r\n", "\n"):
+    # The size is looked at once for all questions, too: of a long text that takes as long as many answers.
+    if not is_parsable(text) or "\r" in text.replace("\r\n", "\n"):
         return None
     try:
         with without_warnings():
