@@ -130,7 +130,9 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
     left_s = line.deadline.left_s
     head = ProgramPrefetch(ground.programs, line.ready)
     mask = partial(ground.mask, keep_lines=True)
-    tools = RepositoryTools(ground.subject.snapshot, mask=mask, private=settings.private)
+    tools = RepositoryTools(
+        ground.subject.snapshot, mask=mask, private=settings.private, symbols=settings.effort == "deep"
+    )
     engine = ReaderEngine(
         model=line.model,
         programs=head,
