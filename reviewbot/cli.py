@@ -24,6 +24,7 @@ exit codes:
   3    a fault of reviewbot itself; the message names a log file
   4    incomplete: something that should have been reviewed was not (0 with --allow-partial)
   5    the code host could not be reached, refused, or moved on; the message says which and why
+  6    the model provider could not be used; what analyzers found is in the report
   130  interrupted; run again with --resume to go on
 """
 

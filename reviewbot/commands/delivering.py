@@ -40,7 +40,7 @@ def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> i
     preview = run_to_end(partial(run.preview, subject.change))
     asked = run.setup.engine.name in ASKING
     models = wiring.tiers_of(settings) if asked else {}
-    told = estimate(preview, wiring.prices_of(settings).cost, models)
+    told = estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
     look = look_of(sys.stdout, os.environ)
     text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
     with reader_may_leave():

@@ -79,6 +79,8 @@ class Estimate:
     shares: tuple[Share, ...]
     unpriced: tuple[str, ...]
     """Models whose price is not known."""
+    max_cost: float | None = None
+    """Dollars after which no further call is made."""
 
     @property
     def calls(self) -> Calls:
@@ -106,7 +108,13 @@ class Estimate:
         if not self.shares:
             return "No model would be asked: $0.00."
         unknown = f" The price of {', '.join(self.unpriced)} is not known." if self.unpriced else ""
-        return f"Likely {_dollars(self.dollars)}, at most {_dollars(self.most)}: {_taken(self)}.{unknown}"
+        most, limit = self.most, self.max_cost
+        bound = (
+            f"{_dollars(limit)} (--max-cost)"
+            if limit is not None and (most is None or most > limit)
+            else _dollars(most)
+        )
+        return f"Likely {_dollars(self.dollars)}, at most {bound}: {_taken(self)}.{unknown}"
 
     @property
     def parts(self) -> dict[str, str]:
@@ -144,8 +152,11 @@ class Preview:
     judging: bool = False
 
 
-def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str]) -> Estimate:
-    """What a review is likely to take, and at most. `models` has the id of every tier's model."""
+def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str], max_cost: float | None = None) -> Estimate:
+    """What a review is likely to take, and at most. `models` has the id of every tier's model.
+
+    `max_cost`: the dollars after which no further call is made; None: no such limit.
+    """
     shares: list[Share] = []
     if preview.question is not None and preview.requests:
         asked = _planner_calls(preview.question, models)
@@ -166,7 +177,7 @@ def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str]) -> Es
         every = [_Call(judge, full)] * (MAX_JUDGE_REQUESTS * per_request)
         shares.append(_share(JUDGE, 0, Calls(0, 1, len(every)), one, every, prices))
     unpriced = dict.fromkeys(model for share in shares for model in share.models if prices(model, _ONE) is None)
-    return Estimate(tuple(shares), tuple(unpriced))
+    return Estimate(tuple(shares), tuple(unpriced), max_cost)
 
 
 _ONE = Usage(calls=1, input_tokens=1, output_tokens=1)

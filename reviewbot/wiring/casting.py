@@ -22,6 +22,7 @@ from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
 from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.prompts.reader_prompt import stated_bounds
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
@@ -171,6 +172,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         tools=tools.offered(),
         proof_lines=ProofView(tools.view).lines,
         mask=mask,
+        stated=stated_bounds(JUDGE_BOUNDS),
         notes=(*ground.notes, *_unpriced(settings)),
         books=NotedBooks(line.books, trace),
         left_s=left_s,

@@ -143,6 +143,13 @@ def test_what_cannot_be_priced_is_unknown_and_named(preview: Callable[..., Previ
     assert "The price of small-1 is not known." in told(found)
 
 
+def test_a_limit_of_dollars_is_the_bound_where_it_is_lower(preview: Callable[..., Preview]) -> None:
+    made = preview()
+
+    assert "at most $2.00 (--max-cost):" in estimate(made, a_dollar_a_token, MODELS, 2.0).headline
+    assert "--max-cost" not in estimate(made, a_dollar_a_token, MODELS, 1e9).headline
+
+
 def test_it_is_told_with_what_it_rests_on(preview: Callable[..., Preview]) -> None:
     text = told(counted(preview()))
 

@@ -122,6 +122,8 @@ class JudgingSynthesizer:
     engine: str
     tools: tuple[OfferedTool, ...] = ()
     proof_lines: ProofLines = lambda _proof: ""
+    stated: str = ""
+    """How much may be looked up, in words for the judge."""
     mask: Callable[[str], str] = lambda text: text
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
@@ -223,6 +225,7 @@ class JudgingSynthesizer:
                 self.prompt,
                 self.tools,
                 mask=self.mask,
+                stated=self.stated,
                 tier=_tier(claims),
                 subject=subject,
                 earlier=earlier,

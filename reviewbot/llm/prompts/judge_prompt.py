@@ -45,6 +45,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     tier: Tier,
     subject: str,
     earlier: str = "",
+    stated: str = "",
 ) -> ModelRequest:
     """One batch. `earlier`: what was ruled of these claims before, where they are asked about once more."""
     shared = [f"Title of the change:\n{fenced('title', change.title[:MAX_TITLE])}"] if change.title.strip() else []
@@ -55,7 +56,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     if earlier:
         shared.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)
-    shared.append(f"Rule on each of these claims, once: {handles}.")
+    shared.append(f"{stated}\n\nRule on each of these claims, once: {handles}.".strip())
     return ModelRequest(
         purpose="judge",
         subject=subject,

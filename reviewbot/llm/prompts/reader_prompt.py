@@ -76,14 +76,20 @@ def _shared(shared: ChangeMap) -> str:
     )
 
 
-def _tasks(orders: Sequence[WorkOrder], bounds: Bounds) -> str:
-    several = len(orders) > 1
-    stated = (
+def stated_bounds(bounds: Bounds) -> str:
+    """What a conversation may look up, in words for the model."""
+    if not bounds.tool_turns:
+        return "You have no tools: answer from what is shown."
+    return (
         f"You may call tools in at most {bounds.tool_turns} turns, at most {bounds.calls_a_turn} calls in one, with "
         f"about {bounds.result_chars // 4:,} tokens of results in all."
     )
+
+
+def _tasks(orders: Sequence[WorkOrder], bounds: Bounds) -> str:
+    several = len(orders) > 1
     parts = [
-        stated if bounds.tool_turns else "You have no tools: answer from what is shown.",
+        stated_bounds(bounds),
         f"Your {'tasks' if several else 'task'}:",
         *(_task(order) for order in orders),
     ]
