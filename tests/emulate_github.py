@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -35,7 +34,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.emulate_gate import Gate
-from tests.messages_api import MessagesApi, Scripted, answered
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, rulings_on
 
 Json = Any
 
@@ -96,12 +95,12 @@ def bill(name, total):
     return total / len(name)
 """
 }
-FOUND: Json = {
-    "file": "shop/bill.py", "quote": "    return total / len(name)", "message": "An empty name divides by zero.",
-    "trigger": "bill('', 1)", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
-    "severity": "warning", "category": "wrong-value", "confidence": 90, "suggestion": "", "cwe": None,
-    "replacement": "    return total / max(1, len(name))",
-}  # fmt: skip
+FOUND: Json = a_claim(
+    "shop/bill.py",
+    "    return total / len(name)",
+    "An empty name divides by zero.",
+    replacement="    return total / max(1, len(name))",
+)
 
 
 class WrongError(Exception):
@@ -326,20 +325,13 @@ class Story:
 
 
 def team(body: Json) -> Scripted:
-    """Answers as workers, verifier and planner would."""
+    """Answers as readers, judge and planner would."""
     wanted = body["output_config"]["format"]["schema"]["properties"]
     shown = json.dumps(body["messages"])
     if "rulings" in wanted:
-        handles = dict.fromkeys(re.findall(r"\bc[0-9]+\b", shown))
-        words = {"argument_against": "a caller may check", "evidence": "return total / len(name)"}
-        return answered(
-            {"rulings": [{"candidate": c, **words, "confidence": 92, "severity": "warning"} for c in handles]}
-        )
+        return answered(rulings_on(shown))
     if "findings" in wanted:
-        mine = [FOUND] if "# Your job: logic" in json.dumps(body["system"]) and FOUND["file"] in shown else []
-        return answered({"findings": mine, "hints": [], "escalation": None})
-    if "settlements" in wanted:
-        return answered({"settlements": []})
+        return answered(a_reading(*([FOUND] if FOUND["file"] in shown else [])))
     return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
 
 

@@ -8,6 +8,7 @@ few rules of the real API that types cannot tell. What does not fit is answered 
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -302,3 +303,26 @@ def _closed(schema: Any) -> Any:
     if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
         closed.setdefault("additionalProperties", False)
     return closed
+
+
+def a_claim(file: str, quote: str, message: str, **fields: Any) -> dict[str, Any]:
+    """A finding as a reader writes it, of the task `logic`."""
+    return {
+        "id": "f1", "task": "logic", "file": file, "side": "new", "quote": quote, "line": None,
+        "title": "A wrong value", "message": message, "impact": "on every call",
+        "proof": [{"path": file, "side": "new", "quote": quote.strip(), "why": "nothing checks it"}],
+        "severity": "warning", "cause": "missing-case", "category": "wrong-value", "confidence": 90, "worth": 70,
+        "suggestion": "", "replacement": None, "cwe": None, **fields,
+    }  # fmt: skip
+
+
+def a_reading(*claims: Mapping[str, Any]) -> dict[str, Any]:
+    """A reader's whole answer."""
+    return {"summary": "", "themes": [], "findings": list(claims), "hints": [], "tasks": []}
+
+
+def rulings_on(shown: str, **fields: Any) -> dict[str, Any]:
+    """A judge's answer that confirms each claim of a request."""
+    known = {"argument_against": "a caller may check", "reason": "nothing checks it", "confidence": 92}
+    known |= {"severity": "warning", "worth": 70, "contradicts": [], **fields}
+    return {"rulings": [{"claim": handle, **known} for handle in dict.fromkeys(re.findall(r"Claim (c[0-9]+)", shown))]}

@@ -21,7 +21,7 @@ from tests.action_runner import outputs_in
 from tests.fork_cases import RUN_ID, a_claim, an_entry, an_environment, as_json, text_of, zipped
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.github_api.artifacts import Storage, add_artifact
-from tests.messages_api import MessagesApi, Scripted, answered
+from tests.messages_api import MessagesApi, Scripted, a_reading, answered
 
 OWN = "import subprocess\n\n\ndef run(name):\n    return name\n"
 PLANTED = 'import subprocess\n\n\ndef run(name):\n    subprocess.run(f"ls {name}", shell=True)\n    return name\n'
@@ -257,7 +257,7 @@ def answer(body: Mapping[str, Any]) -> Scripted:
     """A model that finds nothing and confirms nothing."""
     wanted = body["output_config"]["format"]["schema"]["properties"]
     if "findings" in wanted:
-        return answered({"findings": [], "hints": [], "escalation": None})
+        return answered(a_reading())
     return answered({name: [] for name in wanted})
 
 

@@ -16,7 +16,7 @@ from reviewbot.publish import Signer
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.jobs.conftest import Stage
-from tests.messages_api import Scripted, answered
+from tests.messages_api import Scripted, a_reading, answered
 
 BEFORE = "def pay(order):\n    return order\n"
 AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
@@ -100,4 +100,4 @@ class Shop:
 def nothing_found(body: dict[str, Any]) -> Scripted:
     """What a model says that finds nothing."""
     del body
-    return answered({"findings": [], "hints": [], "escalation": None})
+    return answered(a_reading())

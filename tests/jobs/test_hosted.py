@@ -121,7 +121,7 @@ def test_a_zombie_writes_nothing_at_the_last_moment(shop: Shop) -> None:
 
 
 def test_why_there_is_no_review_is_said_in_the_check_and_not_in_a_comment(shop: Shop) -> None:
-    pull = shop.open()
+    pull = shop.open(draft=True)
     end = shop.run(shop.order(pull, refusal="it is a draft (review_drafts)"))
     check = pull.repository.checks[0]
 

@@ -31,7 +31,7 @@ from reviewbot.cli import main
 from tests.emulate_github import free_port
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
-from tests.messages_api import MessagesApi, Scripted, answered
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, rulings_on
 from tests.webhooks import SECRET, body_of, event, headers_of
 from tests.webhooks import pull as pull_of
 
@@ -126,24 +126,15 @@ class Models:
         wanted = body["output_config"]["format"]["schema"]["properties"]
         line = re.search(r"return \w+ / len\(name\)", shown)
         if "rulings" in wanted:
-            words = {"argument_against": f"{tag} checks", "evidence": line.group() if line else ""}
-            told = {**words, "confidence": 92, "severity": "warning"}
-            return {"rulings": [{"candidate": c, **told} for c in dict.fromkeys(re.findall(r"\bc[0-9]+\b", shown))]}
+            return rulings_on(shown, argument_against=f"{tag} checks", reason=line.group() if line else "")
         if "findings" in wanted:
-            mine = line is not None and "# Your job: logic" in json.dumps(body["system"])
-            return {"findings": [_found(line.group(), tag)] if mine and line else [], "hints": [], "escalation": None}
-        if "settlements" in wanted:
-            return {"settlements": []}
+            return a_reading(*([_found(line.group(), tag)] if line else []))
         return {"reason": tag, "strategy": "merge", "tasks": [], "workers": []}
 
 
 def _found(quote: str, tag: str) -> Json:
-    return {
-        "file": "bill.py", "quote": f"    {quote}", "message": f"{tag}: an empty name divides by zero.",
-        "trigger": f"bill('', 1) of {tag}", "contract": "a bill for every name", "symptom": "ZeroDivisionError",
-        "severity": "warning", "category": "wrong-value", "confidence": 90, "suggestion": "", "cwe": None,
-        "replacement": None,
-    }  # fmt: skip
+    words = f"{tag}: an empty name divides by zero."
+    return a_claim("bill.py", f"    {quote}", words, impact=f"bill('', 1) of {tag}")
 
 
 def repository(folder: Path, after: str) -> Path:
