@@ -312,6 +312,10 @@ def test_neither_a_secret_nor_a_private_file_of_the_change_is_sent(door: Door, m
     assert "shop/keys.py" in sent
     for word in (secret, "friday", "quiet"):
         assert word not in sent
+    renamed = "diff --git a/own/plan.py b/shop/plan.py\nrename from own/plan.py\nrename to shop/plan.py\n"
+    renamed += "--- a/own/plan.py\n+++ b/shop/plan.py\n@@ -1 +1 @@\n-launch = 'monday'\n+launch = 'sunday'\n"
+    door.review(renamed)
+    assert "monday" not in json.dumps(door.api.bodies), "what was private under its old name stays so"
     states = {entry["path"]: entry["state"] for entry in review["coverage"]}
     assert states["own/plan.py"] == "partial", "analyzers alone have read it"
 

@@ -26,6 +26,8 @@ REACH = 60
 """Lines between a finding and another one on the way of its value."""
 SURE = 80
 """From here on most cards let a finding through: whoever is this sure of itself speaks before one who is not."""
+MAX_PROOF = 8
+"""Places that prove one defect; more say the same."""
 COMPARED = 16
 """Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
 
@@ -311,6 +313,8 @@ def _surer(said: _Said) -> tuple[bool, bool, int, int]:
 def said_again(speaker: Finding, other: Finding) -> Finding:
     """The speaker's words for both: what it leaves blank the other may fill, and both are named as sources."""
     filled = {name: getattr(speaker, name) or getattr(other, name) for name in _FILLED}
+    filled["proof"] = tuple(dict.fromkeys((*speaker.proof, *other.proof)))[:MAX_PROOF]
+    filled["worth"] = other.worth if speaker.worth is None else speaker.worth
     if speaker.replacement is None and (speaker.line, speaker.end_line) == (other.line, other.end_line):
         filled["replacement"] = other.replacement
     return speaker.model_copy(update={"sources": tuple(sorted({*speaker.sources, *other.sources})), **filled})

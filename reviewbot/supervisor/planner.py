@@ -128,7 +128,8 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
     for file in sorted_files.read:
         cards, missed = _for_file(file, crew, covers, limits)
         unlooked += missed
-        kept_back = limits.route and limits.is_withheld(file.path)
+        names = [name for name in (file.path, file.old_path) if name is not None]
+        kept_back = limits.route and any(map(limits.is_withheld, names))
         if kept_back:
             unlooked.append(Unlooked(path=file.path, workers=tuple(card.name for card in cards), reason=WITHHELD))
         slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from reviewbot.contracts import Candidate, Claim, Payload, Proof, ProofQuote, ReviewTask, Side
 from reviewbot.diff.anchor import anchor, file_of
@@ -13,6 +15,8 @@ from reviewbot.redact import redact
 
 SURE_ENOUGH = 50
 """A claim below this confidence is not worth a further turn for its quotes."""
+MAX_PROOF = 8
+"""Quotes of one claim that are looked up."""
 MAX_PROBLEMS = 20
 """Problems that one repair names."""
 
@@ -45,7 +49,8 @@ class QuoteFinder:
 
     def proof(self, claim: Claim) -> tuple[Proof, ...]:
         """The proof quotes that were found, with their lines as they stand there."""
-        return tuple(found for quote in claim.proof if (found := self._found(quote)) is not None)
+        quotes = claim.proof[:MAX_PROOF]
+        return tuple(found for quote in quotes if (found := self._found(quote)) is not None)
 
     def _found(self, quote: ProofQuote) -> Proof | None:
         # Twice where the side is wrong: models say "old" of code that the change removes and that both sides have.
@@ -98,24 +103,39 @@ def candidate_of(claim: Claim, source: str, proof: tuple[Proof, ...]) -> Candida
     )
 
 
-def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> tuple[str, ...]:
-    """What one more turn may repair, in words for the model: quotes that do not stand where they should."""
-    problems: list[str] = []
+def with_own_ids(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """The claims, each with an id that no other one has."""
+    seen: Counter[str] = Counter()
+    found: list[Claim] = []
+    for claim in claims:
+        seen[claim.id] += 1
+        name = claim.id if seen[claim.id] == 1 else f"{claim.id[:30]}-{seen[claim.id]}"
+        found.append(claim.model_copy(update={"id": name}))
+    return tuple(found)
+
+
+def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> dict[str, str]:
+    """What one more turn may repair, by claim: quotes that do not stand where they should, in words for the model."""
+    problems: dict[str, str] = {}
     for claim in (each for each in claims if each.confidence >= SURE_ENOUGH):
         if not finder.in_change(claim):
-            problems.append(
-                f"{claim.id}: the quote is not in `{claim.file}` on the {claim.side} side of the change, or stands "
-                "there more than once and `line` does not tell which"
+            problems[claim.id] = (
+                f"the quote is not in `{claim.file}` on the {claim.side} side of the change, or stands there more "
+                "than once and `line` does not tell which"
             )
         elif claim.proof and not finder.proof(claim):
-            problems.append(f"{claim.id}: no quote of its proof stands in the file that it names")
-    return tuple(problems[:MAX_PROBLEMS])
+            problems[claim.id] = "no quote of its proof stands in the file that it names"
+    return dict(islice(problems.items(), MAX_PROBLEMS))
 
 
-def repaired(claims: Sequence[Claim], later: Sequence[Claim]) -> tuple[Claim, ...]:
-    """The claims with those of a later answer in the place of the ones of the same id. The later answer adds none."""
+def repaired(claims: Sequence[Claim], later: Sequence[Claim], asked: Collection[str]) -> tuple[Claim, ...]:
+    """The claims after a repair of those with the ids `asked`: what it does not name again of them was withdrawn.
+
+    It changes and adds nothing else.
+    """
     by_id = {claim.id: claim for claim in later}
-    return tuple(by_id.get(claim.id, claim) for claim in claims)
+    return tuple(by_id.get(claim.id, claim) if claim.id in asked else claim
+                 for claim in claims if claim.id not in asked or claim.id in by_id)  # fmt: skip
 
 
 def by_task(claims: Iterable[Claim], tasks: Sequence[ReviewTask]) -> dict[str, list[Claim]]:
@@ -128,7 +148,7 @@ def by_task(claims: Iterable[Claim], tasks: Sequence[ReviewTask]) -> dict[str, l
     found: dict[str, list[Claim]] = {task.worker: [] for task in tasks}
     for claim in claims:
         named = names.get(claim.task, tasks[0])
-        fitting = [task for task in (named, *tasks) if claim.file in task.paths]
+        fitting = [task for task in (named, *tasks) if file_of(candidate_of(claim, "model", ()), task.slices)]
         found[(fitting or [named])[0].worker].append(claim)
     return found
 

@@ -42,7 +42,7 @@ from reviewbot.errors import (
     TransientError,
 )
 from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
-from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired
+from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
 from reviewbot.llm.agents.conversation import Bounds, Conversation, LoopError, TokenUsage
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
@@ -70,6 +70,8 @@ MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
 FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
 """Errors that the same question would meet again at once; transient ones have been retried by the client."""
+REPAIR_SHARE = 0.75
+"""Of the time that is left which a repair may take."""
 LATE = "the review's deadline left the model no time to answer"
 LOOKED = "claude:{}"
 """How a model is named among those that read a file."""
@@ -202,7 +204,9 @@ class ReaderEngine:
         alone = not any(each.task.task_id == task.task_id for each in bundle) or not self._failed_together(task)
         key = (f"task {task.task_id}" if alone else task.reader, task.failures, task.constraints.tier)
         if key not in self._running:
-            orders = [order] if alone else [_as_tried(each, task) for each in bundle]
+            # The own order knows what its task waited for; those of the bundle were made before anything ran.
+            others = [order if each.task.task_id == task.task_id else _as_tried(each, task) for each in bundle]
+            orders = [order] if alone else others
             self._running[key] = _Shared(asyncio.create_task(self._read(orders)))
         return self._running[key]
 
@@ -227,6 +231,7 @@ class ReaderEngine:
             return _Failed(error, spent)
 
     async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> Reading:
+        began = self.clock.monotonic()
         results = await asyncio.gather(*(self._analyzed(each) for each in orders))
         hints = hints_of(candidate for found in results for candidate in found.candidates)
         request, bounds = await in_thread(lambda: self._first(orders, hints))
@@ -234,7 +239,8 @@ class ReaderEngine:
         answer = read_answer(await talk.answer(), ReaderAnswer)
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
         finder = QuoteFinder(slices, self._text)
-        answer = await self._repaired(talk, answer, finder)
+        own_s, review_s = self._left(orders[0].task, began)
+        answer = await self._repaired(talk, answer, finder, REPAIR_SHARE * min(own_s, review_s))
         self.trace.record(
             "reader_finished",
             reader=request.subject,
@@ -263,19 +269,26 @@ class ReaderEngine:
         offered = self.tools.offered() if bounds.tool_turns else ()
         return reader_request(orders, self.map_of(orders, hints), self.prompt, offered, bounds), bounds
 
-    async def _repaired(self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder) -> ReaderAnswer:
+    async def _repaired(
+        self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder, left_s: float
+    ) -> ReaderAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
-        problems = await in_thread(lambda: problems_of(answer.findings, finder))
-        if not problems:
+        answer = answer.model_copy(update={"findings": with_own_ids(answer.findings)})
+        found = await in_thread(lambda: problems_of(answer.findings, finder))
+        if not found:
             return answer
+        problems = [f"{name}: {text}" for name, text in found.items()]
         talk.say(REPAIR.format(fenced("quotes", "\n".join(problems))))
         try:
-            later = read_answer(await talk.answer(), ReaderAnswer)
-        except EngineError as error:
-            self.trace.record("repair_failed", reader=talk.first.subject, problems=list(problems), message=str(error))
+            # The answer is there: what mends it may not take so long that the task ends without it.
+            async with asyncio.timeout(max(0.0, left_s)):
+                later = read_answer(await talk.answer(), ReaderAnswer)
+        except (EngineError, TimeoutError) as error:
+            why = str(error) or "no time was left"
+            self.trace.record("repair_failed", reader=talk.first.subject, problems=problems, message=why)
             return answer
-        self.trace.record("repaired", reader=talk.first.subject, problems=list(problems), claims=len(later.findings))
-        return answer.model_copy(update={"findings": repaired(answer.findings, later.findings)})
+        self.trace.record("repaired", reader=talk.first.subject, problems=problems, claims=len(later.findings))
+        return answer.model_copy(update={"findings": repaired(answer.findings, later.findings, found)})
 
     def _call_of(self, reader: str) -> Callable[[ToolCall], asyncio.Future[ToolAnswer]]:
         async def call(wish: ToolCall) -> ToolAnswer:

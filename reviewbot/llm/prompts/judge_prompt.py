@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from reviewbot.contracts import ChangeSet, Finding, JudgeAnswer, Payload, Proof, Tier
@@ -15,7 +15,10 @@ from reviewbot.redact import redact
 MAX_TITLE = 300
 MAX_DESCRIPTION = 2_000
 MAX_HUNK_CHARS = 6_000
-"""Of one hunk; of a longer one the lines around the claim."""
+"""Of one hunk; of a longer one the rows around its claims."""
+ROWS, MAX_ROW = 30, 400
+"""Rows around a claim that are shown of a longer hunk, and characters of each."""
+NUMBER_WIDTH = 5
 MAX_PROOF_CHARS = 2_500
 """Of one proof with the lines around it."""
 ANSWER_TOKENS = 8_000
@@ -71,27 +74,30 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
 
 def _hunks(claims: Sequence[NamedClaim], slices: Sequence[Payload]) -> list[str]:
     """Each hunk that a claim stands in, once."""
-    found: dict[tuple[str, int], str] = {}
+    wanted: dict[tuple[str, int], tuple[str, set[int]]] = {}
     for claim in claims:
         finding = claim.finding
         for payload in (each for each in slices if each.file_path == finding.path):
             for shown, text in hunk_views(payload):
-                if finding.line in shown and (finding.path, shown.start) not in found:
-                    part = _around(text, finding.line - shown.start)
-                    found[finding.path, shown.start] = f"{finding.path}\n{part}"
-    return list(found.values())
+                if finding.line in shown:
+                    wanted.setdefault((finding.path, shown.start), (text, set()))[1].add(finding.line)
+    return [f"{path}\n{_around(text, lines)}" for (path, _), (text, lines) in wanted.items()]
 
 
-def _around(text: str, at: int) -> str:
-    """A hunk, or of a long one the rows around a claim."""
+def _around(text: str, numbers: Collection[int]) -> str:
+    """A hunk, or of a long one the rows around each line of the new side that a claim is about."""
     if len(text) <= MAX_HUNK_CHARS:
         return text
-    lines = text.split("\n")
-    first, last, size = at, at, 0
-    while size < MAX_HUNK_CHARS and (first > 0 or last < len(lines) - 1):
-        first, last = max(0, first - 1), min(len(lines) - 1, last + 1)
-        size += len(lines[first]) + len(lines[last])
-    return "\n".join(["[cut]", *lines[first : last + 1], "[cut]"])
+    rows = text.split("\n")
+    marks = {f"{number:5}" for number in numbers}
+    at = [index for index, row in enumerate(rows) if row[:NUMBER_WIDTH] in marks]
+    kept = sorted({near for each in at for near in range(max(0, each - ROWS), min(len(rows), each + ROWS + 1))})
+    parts: list[str] = []
+    for position, index in enumerate(kept):
+        if index and (position == 0 or kept[position - 1] != index - 1):
+            parts.append("[cut]")
+        parts.append(rows[index][:MAX_ROW])
+    return "\n".join([*parts, "[cut]"] if kept and kept[-1] < len(rows) - 1 else parts)
 
 
 def _claim(claim: NamedClaim, proof_lines: ProofLines) -> str:
@@ -110,7 +116,10 @@ def _claim(claim: NamedClaim, proof_lines: ProofLines) -> str:
 
 
 def _proof(proof: Proof, proof_lines: ProofLines) -> str:
-    shown = proof_lines(proof) or proof.quote
+    shown = proof_lines(proof)
+    if not shown or len(shown) > MAX_PROOF_CHARS:
+        # The lines themselves decide, and not those around them.
+        shown = proof.quote
     where = f"{proof.path}:{proof.line} ({proof.side} side)"
     why = f"\nnamed because: {proof.why}" if proof.why else ""
     return fenced("proof", f"{where}\n{shown[:MAX_PROOF_CHARS]}{why}")

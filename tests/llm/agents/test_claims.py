@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Claim, Payload, ReviewTask, Side
-from reviewbot.llm.agents.claims import NO_WORDS, QuoteFinder, by_task, candidate_of, problems_of, repaired
+from reviewbot.llm.agents.claims import (
+    NO_WORDS,
+    QuoteFinder,
+    by_task,
+    candidate_of,
+    problems_of,
+    repaired,
+    with_own_ids,
+)
 
 MakePayload = Callable[..., Payload]
 LEDGER = "def credit(account, cents):\n    assert cents > 0\n\n    account.cents += cents\n"
@@ -152,14 +160,18 @@ def test_a_repair_is_asked_for_quotes_that_are_not_there_and_for_claims_whose_wh
         a_claim(id="f5", quote="not there", confidence=49),
     ]
 
-    assert [problem.partition(":")[0] for problem in problems_of(claims, finder)] == ["f1", "f2"]
+    assert list(problems_of(claims, finder)) == ["f1", "f2"]
 
 
-def test_a_repair_replaces_claims_by_their_ids_and_adds_none(a_claim: MakeClaim) -> None:
-    first, second = a_claim(id="f1"), a_claim(id="f2")
-    mended = a_claim(id="f2", quote="z = 3")
+def test_a_repair_replaces_what_it_was_asked_for_drops_what_was_withdrawn_and_adds_none(a_claim: MakeClaim) -> None:
+    first, second, third = (a_claim(id=name) for name in ("f1", "f2", "f3"))
+    mended, other = a_claim(id="f2", quote="z = 3"), a_claim(id="f1", quote="z = 3")
 
-    assert repaired((first, second), (mended, a_claim(id="f9"))) == (first, mended)
+    assert repaired((first, second, third), (mended, other, a_claim(id="f9")), {"f2", "f3"}) == (first, mended)
+
+
+def test_two_claims_of_one_id_are_told_apart(a_claim: MakeClaim) -> None:
+    assert [each.id for each in with_own_ids([a_claim(), a_claim(), a_claim(id="f2")])] == ["f1", "f1-2", "f2"]
 
 
 def test_each_claim_goes_to_its_task_by_the_workers_name_or_its_type_and_else_to_the_first(

@@ -15,6 +15,7 @@ from reviewbot.errors import BudgetError, RefusedError, TransientError
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer, ProofView
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
+from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import ModelReply, Settled
 from reviewbot.supervisor.suppression import Suppressor
@@ -280,6 +281,36 @@ def test_a_quarrel_of_which_one_side_is_refuted_is_none(
 
     assert review.conflicts == ()
     assert (len(review.findings), len(review.withheld)) == (1, 1)
+
+
+def test_of_a_long_hunk_the_rows_around_each_claim_are_shown_also_behind_removed_ones(
+    claimed: MakeFinding, a_change: Any, a_payload: Any, fake_model: Any, ruled: Reply, text_of: Any
+) -> None:
+    body = "\n".join([*(f"-old_{n} = {n}" for n in range(400)), *(f"+value_{n} = {n}" for n in range(1, 401))])
+    claims = [NamedClaim("c1", claimed(line=10)), NamedClaim("c2", claimed(line=390))]
+
+    request = judge_request(
+        a_change(), claims, (a_payload(body),), lambda _: "", "Judge.", (), tier="opus", subject="batch 1"
+    )
+
+    text = text_of(request)
+    assert "   10 +value_10 = 10" in text
+    assert "  390 +value_390 = 390" in text
+    assert "+value_200 = 200" not in text
+    assert text.count("[cut]") == 2
+
+
+def test_a_proof_that_is_too_long_with_its_surroundings_is_shown_without(
+    claimed: MakeFinding, a_change: Any, text_of: Any
+) -> None:
+    claim = claimed(proof=(Proof(path="a.py", line=40, end_line=40, quote="assert n > 0"),))
+
+    request = judge_request(
+        a_change(), [NamedClaim("c1", claim)], (), lambda _: "x" * 9_000, "Judge.", (), tier="opus", subject="b"
+    )
+
+    assert "assert n > 0" in text_of(request)
+    assert "x" * 100 not in text_of(request)
 
 
 def test_a_long_ruling_is_cut(claimed: MakeFinding) -> None:

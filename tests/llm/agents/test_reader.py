@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot
-from reviewbot.contracts import Candidate, ChangeSet, Plan, ReviewTask, WorkerCard
+from reviewbot.contracts import Candidate, ChangeSet, Plan, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.errors import BudgetError, CutOffError, DeadlineError, EngineError, RefusedError, TooLongError
 from reviewbot.llm.agents.conversation import LoopError
 from reviewbot.llm.agents.reader import REPAIR, ReaderEngine
@@ -186,7 +187,10 @@ def test_a_task_that_escalates_is_tried_again_alone(
 def test_quotes_that_cannot_be_found_are_repaired_once_in_the_conversation(
     an_engine: Engine, an_order: Any, said: Reply, claim: Any, trace: Any
 ) -> None:
-    engine = an_engine(said(claim(quote="x = 2"), claim(id="f2", quote="y = 0")), said(claim(quote="x = 1")))
+    engine = an_engine(
+        said(claim(quote="x = 2"), claim(id="f2", quote="y = 0"), claim(id="f3", quote="not there")),
+        said(claim(quote="x = 1")),
+    )
 
     [answer] = work(engine, an_order())
 
@@ -195,6 +199,30 @@ def test_quotes_that_cannot_be_found_are_repaired_once_in_the_conversation(
     assert asked.startswith(REPAIR.partition("{}")[0])
     assert "f1: the quote is not in `src/app.py`" in asked
     assert [event["claims"] for event in trace.of("repaired")] == [1]
+
+
+def test_a_repair_that_takes_too_long_leaves_the_answer_as_it_was(
+    an_engine: Engine, an_order: Any, said: Reply, claim: Any, trace: Any
+) -> None:
+    order = an_order()
+    short = order.task.constraints.model_copy(update={"timeout_ms": 200})
+
+    [answer] = work(an_engine(said(claim(quote="x = 2")), None), again(order, constraints=short))
+
+    assert [found.quote for found in answer.candidates] == ["x = 2"]
+    assert [event["message"] for event in trace.of("repair_failed")] == ["no time was left"]
+
+
+def test_a_task_that_waited_for_another_sees_what_that_one_found(
+    an_engine: Engine, an_order: Any, said: Reply, a_finding: Any, text_of: Any
+) -> None:
+    engine = an_engine(said())
+    [order] = begun(engine, [an_order("style")])
+    result = WorkerResult(task_id="logic", findings=(a_finding(message="the limit is lost"),))
+
+    work(engine, replace(order, dependencies={"logic": result}))
+
+    assert "the limit is lost" in text_of(engine.model.requests[0])  # type: ignore[attr-defined]
 
 
 def test_a_repair_that_cannot_be_used_leaves_the_answer_as_it_was(
