@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.kill_and_resume import HERE, entries, finished, journaled, kill, start, tasks_of
-from tests.messages_api import MessagesApi, Scripted, problems_of, said
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, problems_of, rulings_on, said
 
 Json = dict[str, Any]
 
-OPTIONS = ("--critic", "--max-cost", "none")
-"""Of each run: everybody who may ask a model does, and no call is left out for its price."""
+OPTIONS = ("--effort", "deep", "--max-cost", "none")
+"""Of each run: a reader for each task, and no call is left out for its price."""
 
 DELAY_S = (0.05, 0.15)
 """How long an answer takes: long enough that most kills meet some under way."""
@@ -75,7 +75,7 @@ def recorded(cache: Path) -> set[str]:
 
 
 def answer_to(body: Json, thought: int) -> Scripted:
-    """Models that plan, call tools, find things, fail, escalate, rule, settle and criticize, by the request alone."""
+    """Models that plan, call tools, find things, fail, escalate and rule, by the request alone."""
     dice = random.Random(question_of(body))
     text = "\n".join(_texts(body["messages"]))
     wanted = body["output_config"]["format"]["schema"]["properties"]
@@ -103,19 +103,25 @@ def _worked(body: Json, text: str, dice: random.Random, thought: int) -> Scripte
     escalation = {"reason": "confidence_too_low", "message": "it takes a closer look", "better_worker": None}
     hints = dict.fromkeys(re.findall(r"^(h\d+) \[", text, re.MULTILINE))
     verdicts = ("confirmed", "refuted", "unsure")
+    found = [_found(number, path, line, dice) for number, (path, line) in enumerate(lines) if dice.random() < 0.06]
+    tasks = re.findall(r"^## Task `(\S+)`", text, re.MULTILINE)
     return marked(body, {
-        "findings": [_found(path, line, dice) for path, line in lines if dice.random() < 0.06],
+        **a_reading(*found),
         "hints": [{"hint": hint, "verdict": dice.choice(verdicts), "reason": "by the dice"} for hint in hints],
-        "escalation": escalation if dice.random() < 0.1 else None,
+        "tasks": [{"task": name, "escalation": escalation if dice.random() < 0.1 else None} for name in tasks],
     })  # fmt: skip
 
 
 def _calling(body: Json, lines: list[tuple[str, str]], dice: random.Random) -> Scripted:
     path, line = dice.choice(lines)
-    values = {"path": path, "around": line, "side": "head", "name": dice.choice(re.findall(r"[A-Za-z_]\w*", line))}
+    word = dice.choice(re.findall(r"[A-Za-z_]\w*", line))
+    values: dict[str, Json] = {
+        "read": {"path": path}, "search": {"pattern": word, "literal": True}, "list": {}, "history": {"path": path},
+        "definition": {"name": word}, "uses": {"name": word},
+    }  # fmt: skip
     tool = dice.choice(body["tools"])
     name = question_of(body)
-    given = {key: values[key] for key in tool["input_schema"]["properties"]}
+    given = values[tool["name"]]
     call = {"type": "tool_use", "id": f"toolu_{name[:24]}", "name": tool["name"], "input": given}
     answer = said(f"answer to {name}", stop="tool_use")
     return replace(answer, content=(*answer.content, call))
@@ -123,46 +129,24 @@ def _calling(body: Json, lines: list[tuple[str, str]], dice: random.Random) -> S
 
 def _added(text: str) -> Iterator[tuple[str, str]]:
     """Each file and line that a request shows as added, where there is enough in the line to speak of."""
-    for block in re.findall(r"^<<<slice \w+\nfile: (.*)\n((?:.*\n)*?)<<<end", text, re.MULTILINE):
-        for line in re.findall(r"^\+(.*[A-Za-z_]{4}.*)$", block[1], re.MULTILINE):
-            yield block[0], line
+    change = re.search(r"^<<<change \w+\n(.*?)^<<<end", text, re.MULTILINE | re.DOTALL)
+    path = ""
+    for row in change.group(1).split("\n") if change else ():
+        if heading := re.match(r"### (\S+)", row):
+            path = heading.group(1)
+        elif added := re.match(r" *\d+ \+(.*[A-Za-z_]{4}.*)$", row):
+            yield path, added.group(1)
 
 
-def _found(path: str, line: str, dice: random.Random) -> Json:
-    return {
-        "file": path, "quote": line, "message": f"This goes wrong ({dice.randrange(100)}).",
-        "trigger": "an empty list", "contract": "it holds for every list", "symptom": "it raises",
-        "severity": dice.choice(("critical", "warning", "info")), "category": "wrong-value",
-        "confidence": dice.randrange(40, 96), "suggestion": "", "cwe": None,
-    }  # fmt: skip
+def _found(number: int, path: str, line: str, dice: random.Random) -> Json:
+    severity, confidence = dice.choice(("critical", "warning", "info")), dice.randrange(40, 96)
+    words = f"This goes wrong ({dice.randrange(100)})."
+    return a_claim(path, line, words, id=f"f{number}", severity=severity, confidence=confidence)
 
 
 def _ruled(text: str, dice: random.Random) -> Json:
-    claims = re.findall(r"^Candidate (c\d+)\n(?:.*\n)*?quoted code: \n(.*)", text, re.MULTILINE)
-    words = {"argument_against": "a caller may check", "severity": "warning"}
-    return {"rulings": [
-        {"candidate": handle, "evidence": quote, "confidence": dice.randrange(10, 100), **words}
-        for handle, quote in claims
-    ]}  # fmt: skip
-
-
-def _settled(text: str, dice: random.Random) -> Json:
-    clusters = re.findall(r"^Cluster (c\d+):(.*?)(?=^Cluster c|\Z)", text, re.MULTILINE | re.DOTALL)
-    return {"settlements": [
-        {
-            "cluster": handle, "keep": re.findall(r"^Finding (f\d+),", members, re.MULTILINE)[:1],
-            "same_cause": dice.random() < 0.5, "resolved": dice.random() < 0.5,
-            "severity": "warning", "reason": "by the dice",
-        }
-        for handle, members in clusters
-    ]}  # fmt: skip
-
-
-def _criticized(text: str, dice: random.Random) -> Json:
-    handles = re.findall(r"^Finding (f\d+), by a model", text, re.MULTILINE)
-    actions = ("drop", "demote")
-    remarks = [{"finding": each, "action": dice.choice(actions), "reason": "by the dice"} for each in handles]
-    return {"remarks": [remark for remark in remarks if dice.random() < 0.3]}
+    ruled = rulings_on(text)
+    return {"rulings": [{**each, "confidence": dice.randrange(10, 100)} for each in ruled["rulings"]]}
 
 
 def _planned(text: str, dice: random.Random) -> Json:
@@ -185,7 +169,7 @@ def _planned(text: str, dice: random.Random) -> Json:
 
 
 _ACTS: Mapping[str, Callable[[str, random.Random], Json]] = {
-    "rulings": _ruled, "settlements": _settled, "remarks": _criticized, "tasks": _planned,
+    "rulings": _ruled, "tasks": _planned,
 }  # fmt: skip
 """By what only this one is asked to answer in."""
 

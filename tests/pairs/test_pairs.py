@@ -33,6 +33,10 @@ LEAST_PRECISION = 0.90
 LEAST_POSTED = 0.25
 """For how many of its pairs, at least, what is wrong would be posted."""
 
+POSTED_WITH_SIBLINGS = frozenset({"repository_rules"})
+"""Groups of which a pair alone posts nothing: a rule is the repository's own where about two dozen of its other files
+keep it, and a pair has none (tests/tools/test_repository_rules.py has them)."""
+
 
 def told(answer: Answer) -> list[str]:
     """The findings in a form that explains a failed test."""
@@ -63,8 +67,9 @@ def test_what_would_be_posted_of_the_pairs_is_true(group: str, answers_of: Calla
         true += len(true_findings(pair, wrong))
         posted += len(wrong) + len(certain(told_of[pair.name, "right"].findings))
 
-    assert posted >= LEAST_POSTED * len(PAIRS[group])
-    assert true / posted >= LEAST_PRECISION
+    least = 0 if group in POSTED_WITH_SIBLINGS else LEAST_POSTED * len(PAIRS[group])
+    assert posted >= least
+    assert true >= LEAST_PRECISION * posted
 
 
 def test_there_are_pairs_enough() -> None:
