@@ -72,29 +72,6 @@ def is_disputed(finding: Finding) -> bool:
     return bool(finding.disputed) and not by_a_model_alone(finding)
 
 
-def is_contested(finding: Finding, findings: Iterable[Finding]) -> bool:
-    """Whether another finding at the same lines speaks against this one.
-
-    That is a program's finding that a model disputes, or what a model says to be of the opposite severity or to be
-    mended by different code. What its finder claims of its own certainty has no part in it: that decides nothing.
-    """
-    return any(_speaks_against(other, finding) for other in findings if other is not finding and meets(finding, other))
-
-
-def meets(finding: Finding, other: Finding) -> bool:
-    """Whether two findings have a line in common."""
-    return finding.path == other.path and finding.line <= other.end_line and other.line <= finding.end_line
-
-
-def _speaks_against(other: Finding, finding: Finding) -> bool:
-    if not by_a_model_alone(other):
-        return is_disputed(other)
-    if {finding.severity, other.severity} == {"critical", "info"}:
-        return True
-    one, two = ("".join(each.suggestion.split()) for each in (finding, other))
-    return bool(one and two and one != two)
-
-
 class Voice(NamedTuple):
     """What counts of a finding when it supports others."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,6 @@ from reviewbot.supervisor.verifier import (
     by_a_model_alone,
     by_programs_alone,
     capped,
-    is_contested,
     is_disputed,
     verified,
     voice_of,
@@ -97,67 +95,6 @@ def test_a_dispute_lowers_nothing_that_a_program_found(a_finding: MakeFinding) -
     finding = a_finding(confidence=95, disputed="it is meant")
 
     assert capped(finding) == finding
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"suggestion": "x = 2"},
-        {"severity": "info"},
-        {"sources": ("ruff",), "disputed": "it is meant"},
-    ],
-)
-def test_a_finding_is_contested_by_what_speaks_against_it_at_its_lines(
-    other: dict[str, Any], a_finding: MakeFinding
-) -> None:
-    assert is_contested(*_beside(other, a_finding))
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"suggestion": "x  =  1"},
-        {"suggestion": ""},
-        {"severity": "warning"},
-        {"suggestion": "x = 2", "line": 8},
-        {"suggestion": "x = 2", "path": "src/b.py"},
-        {"sources": ("ruff",), "suggestion": "x = 2"},
-        {"sources": ("ruff",), "disputed": "it is meant", "line": 8},
-    ],
-)
-def test_what_agrees_stands_elsewhere_or_is_a_program_contests_nothing(
-    other: dict[str, Any], a_finding: MakeFinding
-) -> None:
-    assert not is_contested(*_beside(other, a_finding))
-
-
-def _beside(other: dict[str, Any], a_finding: MakeFinding) -> tuple[Finding, list[Finding]]:
-    """A finding of a model, and all those of its task."""
-    finding = a_finding(sources=("model:x",), severity="critical", suggestion="x = 1", line=4, end_line=6)
-    against = a_finding(**{"sources": ("model:y",), "severity": "critical", "line": 6, **other})
-    return finding, [finding, against]
-
-
-def test_advice_beside_a_finding_that_gives_none_contests_it_no_more_than_the_other_way_round(
-    a_finding: MakeFinding,
-) -> None:
-    silent, advised = (a_finding(sources=("model:x",), suggestion=advice) for advice in ("", "x = 1"))
-
-    assert not is_contested(silent, [silent, advised])
-    assert not is_contested(advised, [silent, advised])
-
-
-def test_a_finding_does_not_contest_itself(a_finding: MakeFinding) -> None:
-    finding = a_finding(sources=("model:x",), suggestion="x = 1")
-
-    assert not is_contested(finding, [finding])
-
-
-@pytest.mark.parametrize("claimed", [1, 50, 99])
-def test_what_a_finder_claims_of_itself_contests_nothing(claimed: int, a_finding: MakeFinding) -> None:
-    one, other = (a_finding(sources=("model:x",), claimed=each) for each in (90, claimed))
-
-    assert not is_contested(one, [one, other])
 
 
 @pytest.mark.parametrize(("confidence", "together"), [(90, 85), (50, 85), (49, 75), (5, 75)])

@@ -24,12 +24,12 @@ from reviewbot.contracts import (
     Payload,
     Plan,
     ReaderAnswer,
+    Reading,
     ReviewTask,
     Side,
     Usage,
     WorkerCard,
 )
-from reviewbot.contracts import Reading as FileReading
 from reviewbot.coverage import reading_of
 from reviewbot.errors import (
     BudgetError,
@@ -83,7 +83,7 @@ REPAIR = (
 _NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
 
 
-class Reading(NamedTuple):
+class ReaderResult(NamedTuple):
     """What one conversation came to."""
 
     answer: ReaderAnswer
@@ -104,7 +104,7 @@ class _Failed(NamedTuple):
 class _Shared:
     """A conversation of several tasks: its cost is booked with the first task that takes the result."""
 
-    run: asyncio.Task[Reading | _Failed]
+    run: asyncio.Task[ReaderResult | _Failed]
     booked: bool = False
 
 
@@ -222,7 +222,7 @@ class ReaderEngine:
         ]
         return task.failures == 0 or any(run.done() and isinstance(run.result(), _Failed) for run in before)
 
-    async def _read(self, orders: Sequence[WorkOrder]) -> Reading | _Failed:
+    async def _read(self, orders: Sequence[WorkOrder]) -> ReaderResult | _Failed:
         """Hold one conversation. An error is a value here: each task that shares it decides for itself."""
         spent = TokenUsage()
         try:
@@ -230,7 +230,7 @@ class ReaderEngine:
         except Exception as error:  # noqa: BLE001 - whatever stops a model must not cost what analyzers have found
             return _Failed(error, spent)
 
-    async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> Reading:
+    async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> ReaderResult:
         began = self.clock.monotonic()
         results = await asyncio.gather(*(self._analyzed(each) for each in orders))
         hints = hints_of(candidate for found in results for candidate in found.candidates)
@@ -260,7 +260,7 @@ class ReaderEngine:
                 for worker, mine in claims.items()
             }
 
-        return Reading(answer, await in_thread(candidates), hints, spent)
+        return ReaderResult(answer, await in_thread(candidates), hints, spent)
 
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
         """The first request, and what its conversation may look up. May block."""
@@ -320,20 +320,20 @@ class ReaderEngine:
             return None
 
     def _answered(
-        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, reading: Reading
+        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, result: ReaderResult
     ) -> Answer | Escalated:
         task = order.task
-        source = _source(reading.spent)
+        source = _source(result.spent)
         own = {id(each) for each in found.candidates}
-        hints = [hint for hint in reading.hints if id(hint.candidate) in own]
-        programs, confirmed = weighed(found.candidates, hints, reading.answer.hints, source)
-        candidates = reading.candidates[task.worker]
-        escalation = _escalation(reading.answer, task)
+        hints = [hint for hint in result.hints if id(hint.candidate) in own]
+        programs, confirmed = weighed(found.candidates, hints, result.answer.hints, source)
+        candidates = result.candidates[task.worker]
+        escalation = _escalation(result.answer, task)
         # To hand the floor's own job away is no look at it, whatever the reason.
         read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != FLOOR_WORKER)
         model = LOOKED.format(source)
         readings = [reading_of(payload, models=[model]) for payload in task.slices] if read else []
-        metadata = self._metadata(found, readings, spent, began, reading.spent.model)
+        metadata = self._metadata(found, readings, spent, began, result.spent.model)
         answer = Answer((*candidates, *confirmed), found.gaps, metadata, "model", programs)
         if escalation is not None:
             return Escalated(escalation.reason, escalation.message, escalation.better_worker, answer)
@@ -371,7 +371,7 @@ class ReaderEngine:
     def _metadata(
         self,
         found: AnalyzerResults,
-        readings: Sequence[FileReading],
+        readings: Sequence[Reading],
         spent: TokenUsage | None,
         began: float,
         model: str | None,
