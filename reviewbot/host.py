@@ -117,17 +117,6 @@ class CheckDraft:
     annotations: tuple[Annotation, ...] = ()
 
 
-@dataclass(frozen=True)
-class EarlierComment:
-    """What a reviewer wrote about a file in an earlier, merged pull request: data."""
-
-    path: str
-    author: str
-    body: str
-    pull: int
-    url: str
-
-
 class ReviewHost(Protocol):
     """One pull request, as its publisher needs it. Blocking; HostError and its kinds are all that is raised.
 

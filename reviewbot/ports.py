@@ -90,17 +90,6 @@ class IdentifiedSnapshot(Snapshot, Protocol):
         """The same for snapshots of the same two trees of files; None where that is not known."""
 
 
-@runtime_checkable
-class Remembering(Protocol):
-    """What a snapshot may be besides: one that knows what reviewers wrote about its files before."""
-
-    def earlier(self, path: str, limit: int) -> tuple[str, ...]:
-        """Comments on a file, by its old name, from earlier changes that were merged; the newest first, one line each.
-
-        Their words are data. Nothing where it is not known; never an error.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class ChangedFile:
     """One file of the change as a tool sees it: its hunks, and both whole sides where the snapshot has them.

@@ -16,7 +16,7 @@ _NAME_CHARS, _REASON_CHARS = 120, 300
 
 
 def unread(snapshot: Snapshot) -> tuple[str, ...]:
-    """Notes, one line each: at most one of files, and one of what was said of them before."""
+    """Notes, one line each."""
     if not isinstance(snapshot, GithubSnapshot):
         return ()
     notes = []
@@ -27,8 +27,6 @@ def unread(snapshot: Snapshot) -> tuple[str, ...]:
         notes.append(f"{NO_TREE}: {_why(snapshot.tree_gap)}")
     if snapshot.absent:
         notes.append(f"these files of the head could not be had, and were not searched{_which(snapshot.absent)}")
-    if snapshot.deaf:
-        notes.append(f"what reviewers wrote of these files before is not known: {_why(snapshot.deaf)}")
     return tuple(notes)
 
 

@@ -140,7 +140,6 @@ class Pull:
     draft: bool = False
     labels: tuple[str, ...] = ()
     state: str = "open"
-    merged_at: str | None = None
     reviews: list[Review] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
 

@@ -22,7 +22,7 @@ from reviewbot.pulls import Office, Prepared, Terms, carry_out, fetch, post, pos
 from reviewbot.pulls.office import READING_S
 from reviewbot.pulls.unread import unread
 from tests.github_api import CheckRun, FakeGitHub, Pull
-from tests.github_api.refusals import missing_permission, not_found, secondary_limit
+from tests.github_api.refusals import missing_permission, secondary_limit
 
 OpenPull = Callable[..., Pull]
 QUICK = Terms(flags={"inline": 0})
@@ -199,24 +199,6 @@ def test_what_the_host_did_not_give_is_told_in_few_words(
     assert note.startswith("GitHub gave no more files from some point on; 20 files could not be read (src/long")
     assert "limit of requests" in note
     assert len(note) < 900
-
-
-def test_that_nobody_can_be_asked_what_was_said_before_is_told(
-    open_pull: OpenPull, client: GithubClient, github_api: FakeGitHub
-) -> None:
-    pull = open_pull()
-    github_api.refuse("POST", "/graphql", not_found())
-    parsed = ChangeSet.model_validate_json(
-        '{"files":[{"path":"src/pay.py","status":"modified","language":"python","kind":"code","hunks":[{"old_start":1,'
-        '"old_count":1,"new_start":1,"new_count":1,"body":"-a\\n+b"}]}],'
-        '"parsed":[{"path":"src/pay.py","state":"read"}]}'
-    )
-    snapshot = GithubSnapshot(client, read_pull(client, "acme/shop", pull.number), change=parsed)
-
-    assert snapshot.earlier("src/pay.py", 3) == ()
-
-    [note] = unread(snapshot)
-    assert note.startswith("what reviewers wrote of these files before is not known: GitHub does not show GraphQL")
 
 
 def test_what_was_read_needs_no_note(open_pull: OpenPull, client: GithubClient) -> None:

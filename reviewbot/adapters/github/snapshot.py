@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
-from reviewbot.adapters.github.earlier import MAX_PATHS, earlier_comments
 from reviewbot.adapters.github.limits import RESERVE
 from reviewbot.adapters.github.pull import checked_repository
 from reviewbot.adapters.github.trees import Objects, Unread, decoded, may_be_text, text_of
@@ -16,7 +15,7 @@ from reviewbot.config.load import FILE_NAME
 from reviewbot.contracts import ChangeSet, FileChange
 from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.errors import HostAccessError, HostError, HostLimitError, HostMissingError
-from reviewbot.host import EarlierComment, PullRequest
+from reviewbot.host import PullRequest
 from reviewbot.ports import Commit, Occurrence
 from reviewbot.sources import Expression
 
@@ -60,11 +59,7 @@ class GithubSnapshot:
         repository, head = pull.repository, pull.head_sha
         self._tree = WholeTree(client, repository, head, self._objects, place) if place else None
         self._changed = _by_old_name(change)
-        self._lock, self._asked = Lock(), Lock()
-        self._earlier: dict[str, tuple[EarlierComment, ...]] = {}
-        self._deaf = ""
-        # Which ones must not depend on who asks first: equal changes make equal requests to models.
-        self._listens = frozenset(list(self._changed)[:MAX_PATHS])
+        self._lock = Lock()
         self._failures: list[str] = []
         self._missed: set[str] = set()
         self._organisation: tuple[str | None] | None = None
@@ -129,22 +124,6 @@ class GithubSnapshot:
         del path, first, last, limit
         return ()
 
-    def earlier(self, path: str, limit: int) -> tuple[str, ...]:
-        """What reviewers wrote of a file, by its old name: of the change's first files, and nothing after an error."""
-        with self._asked:
-            if path not in self._earlier and path in self._listens and not self._deaf:
-                try:
-                    self._spare("graphql")
-                    self._earlier[path] = earlier_comments(self._client, self._pull, [path], limit)
-                except HostError as error:
-                    self._deaf = str(error)
-            return tuple(each.body for each in self._earlier.get(path, ())[:limit])
-
-    @property
-    def deaf(self) -> str:
-        """Why earlier comments could not be asked for; empty where they could, or nobody asked."""
-        return self._deaf
-
     def base_file(self, path: str) -> str | None:
         """A file of the base branch as it is now; settings also of the organisation, where the repository has none.
 
@@ -190,7 +169,7 @@ class GithubSnapshot:
             self._miss(path)
             return None
         try:
-            self._spare("core")
+            self._keep_reserve()
             entry = self._objects.find(commit, path)
             kept = self._tree.read(entry.sha) if self._tree and may_be_text(entry) else None
             return self._objects.text(commit, path) if kept is None else text_of(kept)
@@ -207,13 +186,12 @@ class GithubSnapshot:
         with self._lock:
             self._missed.add(path)
 
-    def _spare(self, limit: str) -> None:
-        """Raise HostLimitError where what is left of a limit is needed for posting."""
-        left = self._client.remaining(limit)
+    def _keep_reserve(self) -> None:
+        """Raise HostLimitError where what is left of the hourly limit is needed for posting."""
+        left = self._client.remaining()
         if left is not None and left < RESERVE:
-            name = "GraphQL" if limit == "graphql" else "REST"
-            told = f"GitHub leaves this token {left} more requests of {name} in this hour; they are kept for posting"
-            raise HostLimitError(told)
+            reason = f"GitHub leaves this token {left} more requests of REST in this hour; they are kept for posting"
+            raise HostLimitError(reason)
 
 
 def _new_sides(change: ChangeSet) -> list[str]:
