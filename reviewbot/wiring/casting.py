@@ -16,7 +16,7 @@ from reviewbot.config.attributes import declared_by
 from reviewbot.context.service import Context
 from reviewbot.contracts import ChangeSet, Effort, Plan, ReviewTask
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer, ProofView
+from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
@@ -170,7 +170,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         trace=trace,
         engine=engine.name,
         tools=tools.offered(),
-        proof_lines=ProofView(tools.view).lines,
+        lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
         mask=mask,
         stated=stated_bounds(JUDGE_BOUNDS),
         notes=(*ground.notes, *_unpriced(settings)),

@@ -20,7 +20,6 @@ from reviewbot.contracts import (
     JudgeRuling,
     Payload,
     Plan,
-    Proof,
     Review,
     Severity,
     Tier,
@@ -30,10 +29,9 @@ from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.joining import joined_by_proof
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.judge_prompt import NamedClaim, ProofLines, judge_request
+from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
+from reviewbot.llm.prompts.judged_code import LinesOfSide
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import Refused
-from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.ports import (
     Books,
     Model,
@@ -94,23 +92,6 @@ class ConversingModel:
 
 
 @dataclass(frozen=True)
-class ProofView:
-    """Shows the lines of a proof with those around it, numbered, as readers' tools would show them."""
-
-    view: RepositoryView
-    around: int = 10
-
-    def lines(self, proof: Proof) -> str:
-        """Empty where the file is not at hand or must not be shown."""
-        try:
-            lines = self.view.lines(proof.path, "head" if proof.side == "new" else "base")
-        except Refused:
-            return ""
-        first, last = max(1, proof.line - self.around), min(len(lines), proof.end_line + self.around)
-        return "\n".join(f"{n:5} {self.view.cut(lines[n - 1])}" for n in range(first, last + 1))
-
-
-@dataclass(frozen=True)
 class JudgingSynthesizer:
     """Build one for a run."""
 
@@ -121,7 +102,8 @@ class JudgingSynthesizer:
     trace: Recorder
     engine: str
     tools: tuple[OfferedTool, ...] = ()
-    proof_lines: ProofLines = lambda _proof: ""
+    lines_of: LinesOfSide = lambda _path, _side: ()
+    """The masked lines of one side of a file, none where it has none; may block."""
     stated: str = ""
     """How much may be looked up, in words for the judge."""
     mask: Callable[[str], str] = lambda text: text
@@ -221,7 +203,7 @@ class JudgingSynthesizer:
                 change,
                 claims,
                 slices,
-                self.proof_lines,
+                self.lines_of,
                 self.prompt,
                 self.tools,
                 mask=self.mask,

@@ -264,10 +264,11 @@ class ReaderEngine:
 
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
         """The first request, and what its conversation may look up. May block."""
+        shared = self.map_of(orders, hints)
         turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
-        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns))
+        bounds = replace(self.bounds, tool_turns=0 if shared.is_whole else min(self.bounds.tool_turns, turns))
         offered = self.tools.offered() if bounds.tool_turns else ()
-        return reader_request(orders, self.map_of(orders, hints), self.prompt, offered, bounds), bounds
+        return reader_request(orders, shared, self.prompt, offered, bounds), bounds
 
     async def _repaired(
         self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder, left_s: float

@@ -9,10 +9,9 @@ from reviewbot.context.conventions import conventions
 from reviewbot.contracts import FileChange
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.llm.prompts.analyzer_hints import Hint, shown
-from reviewbot.llm.prompts.change_view import change_view
+from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.prompts.repository_map import repository_map
-from reviewbot.llm.tools.results import Refused
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.ports import WorkOrder
 
@@ -38,15 +37,19 @@ class MapMaker:
         """What the readers of these tasks are shown."""
         slices = tuple(dict.fromkeys(payload for order in orders for payload in order.task.slices))
         paths = tuple(dict.fromkeys(payload.file_path for payload in slices))
-        new = {file.path for file in self.files if file.status == "added"}
+        in_change: dict[str, list[range]] = {path: [] for path in paths}
+        for payload in slices:
+            in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
+        repository = repository_map(self.view, in_change)
         return ChangeMap(
             title=orders[0].title,
             description=orders[0].description,
-            change=self.mask(change_view(slices, self._lines)),
+            change=self.mask(change_view(slices, self.view.lines_or_none)),
             deleted=self.mask(self._deleted()),
             other_parts=self._others(paths),
             conventions=self.mask(_rules(orders[0], paths)),
-            repository=repository_map(self.view, paths, new.intersection(paths)),
+            repository=repository.text,
+            is_whole=repository.whole,
             hits=shown(hints),
         )
 
@@ -61,12 +64,6 @@ class MapMaker:
             left -= len(removed)
             texts.append(f"### {file.path}\n{removed if left >= 0 else '[too long to be shown]'}")
         return "\n\n".join(texts)
-
-    def _lines(self, path: str) -> Sequence[str]:
-        try:
-            return self.view.lines(path)
-        except Refused:
-            return ()
 
     def _others(self, paths: Sequence[str]) -> str:
         others = [file for file in self.files if file.path not in paths and file.status != "deleted"]

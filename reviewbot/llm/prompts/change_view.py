@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from reviewbot.contracts import Payload
 from reviewbot.diff.rows import Row, payload_rows
@@ -12,6 +13,13 @@ BLANK = "     "
 
 LinesOf = Callable[[str], Sequence[str]]
 """The lines of the new side of a file; none where it is not at hand."""
+
+
+class HunkRow(NamedTuple):
+    """A row of a hunk as a model sees it, and its line on the new side; None for a removed one."""
+
+    number: int | None
+    text: str
 
 
 def no_lines(_path: str) -> Sequence[str]:
@@ -30,15 +38,19 @@ def change_view(slices: Sequence[Payload], lines_of: LinesOf = no_lines) -> str:
     return "\n\n".join(_file_view(parts, lines_of(path)) for path, parts in by_file.items())
 
 
-def hunk_views(payload: Payload) -> Iterator[tuple[range, str]]:
-    """Each hunk of a slice: the lines of the new side that it shows, and its text as `change_view` writes it."""
+def hunk_views(payload: Payload) -> Iterator[tuple[HunkRow, ...]]:
+    """The rows of each hunk of a slice, as `change_view` writes them."""
     rows: dict[int, list[Row]] = {}
     for index, row in payload_rows(payload):
         rows.setdefault(index, []).append(row)
     for found in rows.values():
-        numbers = [row.new for row in found if row.new is not None]
-        shown = range(min(numbers), max(numbers) + 1) if numbers else range(0)
-        yield shown, "\n".join(_line(row) for row in found)
+        yield tuple(HunkRow(row.new, _line(row)) for row in found)
+
+
+def new_lines(rows: Sequence[HunkRow]) -> range:
+    """The lines of the new side that a hunk shows; empty for one that only removes."""
+    numbers = [row.number for row in rows if row.number is not None]
+    return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
 
 
 def changed_files(slices: Iterable[Payload]) -> dict[str, tuple[int, int]]:
@@ -58,9 +70,10 @@ def _file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
     lines = [f"### {first.file_path}{renamed} [{first.language}]"]
     for payload in parts:
         headings = [line for line in payload.code.split("\n") if line.startswith("@@")]
-        for heading, (shown, text) in zip(headings, hunk_views(payload), strict=False):
+        for heading, rows in zip(headings, hunk_views(payload), strict=False):
+            shown = new_lines(rows)
             around = " > ".join(line.strip() for line in enclosing(whole, shown.start)) if shown else ""
-            lines += [f"@@ in {around}" if around else heading, text]
+            lines += [f"@@ in {around}" if around else heading, *(row.text for row in rows)]
     return "\n".join(lines)
 
 

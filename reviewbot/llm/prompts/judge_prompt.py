@@ -1,31 +1,23 @@
-"""The request that a judge is sent: claims, each with its hunk and with its proof as the program found it."""
+"""The request that a judge is sent: the code that the claims are about, each line once, and below it the claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.contracts import ChangeSet, Finding, JudgeAnswer, Payload, Proof, Tier
 from reviewbot.llm.client.answers import schema_of
-from reviewbot.llm.prompts.change_view import hunk_views
 from reviewbot.llm.prompts.delimiters import RULE, fenced
+from reviewbot.llm.prompts.judged_code import LinesOfSide, hunk_excerpts, proof_excerpts
 from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn
 from reviewbot.redact import redact
 
 MAX_TITLE = 300
 MAX_DESCRIPTION = 2_000
-MAX_HUNK_CHARS = 6_000
-"""Of one hunk; of a longer one the rows around its claims."""
-ROWS, MAX_ROW = 30, 400
-"""Rows around a claim that are shown of a longer hunk, and characters of each."""
-NUMBER_WIDTH = 5
-MAX_PROOF_CHARS = 2_500
-"""Of one proof with the lines around it."""
+MAX_QUOTE = 1_500
+"""Characters of a claim's quote, of its suggestion, and of the quote of each proof."""
 ANSWER_TOKENS = 8_000
 """Twelve rulings with their reasons, and as much again to think."""
-
-ProofLines = Callable[[Proof], str]
-"""The numbered lines of a proof and those around it; may block; empty where they are not at hand."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +32,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     change: ChangeSet,
     claims: Sequence[NamedClaim],
     slices: Sequence[Payload],
-    proof_lines: ProofLines,
+    lines_of: LinesOfSide,
     system: str,
     tools: tuple[OfferedTool, ...],
     *,
@@ -50,12 +42,29 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     earlier: str = "",
     stated: str = "",
 ) -> ModelRequest:
-    """One batch. `earlier`: what was ruled of these claims before, where they are asked about once more."""
+    """One batch. May block.
+
+    Args:
+        change: its title and description are shown.
+        claims: what is to be ruled on.
+        slices: the change; each claim is shown with the rows of its hunk.
+        lines_of: the masked lines of one side of a file, for what stands around each proof; none where it has none.
+        system: the system prompt.
+        tools: what the judge may look up with.
+        mask: a text with masked secrets.
+        tier: of the model.
+        subject: the name of the request in trace and journal.
+        earlier: what was ruled of these claims before, where they are asked about once more.
+        stated: how much may be looked up, in words.
+    """
     shared = [f"Title of the change:\n{fenced('title', change.title[:MAX_TITLE])}"] if change.title.strip() else []
     if change.description.strip():
         shared.append(f"Its description:\n{fenced('description', change.description[:MAX_DESCRIPTION])}")
-    shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in _hunks(claims, slices)]
-    shared += [_claim(each, proof_lines) for each in claims]
+    hunks = hunk_excerpts([each.finding for each in claims], slices)
+    shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in hunks.texts]
+    proofs = [proof for each in claims for proof in each.finding.proof]
+    shared += [f"Code around proofs:\n{fenced('code', text)}" for text in proof_excerpts(proofs, hunks.shown, lines_of)]
+    shared += [_claim(each) for each in claims]
     if earlier:
         shared.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)
@@ -72,54 +81,20 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     )
 
 
-def _hunks(claims: Sequence[NamedClaim], slices: Sequence[Payload]) -> list[str]:
-    """Each hunk that a claim stands in, once."""
-    wanted: dict[tuple[str, int], tuple[str, set[int]]] = {}
-    for claim in claims:
-        finding = claim.finding
-        for payload in (each for each in slices if each.file_path == finding.path):
-            for shown, text in hunk_views(payload):
-                if finding.line in shown:
-                    wanted.setdefault((finding.path, shown.start), (text, set()))[1].add(finding.line)
-    return [f"{path}\n{_around(text, lines)}" for (path, _), (text, lines) in wanted.items()]
-
-
-def _around(text: str, numbers: Collection[int]) -> str:
-    """A hunk, or of a long one the rows around each line of the new side that a claim is about."""
-    if len(text) <= MAX_HUNK_CHARS:
-        return text
-    rows = text.split("\n")
-    marks = {f"{number:5}" for number in numbers}
-    at = [index for index, row in enumerate(rows) if row[:NUMBER_WIDTH] in marks]
-    kept = sorted({near for each in at for near in range(max(0, each - ROWS), min(len(rows), each + ROWS + 1))})
-    parts: list[str] = []
-    for position, index in enumerate(kept):
-        if index and (position == 0 or kept[position - 1] != index - 1):
-            parts.append("[cut]")
-        parts.append(rows[index][:MAX_ROW])
-    return "\n".join([*parts, "[cut]"] if kept and kept[-1] < len(rows) - 1 else parts)
-
-
-def _claim(claim: NamedClaim, proof_lines: ProofLines) -> str:
+def _claim(claim: NamedClaim) -> str:
     finding = claim.finding
     texts = [
         f"{finding.type}, {finding.severity} as reported, at {finding.path}:{finding.line}",
-        f"quote ({finding.side} side): {finding.evidence[:MAX_PROOF_CHARS]}",
+        f"quote ({finding.side} side): {finding.evidence[:MAX_QUOTE]}",
         f"claim: {finding.title} {finding.message}".strip(),
         f"impact: {finding.trigger}",
-        f"suggested: {finding.suggestion[:MAX_PROOF_CHARS]}" if finding.suggestion else "",
+        f"suggested: {finding.suggestion[:MAX_QUOTE]}" if finding.suggestion else "",
         f"disputed: {finding.disputed}" if finding.disputed else "",
+        *(_proof(each) for each in finding.proof),
     ]
-    told = fenced("claim", redact("\n".join(text for text in texts if text)))
-    proofs = [_proof(each, proof_lines) for each in finding.proof]
-    return "\n".join([f"Claim {claim.handle}, and below it the code that it names as proof:", told, *proofs])
+    return f"Claim {claim.handle}:\n{fenced('claim', redact(chr(10).join(text for text in texts if text)))}"
 
 
-def _proof(proof: Proof, proof_lines: ProofLines) -> str:
-    shown = proof_lines(proof)
-    if not shown or len(shown) > MAX_PROOF_CHARS:
-        # The lines themselves decide, and not those around them.
-        shown = proof.quote
-    where = f"{proof.path}:{proof.line} ({proof.side} side)"
-    why = f"\nnamed because: {proof.why}" if proof.why else ""
-    return fenced("proof", f"{where}\n{shown[:MAX_PROOF_CHARS]}{why}")
+def _proof(proof: Proof) -> str:
+    why = f", named because: {proof.why}" if proof.why else ""
+    return f"proof: {proof.path}:{proof.line} ({proof.side} side){why}\n{proof.quote[:MAX_QUOTE]}"

@@ -36,6 +36,8 @@ class ChangeMap:
     """Of a change that several readers share: the files that this one is not shown."""
     conventions: str = ""
     repository: str = ""
+    is_whole: bool = False
+    """Whether change and repository are all that there is, so that nothing is left to look up."""
     hits: str = ""
 
 

@@ -97,6 +97,13 @@ class RepositoryView:
                 self._kept.popitem(last=False)
         return lines
 
+    def lines_or_none(self, path: str, side: Side = "head") -> tuple[str, ...]:
+        """The lines as `lines` gives them; none where there is nothing to be shown."""
+        try:
+            return self.lines(path, side)
+        except Refused:
+            return ()
+
     def entry(self, path: str, side: Side, first: int, last: int) -> EvidenceEntry:
         """Lines of a file as evidence; those behind its end are left out. Raises Refused as `lines` does."""
         lines = self.lines(path, side)

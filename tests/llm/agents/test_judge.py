@@ -13,9 +13,10 @@ from reviewbot.config.rules import RuleSetting
 from reviewbot.contracts import ChangeSet, Finding, JudgeRuling, Plan, Proof, Review, WorkerResult
 from reviewbot.errors import BudgetError, RefusedError, TransientError
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer, ProofView
+from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
 from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
+from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import ModelReply, Settled
 from reviewbot.supervisor.suppression import Suppressor
@@ -63,7 +64,8 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
     proof = Proof(path="src/other.py", line=7, end_line=7, quote="assert n > 0", why="it must be positive")
     model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
 
-    review = judged(model, [claimed(line=5, proof=(proof,))], proof_lines=lambda each: f"    {each.line} {each.quote}")
+    lines = {("src/other.py", "new"): [*(f"# {n}" for n in range(1, 7)), "assert n > 0", "go()"]}
+    review = judged(model, [claimed(line=5, proof=(proof,))], lines_of=lambda path, side: lines.get((path, side), ()))
 
     [found] = review.findings
     assert (found.confidence, found.severity, found.worth, found.claimed) == (95, "critical", 80, 85)
@@ -72,7 +74,7 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
     for shown in (
         "    5 +value_5 = 5",
         "src/other.py:7 (new side)",
-        "    7 assert n > 0",
+        "    6 # 6\n    7 assert n > 0\n    8 go()",
         "it must be positive",
         "More values",
     ):
@@ -290,7 +292,7 @@ def test_of_a_long_hunk_the_rows_around_each_claim_are_shown_also_behind_removed
     claims = [NamedClaim("c1", claimed(line=10)), NamedClaim("c2", claimed(line=390))]
 
     request = judge_request(
-        a_change(), claims, (a_payload(body),), lambda _: "", "Judge.", (), tier="opus", subject="batch 1"
+        a_change(), claims, (a_payload(body),), lambda _path, _side: (), "Judge.", (), tier="opus", subject="batch 1"
     )
 
     text = text_of(request)
@@ -300,17 +302,43 @@ def test_of_a_long_hunk_the_rows_around_each_claim_are_shown_also_behind_removed
     assert text.count("[cut]") == 2
 
 
-def test_a_proof_that_is_too_long_with_its_surroundings_is_shown_without(
-    claimed: MakeFinding, a_change: Any, text_of: Any
+def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_shows_it(
+    claimed: MakeFinding, a_change: Any, a_payload: Any, text_of: Any
 ) -> None:
-    claim = claimed(proof=(Proof(path="a.py", line=40, end_line=40, quote="assert n > 0"),))
+    lines = [f"line {n}" for n in range(1, 101)]
+    first = Proof(path="lib.py", line=40, end_line=41, quote="line 40\nline 41", why="the callee")
+    second = Proof(path="lib.py", line=44, end_line=44, quote="line 44")
+    old = Proof(path="lib.py", side="old", line=1, end_line=1, quote="line 1")
+    seen = Proof(path="src/app.py", line=2, end_line=2, quote="value_2 = 2")
+    claims = [NamedClaim("c1", claimed(line=1, proof=(first, old))), NamedClaim("c2", claimed(proof=(second, seen)))]
 
     request = judge_request(
-        a_change(), [NamedClaim("c1", claim)], (), lambda _: "x" * 9_000, "Judge.", (), tier="opus", subject="b"
+        a_change(), claims, (a_payload(HUNK),), lambda _path, _side: lines, "J", (), tier="opus", subject="b"
     )
 
-    assert "assert n > 0" in text_of(request)
-    assert "x" * 100 not in text_of(request)
+    text = text_of(request)
+    assert text.count("   43 line 43") == 1
+    assert "lib.py (new side)\n[cut]\n   32 line 32\n" in text
+    assert "   52 line 52\n[cut]\n" in text
+    assert "lib.py (old side)\n    1 line 1\n" in text
+    assert "src/app.py (new side)" not in text.partition("Claim c1")[0]
+    assert "proof: lib.py:40 (new side), named because: the callee\nline 40\nline 41" in text
+
+
+def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(
+    claimed: MakeFinding, a_change: Any, text_of: Any
+) -> None:
+    proofs = tuple(Proof(path=f"{n}.py", line=40, end_line=40, quote=f"assert n > {n}") for n in range(20))
+    lines = ["x" * 400 for _ in range(100)]
+
+    request = judge_request(
+        a_change(), [NamedClaim("c1", claimed(proof=proofs))], (), lambda _path, _side: lines, "J", (), tier="opus",
+        subject="b",
+    )  # fmt: skip
+
+    text = text_of(request)
+    assert len(text) < MAX_PROOF_CHARS + 5_000
+    assert "assert n > 19" in text
 
 
 def test_a_long_ruling_is_cut(claimed: MakeFinding) -> None:
@@ -338,16 +366,3 @@ def test_a_conversation_with_tools_is_one_answer_with_the_cost_of_all_turns(
 
     assert reply.usage.calls == 2
     assert [event["tool"] for event in trace.of("tool_call")] == ["list"]
-
-
-def test_a_proof_is_shown_with_the_lines_around_it(a_change: Any, a_file: Any, a_hunk: Any) -> None:
-    class Files(DiffSnapshot):
-        def head(self, path: str) -> str | None:
-            return HUNK if path == "src/app.py" else None
-
-    view = ProofView(RepositoryTools(Files(a_change(a_file("src/app.py", a_hunk(HUNK))))).view, around=1)
-
-    assert view.lines(Proof(path="src/app.py", line=3, end_line=3, quote="")) == (
-        "    2 +value_2 = 2\n    3 +value_3 = 3\n    4 +value_4 = 4"
-    )
-    assert view.lines(Proof(path="src/none.py", line=3, end_line=3, quote="")) == ""

@@ -15,6 +15,7 @@ from reviewbot.errors import BudgetError, CutOffError, DeadlineError, EngineErro
 from reviewbot.llm.agents.conversation import LoopError
 from reviewbot.llm.agents.reader import REPAIR, ReaderEngine
 from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Answer, Escalated, ModelReply, Text, ToolAnswer, WorkOrder
 
@@ -138,6 +139,19 @@ def test_everything_that_all_readers_share_comes_first_and_is_marked_for_the_cac
     assert firsts[0].cached
     assert "    2 +x = 1\n      -z = 2" in firsts[0].text
     assert len({(r.system, str(r.tools), str(r.schema)) for r in engine.model.requests}) == 1  # type: ignore[attr-defined]
+
+
+def test_a_reader_that_is_shown_the_whole_repository_gets_no_tools(
+    an_engine: Engine, an_order: Any, said: Reply, text_of: Any
+) -> None:
+    everything = ChangeMap("", "", "+x = 1", repository="### a.py", is_whole=True)
+    engine = an_engine(said(), map_of=lambda _orders, _hints: everything)
+
+    work(engine, an_order("logic"))
+
+    [request] = engine.model.requests  # type: ignore[attr-defined]
+    assert request.tools == ()
+    assert "You have no tools: answer from what is shown." in text_of(request)
 
 
 def test_a_conversation_that_fails_is_tried_again_by_all_of_its_tasks_together(

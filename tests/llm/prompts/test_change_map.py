@@ -54,11 +54,14 @@ def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload
 
 
 def test_a_small_repository_is_shown_whole_but_for_what_the_change_shows() -> None:
-    shown = repository_map(view_of(a="one\ntwo\n", b="three\n"), ["b"], {"b"})
+    view = view_of(a="one\ntwo\n", b="three\n", c="1\n2\n3\n4\n5\n")
+    shown = repository_map(view, {"b": [range(1, 2)], "c": [range(4, 5), range(2, 3), range(0)]})
 
-    assert shown == (
-        "All files after the change; there is nothing else to look up:\n"
-        "### a\n    1 one\n    2 two\n### b (new: see the change)"
+    assert shown.whole
+    assert shown.text == (
+        "All files after the change, without the lines that the change shows:\n"
+        "### a\none\ntwo\n### b\n[lines 1 to 1: see the change]\n"
+        "### c\n1\n[lines 2 to 2: see the change]\n3\n[lines 4 to 4: see the change]\n5"
     )
 
 
@@ -66,7 +69,7 @@ def test_a_secret_of_the_repository_is_masked_and_a_private_file_is_not_named() 
     key = "AKIA" + "Z7Q2M5X8K1N4P6R9"
     tools = RepositoryTools(Tree({"a": f'KEY = "{key}"\n', "own/b": "x\n", ".env": "A=1\n"}), private=("own/*",))
 
-    shown = repository_map(tools.view, ["a"])
+    shown = repository_map(tools.view, {"a": []}).text
 
     assert key not in shown
     assert "own/b" not in shown
@@ -77,15 +80,15 @@ def test_of_a_larger_repository_the_files_are_named_and_of_a_large_one_the_folde
     long = view_of(a="x\n" * WHOLE_CHARS, b="z")
     many = view_of(**{f"src__part__{n}": "x" for n in range(MAX_LISTED)}, setup="x")
 
-    assert repository_map(long, ["a"]) == "Files after the change:\na\nb"
-    told = repository_map(many, ["src/part/1"])
+    assert repository_map(long, {"a": []}) == ("Files after the change:\na\nb", False)
+    told = repository_map(many, {"src/part/1": []}).text
     assert told.startswith(f"{MAX_LISTED + 1} files after the change. At the top: . (1), src ({MAX_LISTED})")
     assert "src/part/: 0, 1, 10" in told
     assert "and 90 more" in told
 
 
 def test_where_the_tree_is_not_at_hand_there_is_no_map() -> None:
-    assert repository_map(RepositoryTools(DiffSnapshot(ChangeSet())).view, ["a"]) == ""
+    assert repository_map(RepositoryTools(DiffSnapshot(ChangeSet())).view, {"a": []}) == ("", False)
 
 
 @pytest.fixture
