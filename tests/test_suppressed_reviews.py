@@ -191,3 +191,18 @@ def test_a_replay_lists_the_same_and_another_rule_is_not_resumed_from_an_old_run
     assert {action for action, _, _ in done(report)} == {"ignored", "refused"}
     assert found(report)
     assert found(reviewed(folder, "--resume", "--rule", "code-injection=off", "--rule", "S307=off")[1]) == set()
+
+
+def test_a_rule_that_is_off_leaves_no_uncertain_finding_of_the_same_line_to_a_person(
+    repository: Any, reviewed: Reviewed
+) -> None:
+    text = (
+        "def find(connection, name):\n    return connection.execute(f\"SELECT * FROM users WHERE name = '{name}'\")\n"
+    )
+    folder = repository({"settings": '[rules]\nsql-parameter = "off"\n'}, {"app": text})
+
+    _, report = reviewed(folder)
+
+    assert (found(report), report["human"], report["withheld"]) == (set(), [], [])
+    assert done(report) == {("off", "sql-parameter", ".reviewbot.toml"), ("off", "S608", ".reviewbot.toml")}
+    assert found(reviewed(folder, "--rule", "sql-parameter=on")[1]) == {("sql-parameter", "critical")}

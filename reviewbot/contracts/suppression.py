@@ -32,7 +32,7 @@ class Suppression(Contract):
     by: str
     """The file, variable or flag of the setting, or "comment at line N"."""
     reason: str = ""
-    """The comment's own words."""
+    """The comment's own words; and which rule was silenced, where this finding is the same defect by another rule."""
     message: str = ""
     """What was found; of a refused comment, why it silences nothing."""
 

@@ -145,7 +145,7 @@ def suppression_text(entry: Suppression) -> str:
         return f"{entry.by}: ignore[{name}]{why} silences nothing: {entry.message}"
     if entry.action == "severity":
         return f"{name} is {entry.shown_as} in place of {entry.severity} by {entry.by}"
-    done = "off" if entry.action == "off" else "ignored"
+    done = ("silenced" if entry.reason else "off") if entry.action == "off" else "ignored"
     found = f": {entry.severity}: {entry.message}" if entry.is_grave else ""
     return f"{name} {done} by {entry.by}{why}{found}"
 

@@ -109,8 +109,7 @@ def merged(findings: Iterable[Finding], together: Together = lambda _sources, _r
     """
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
-        said = _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)}, finding.confidence)
-        by_path[finding.path].append(said)
+        by_path[finding.path].append(_said(finding))
     single: list[Defect] = []
     contradictions: list[Contradiction] = []
     for group in by_path.values():
@@ -125,9 +124,23 @@ def words_of(finding: Finding) -> frozenset[str]:
     return frozenset(_WORD.findall(finding.message.lower()))
 
 
+def speaks_for(speaker: Finding, other: Finding) -> bool:
+    """Whether both are findings of programs and one defect, which would be reported in the words of `speaker`."""
+    if not (by_programs_alone(speaker) and by_programs_alone(other)) or speaker.path != other.path:
+        return False
+    first, second = sorted((speaker, other), key=order)
+    if first.end_line < second.line - REACH:
+        return False
+    return _graver(speaker) <= _graver(other) and _is_twin(_said(first), _said(second))
+
+
 def saying_of(finding: Finding) -> Saying:
     """The saying of one finding that nothing was joined to."""
     return Saying(finding.severity, not by_a_model_alone(finding), finding.type, finding.message)
+
+
+def _said(finding: Finding) -> _Said:
+    return _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)}, finding.confidence)
 
 
 class _Window:
@@ -280,7 +293,7 @@ def _joined(one: _Said, other: _Said) -> _Said:
     model, so that no model's text silences it, and of two models the graver one.
     """
     programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
-    best, rest = sorted((one, other), key=_graver if programs else _surer)
+    best, rest = sorted((one, other), key=_program_order if programs else _surer)
     one.voices.update(other.voices)
     one.sayings.update(other.sayings)
     severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
@@ -302,12 +315,16 @@ def _way(speaker: Finding, other: Finding) -> tuple[int, ...]:
     return tuple(sorted(lines))
 
 
-def _graver(said: _Said) -> tuple[int, int]:
-    return SEVERITY_ORDER[said.finding.severity], -said.finding.confidence
+def _graver(finding: Finding) -> tuple[int, int]:
+    return SEVERITY_ORDER[finding.severity], -finding.confidence
+
+
+def _program_order(said: _Said) -> tuple[int, int]:
+    return _graver(said.finding)
 
 
 def _surer(said: _Said) -> tuple[bool, bool, int, int]:
-    return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said))
+    return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said.finding))
 
 
 def said_again(speaker: Finding, other: Finding) -> Finding:

@@ -10,6 +10,7 @@ from typing import Self
 from reviewbot.config.rules import RuleSetting, setting_of
 from reviewbot.contracts import Finding, Severity, Suppression, WorkerResult
 from reviewbot.supervisor.ignore_comments import IgnoreComment
+from reviewbot.supervisor.merging import speaks_for
 
 Place = tuple[str, int, str]
 """Path, line and message of a finding."""
@@ -27,10 +28,16 @@ class Suppressor:
     categories: Mapping[str, str] = field(default_factory=dict)
     """The category of each known rule: a comment that names a rule is also about a model's finding of its category."""
     refused: tuple[Suppression, ...] = ()
+    thresholds: Mapping[str, int] = field(default_factory=dict)
+    """By task type: the confidence from which a finding is shown without another one beside it."""
 
     @classmethod
     def of(
-        cls, rules: tuple[RuleSetting, ...], comments: Iterable[IgnoreComment], categories: Mapping[str, str]
+        cls,
+        rules: tuple[RuleSetting, ...],
+        comments: Iterable[IgnoreComment],
+        categories: Mapping[str, str],
+        thresholds: Mapping[str, int],
     ) -> Self:
         """With these settings and all comments of a change."""
         by_path: dict[str, tuple[IgnoreComment, ...]] = defaultdict(tuple)
@@ -40,14 +47,16 @@ class Suppressor:
                 refused.append(comment.as_refused())
             else:
                 by_path[comment.path] += (comment,)
-        return cls(rules, dict(by_path), categories, tuple(refused[:MAX_REFUSED]))
+        return cls(rules, dict(by_path), categories, tuple(refused[:MAX_REFUSED]), thresholds)
 
     def apply(self, result: WorkerResult) -> WorkerResult:
         """The result with what is left of its findings, and an entry for each one that was silenced or changed."""
         kept: list[Finding] = []
         entries: list[Suppression] = []
-        for finding in result.findings:
-            entry = self._entry(finding)
+        named = [(finding, self._entry(finding)) for finding in result.findings]
+        silenced = [(finding, entry) for finding, entry in named if entry is not None and entry.is_silenced]
+        for finding, own in named:
+            entry = self._entry_of_same_defect(finding, silenced) if own is None else own
             if entry is not None:
                 entries.append(entry)
             if entry is None:
@@ -66,6 +75,23 @@ class Suppressor:
             return _suppressed(finding, action="ignored", by=f"comment at line {comment.line}", reason=comment.reason)
         if said is not None and said.level not in ("on", finding.severity):
             return _suppressed(finding, action="severity", by=said.origin, shown_as=said.level)
+        return None
+
+    def _entry_of_same_defect(
+        self, finding: Finding, silenced: Iterable[tuple[Finding, Suppression]]
+    ) -> Suppression | None:
+        """The entry of a finding that nothing names, where a silenced one would have been shown in its place.
+
+        Otherwise `sql-parameter = "off"` would only replace that finding by the uncertain S608 of the same line. What
+        is certain without the silenced finding stays, and so does what a model found.
+        """
+        if finding.confidence >= self.thresholds.get(finding.type, 0):
+            return None
+        for other, entry in silenced:
+            if speaks_for(other, finding):
+                same = f"the same defect as {other.rule or other.category}"
+                reason = f"{entry.reason}; {same}" if entry.reason else same
+                return _suppressed(finding, action=entry.action, by=entry.by, reason=reason)
         return None
 
     def _comment(self, finding: Finding) -> IgnoreComment | None:

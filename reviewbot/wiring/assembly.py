@@ -117,7 +117,8 @@ def setup(
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     own = {name: tool for name, tool in tools.items() if tool not in foreign}
-    suppression = suppression_of(subject, settings, foreign)
+    rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
+    suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     ground = Ground(
         subject=subject,
@@ -125,7 +126,7 @@ def setup(
         programs=AnalyzersEngine(
             own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=_cache(journal, kept, subject, table))
         ),
-        rules=Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together),
+        rules=rules,
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         mask=mask,

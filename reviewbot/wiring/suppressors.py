@@ -27,18 +27,21 @@ class Suppression(NamedTuple):
     notes: tuple[str, ...]
 
 
-def suppression_of(subject: Subject, settings: Settings, foreign: Iterable[ForeignFindings]) -> Suppression:
+def suppression_of(
+    subject: Subject, settings: Settings, foreign: Iterable[ForeignFindings], thresholds: Mapping[str, int]
+) -> Suppression:
     """The suppression of a run. Reads the base side of files with ignore comments."""
     base_text = None if subject.base is None else subject.snapshot.base
     comments = ignore_comments(subject.change, base_text)
     named = [(entry.rule, f"{entry.origin}: rules") for entry in settings.rules]
     named += [(name, f"{each.path}:{each.line}: ignore comment") for each in comments for name in each.names]
     if not named:
-        return Suppression(Suppressor.of(settings.rules, comments, {}), ())
+        return Suppression(Suppressor.of(settings.rules, comments, {}, {}), ())
     categories: dict[str, str] = {**known_rules()}
     for tool in foreign:
         categories |= tool.rules
-    return Suppression(Suppressor.of(settings.rules, comments, categories), tuple(_unknown(named, categories)))
+    suppressor = Suppressor.of(settings.rules, comments, categories, thresholds)
+    return Suppression(suppressor, tuple(_unknown(named, categories)))
 
 
 def _unknown(named: Iterable[tuple[str, str]], categories: Mapping[str, str]) -> list[str]:

@@ -18,7 +18,7 @@ Make = Callable[..., Any]
 def said(*comments: IgnoreComment, categories: dict[str, str] | None = None, **rules: object) -> Suppressor:
     entries = RuleLevels().check({name.replace("_", "-"): level for name, level in rules.items()})
     named = tuple(entry._replace(origin=".reviewbot.toml") for entry in entries)
-    return Suppressor.of(named, comments, categories or {})
+    return Suppressor.of(named, comments, categories or {}, {"security": 80})
 
 
 def comment(line: int, *names: str, alone: bool = False, path: str = "src/app.py", fault: str = "") -> IgnoreComment:
@@ -131,6 +131,70 @@ def test_what_is_critical_or_a_secret_stays_listed_in_full(applied: Make) -> Non
     assert applied(suppressor, category="secret")[1][0].is_grave
     assert applied(suppressor, severity="critical")[1][0].message
     assert not applied(said(S602="info"), severity="critical")[1][0].is_grave
+
+
+def beside_an_off_one(a_finding: Make, a_result: Make, **fields: Any) -> WorkerResult:
+    """What becomes of an S608 at line 5, where `sql-parameter` found a statement there and is off."""
+    about = {"line": 5, "end_line": 5, "category": "sql-injection", "cwe": 89, "severity": "critical"}
+    off = a_finding(**about, rule="sql-parameter", confidence=76, sources=("taint",))
+    other = {
+        **about,
+        "rule": "S608",
+        "confidence": 65,
+        "sources": ("ruff-security",),
+        "message": "Built SQL.",
+        **fields,
+    }
+    return said(sql_parameter="off").apply(a_result(findings=(a_finding(**other), off)))
+
+
+def test_an_uncertain_finding_of_the_same_defect_as_an_off_one_is_silenced_with_it(
+    a_finding: Make, a_result: Make
+) -> None:
+    result = beside_an_off_one(a_finding, a_result)
+
+    assert result.findings == ()
+    assert [(each.rule, each.action, each.by, each.reason) for each in result.suppressed] == [
+        ("S608", "off", ".reviewbot.toml", "the same defect as sql-parameter"),
+        ("sql-parameter", "off", ".reviewbot.toml", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"confidence": 80},
+        {"confidence": 79, "severity": "critical"},
+        {"line": 6, "end_line": 6},
+        {"cwe": 78, "category": "command-injection"},
+        {"sources": ("model:x",)},
+        {"path": "other.py"},
+        {"type": "logic"},
+    ],
+    ids=["certain", "surer", "another line", "another defect", "a model's", "another file", "no threshold"],
+)
+def test_what_is_certain_or_another_defect_stays_beside_an_off_one(
+    a_finding: Make, a_result: Make, fields: dict[str, Any]
+) -> None:
+    result = beside_an_off_one(a_finding, a_result, **fields)
+
+    assert [each.rule for each in result.findings] == ["S608"]
+    assert [each.rule for each in result.suppressed] == ["sql-parameter"]
+
+
+def test_an_ignore_comment_silences_the_uncertain_finding_of_the_same_defect_with_its_own_reason(
+    a_finding: Make, a_result: Make
+) -> None:
+    about = {"line": 5, "end_line": 5, "category": "sql-injection", "cwe": 89, "severity": "critical"}
+    named = a_finding(**about, rule="sql-parameter", confidence=76, sources=("taint",))
+    other = a_finding(**about, rule="S608", confidence=65, sources=("ruff-security",))
+
+    result = said(comment(5, "sql-parameter")).apply(a_result(findings=(named, other)))
+
+    assert result.findings == ()
+    assert [each.reason for each in result.suppressed] == [
+        "it is fixed", "it is fixed; the same defect as sql-parameter",
+    ]  # fmt: skip
 
 
 def test_a_refused_comment_is_listed_where_it_stands_up_to_a_limit() -> None:
