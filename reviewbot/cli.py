@@ -140,7 +140,9 @@ def _parser() -> argparse.ArgumentParser:
     parse.add_argument("diff", metavar="DIFF", help="a diff file, or - for standard input")
     parse.add_argument("--format", choices=("json",), default="json")
     workers = commands.add_parser("workers", help="list the workers")
-    workers.add_argument("--repo", metavar="DIR", type=Path, help="list the workers of this repository too")
+    workers.add_argument(
+        "--repo", metavar="DIR", type=Path, help="with those of this repository (default: where you stand)"
+    )
     workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
     schema = commands.add_parser("schema", help="print the JSON Schema of a contract")
     schema.add_argument("contract", choices=("review", "plan", "card", "settings"))
@@ -160,7 +162,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
     config = commands.add_parser("config", help="print the settings, and where each comes from")
-    config.add_argument("--repo", metavar="DIR", type=Path, help="with the settings of this repository")
+    config.add_argument(
+        "--repo", metavar="DIR", type=Path, help="with the settings of this repository (default: where you stand)"
+    )
     config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
     config.add_argument("--format", choices=("terminal", "json"), default="terminal")
     completion = commands.add_parser("completion", help="print a completion script for a shell")

@@ -7,13 +7,17 @@ and hypothesis may use them.
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from reviewbot.cli import main
 from reviewbot.contracts import (
     Candidate,
     ChangeSet,
@@ -29,6 +33,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.diff.rows import code_of
 from reviewbot.ports import Commit, Crew, ModelRequest, Occurrence, Text, Turn, WorkOrder
+from tests.command_line import Ended, Run, git
 from tests.github_api import FakeGitHub
 from tests.messages_api import MessagesApi
 
@@ -289,3 +294,43 @@ def github_api() -> Iterator[FakeGitHub]:
     with FakeGitHub() as api:
         yield api
     api.check()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to stand in, with a cache of its own and no setting in the environment."""
+    for name in [name for name in os.environ if name.startswith("REVIEWBOT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+@pytest.fixture
+def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command line in this process, with some bytes on standard input."""
+
+    def running(*argv: str | Path, stdin: bytes = b"") -> Ended:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as ending:
+            code = int(ending.code or 0)
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
+
+    assert home.exists()
+    return running
+
+
+@pytest.fixture
+def repository(home: Path) -> Path:
+    """A git repository with one commit of one harmless file, in the folder that the command line is run in."""
+    git(home, "init", "-q", "-b", "main")
+    (home / "app.py").write_text("def double(number):\n    return number * 2\n")
+    git(home, "add", "-A")
+    git(home, "commit", "-qm", "one")
+    return home

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.config import Settings
@@ -20,7 +21,8 @@ from reviewbot.strict_json import for_logs, write_json
 
 def config_command(arguments: argparse.Namespace) -> int:
     """`reviewbot config`. Raises ConfigError, as a review would."""
-    base = None if arguments.repo is None else wiring.tree_of(arguments.repo, ChangeSet())
+    folder = arguments.repo or wiring.configured_repository(Path())
+    base = None if folder is None else wiring.tree_of(folder, ChangeSet())
     settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
     if arguments.format == "json":
         write(sys.stdout, settings_json(settings))

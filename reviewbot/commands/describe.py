@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.config.schema import settings_schema
@@ -20,7 +21,8 @@ SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": Wo
 
 def workers_command(arguments: argparse.Namespace) -> int:
     """`reviewbot workers`."""
-    base = None if arguments.repo is None else wiring.tree_of(arguments.repo, ChangeSet())
+    folder = arguments.repo or wiring.configured_repository(Path())
+    base = None if folder is None else wiring.tree_of(folder, ChangeSet())
     crew = wiring.crew_for(base)
     if arguments.format == "json":
         cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]

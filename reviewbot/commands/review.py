@@ -91,7 +91,12 @@ def _local_subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.
     if arguments.staged:
         return wiring.from_index(folder or Path(), os.environ, closing)
     if arguments.diff is not None:
-        return wiring.from_diff(read_diff(arguments.diff), folder)
+        subject = wiring.from_diff(read_diff(arguments.diff), folder)
+        if folder is None and (here := wiring.configured_repository(Path())) is not None:
+            # The folder may hold the head of the change, whose author would then set the gate of its review.
+            ours = "the settings and workers of this repository"
+            say(f"{ours} do not count for a diff alone; --repo {here} takes them from the base side of the change")
+        return subject
     subject, taken = wiring.from_branch(folder or Path(), closing)
     unread = "; standard input is not read: give - for that" if is_piped() else ""
     say(f"the change is {taken}; what is not committed is not in it{unread}")

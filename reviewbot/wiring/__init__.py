@@ -6,13 +6,23 @@ from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settin
 from reviewbot.wiring.casting import Baseline
 from reviewbot.wiring.identity import run_id
 from reviewbot.wiring.models import effective, loading, prices_of, tiers_of
-from reviewbot.wiring.subjects import Subject, from_branch, from_diff, from_index, from_range, tree_of, with_words
+from reviewbot.wiring.subjects import (
+    Subject,
+    configured_repository,
+    from_branch,
+    from_diff,
+    from_index,
+    from_range,
+    tree_of,
+    with_words,
+)
 
 __all__ = [
     "Baseline",
     "Given",
     "Run",
     "Subject",
+    "configured_repository",
     "crew_for",
     "effective",
     "from_branch",

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reviewbot.adapters.git import GitRepository, GitSnapshot, tracked_files
+from reviewbot.adapters.git import GitRepository, GitSnapshot, find_work_tree, tracked_files
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
@@ -57,6 +57,17 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
 def tree_of(folder: Path, change: ChangeSet, tracked: frozenset[str] | None = None) -> TreeSnapshot:
     """A folder that stands at the base or the head of a change. Raises InputError where it is at neither."""
     return TreeSnapshot.open(folder, change, tracked)
+
+
+def configured_repository(start: Path) -> Path | None:
+    """The repository around a folder, or the folder itself, where it has settings or workers of its own; else None."""
+    try:
+        found = find_work_tree(start)
+    except (InputError, OSError):
+        return None
+    top = start if found is None else start.joinpath(*(".." for part in Path(found[0]).parts))
+    own = (top / name for name in (FILE_NAME, *OWN_FOLDERS[1:]))
+    return top if any(path.exists() for path in own) else None
 
 
 def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:
