@@ -5,10 +5,7 @@ A change could otherwise tell its own reviewer what to overlook.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from reviewbot.context.texts import Text, capped
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,19 +28,23 @@ MAX_DEPTH = 12
 """Folders above a path that are looked into."""
 
 
-@dataclass(frozen=True)
-class Conventions:
+class Convention(NamedTuple):
+    """One file, or its start."""
+
+    path: str
+    text: str
+
+
+class Conventions(NamedTuple):
     """Files that apply to a path, the most general first and the nearest last."""
 
-    files: tuple[Text, ...]
-    truncated: bool
-    """One of them is cut or left out."""
+    files: tuple[Convention, ...]
 
 
 def conventions(snapshot: Snapshot, path: str) -> Conventions:
     """The conventions that apply to a path of the change."""
     found = list(dict.fromkeys(_found(snapshot, path)))
-    kept: list[Text] = []
+    kept: list[Convention] = []
     seen: set[str] = set()
     left = MAX_TOTAL
     for text in reversed(found):
@@ -54,14 +55,19 @@ def conventions(snapshot: Snapshot, path: str) -> Conventions:
             break
         left -= len(text.text)
         kept.insert(0, text)
-    return Conventions(tuple(kept), any(text.truncated for text in kept) or len(seen) > len(kept))
+    return Conventions(tuple(kept))
 
 
-def _found(snapshot: Snapshot, path: str) -> Iterator[Text]:
+def _found(snapshot: Snapshot, path: str) -> Iterator[Convention]:
     folders = path.split("/")[:-1]
     above = ["/".join(folders[:depth]) for depth in range(1, len(folders) + 1)]
     names = [*TOP, *ANYWHERE, *(f"{folder}/{name}" for folder in above[-MAX_DEPTH:] for name in ANYWHERE)]
     for name in names:
-        text = capped(name, snapshot.base(name), MAX_FILE)
-        if text is not None and text.text.strip():
-            yield text
+        text = _start(snapshot.base(name) or "")
+        if text.strip():
+            yield Convention(name, text)
+
+
+def _start(text: str) -> str:
+    """At most `MAX_FILE` characters, up to a whole line."""
+    return text if len(text) <= MAX_FILE else text[: text.rfind("\n", 0, MAX_FILE) + 1 or MAX_FILE]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,12 +12,6 @@ from reviewbot.context.python_text import Definition, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-AROUND = 60
-"""Lines above and below the ones asked for that are shown of a longer definition."""
-
-MAX_CHARS = 12_000
-"""Of what is shown."""
 
 _MAX_LINES_BACK = 2_000
 """How far up a heading is looked for."""
@@ -51,27 +44,16 @@ _NAMED = re.compile(
 _CLOSING = re.compile(r"[ \t]{0,80}(?:[})\]]|end\b)")
 
 
-@dataclass(frozen=True)
-class Enclosing:
-    """A definition. `text` are its lines `shown_first` to `shown_last`, joined by LF."""
+class Enclosing(NamedTuple):
+    """A definition by its name and its rows."""
 
     name: str
-    """Dotted with what is around it in Python; else the word before the brackets, or the hunk's heading."""
+    """Dotted with what is around it in Python; else the word before the brackets."""
     first: int
     last: int
-    text: str
-    shown_first: int
-    shown_last: int
-    certain: bool
-    """It was told by a syntax tree."""
-
-    @property
-    def truncated(self) -> bool:
-        """Whether not all of its lines are shown."""
-        return (self.first, self.last) != (self.shown_first, self.shown_last)
 
 
-def enclosing(text: str, language: str, first: int, last: int, heading: str = "") -> Enclosing | None:
+def enclosing(text: str, language: str, first: int, last: int) -> Enclosing | None:
     """The innermost definition that holds lines `first` to `last` of a text; None where there is none.
 
     Args:
@@ -79,18 +61,13 @@ def enclosing(text: str, language: str, first: int, last: int, heading: str = ""
         language: as in `FileChange.language`.
         first: 1-based.
         last: included.
-        heading: what git wrote above the hunk; where nothing else is found, the nearest line that begins so counts.
     """
     tree = parsed(text) if language == "python" else None
     lines = text.split("\n")
     last = min(last, len(lines))
     if not 0 < first <= last:
         return None
-    if tree is not None:
-        found = _innermost(_definitions(tree), first, last)
-    else:
-        found = _of_indentation(lines, first, last) or _of_heading(lines, first, last, heading)
-    return None if found is None else _shown(found, lines, (first, last), certain=tree is not None)
+    return _of_indentation(lines, first, last) if tree is None else _innermost(_definitions(tree), first, last)
 
 
 class _Definition(NamedTuple):
@@ -122,14 +99,14 @@ def _inner_of(node: ast.AST, prefix: str) -> tuple[_Definition, ...]:
     return tuple(sorted(found, key=_first_of))
 
 
-def _innermost(definitions: Sequence[_Definition], first: int, last: int) -> tuple[str, int, int] | None:
+def _innermost(definitions: Sequence[_Definition], first: int, last: int) -> Enclosing | None:
     """The innermost definition that holds some rows; what holds them holds them alone."""
-    found: tuple[str, int, int] | None = None
+    found: Enclosing | None = None
     while True:
         at = bisect_right(definitions, first, key=_first_of) - 1
         if at < 0 or definitions[at].last < last:
             return found
-        found = definitions[at][:3]
+        found = Enclosing(*definitions[at][:3])
         definitions = definitions[at].inner
 
 
@@ -137,7 +114,7 @@ def _first_of(definition: _Definition) -> int:
     return definition.first
 
 
-def _of_indentation(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int] | None:
+def _of_indentation(lines: Sequence[str], first: int, last: int) -> Enclosing | None:
     """The nearest heading above that is indented less than the lines, or is the first of them."""
     inside = [_indent(line) for line in lines[first - 1 : last] if line.strip()]
     least = min(inside, default=0)
@@ -148,17 +125,9 @@ def _of_indentation(lines: Sequence[str], first: int, last: int) -> tuple[str, i
         if _is_heading(line):
             end = _block_end(lines, number)
             if end >= last:
-                return _name_of(line), number, end
+                return Enclosing(_name_of(line), number, end)
         least = min(least, _indent(line)) if number < first else least
     return None
-
-
-def _of_heading(lines: Sequence[str], first: int, last: int, heading: str) -> tuple[str, int, int] | None:
-    if not heading.strip():
-        return None
-    above = range(first, max(0, first - _MAX_LINES_BACK), -1)
-    begin = next((number for number in above if lines[number - 1].startswith(heading.rstrip())), first)
-    return heading.strip(), begin, last
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:
@@ -193,14 +162,3 @@ def _name_of(line: str) -> str:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _shown(found: tuple[str, int, int], lines: Sequence[str], asked: tuple[int, int], *, certain: bool) -> Enclosing:
-    name, first, last = found
-    begin, end = max(first, asked[0] - AROUND), min(last, asked[1] + AROUND)
-    text = "\n".join(lines[begin - 1 : end])
-    while len(text) > MAX_CHARS and (begin < asked[0] or end > asked[1]):
-        begin, end = begin + (begin < asked[0]), end - (end > asked[1])
-        text = "\n".join(lines[begin - 1 : end])
-    text = text[:MAX_CHARS]
-    return Enclosing(name, first, last, text, begin, begin + text.count("\n"), certain)

@@ -18,12 +18,9 @@ class Files:
         self,
         head: Mapping[str, str],
         base: Mapping[str, str] | None = None,
-        commits: tuple[Commit, ...] = (),
     ) -> None:
         self._head = head
         self._base = head if base is None else base
-        self._commits = commits
-        self.searchable = True
 
     def head(self, path: str) -> str | None:
         return self._head.get(path)
@@ -32,8 +29,6 @@ class Files:
         return self._base.get(path)
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        if not self.searchable:
-            return None
         whole = re.compile(rf"\b{re.escape(word)}\b")
         found = [
             Occurrence(path, number, line)
@@ -44,7 +39,7 @@ class Files:
         return tuple(found[:limit])
 
     def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        return self._commits[:limit]
+        return ()
 
 
 @pytest.fixture(scope="session")
