@@ -592,8 +592,17 @@ def test_plan_prints_the_tasks_and_runs_nothing(run: Run, home: Path) -> None:
     plan = ended.report
     assert {task["worker"] for task in plan["tasks"]} == {"security", "performance", "style", "logic"}
     assert plan["origin"] == "rules"
-    assert "app.py" in run("plan", "-", stdin=SMALL).out
+    assert all(task["programs_only"] for task in plan["tasks"])
     assert not (home.parent / "cache").exists()
+
+
+def test_a_plan_without_a_key_is_that_of_analyzers_and_says_how_to_see_the_one_with_models(run: Run) -> None:
+    told = run("plan", "-", stdin=SMALL).out
+
+    assert told.count("by      analyzers alone, within 10 min\n") == 4
+    assert "tier" not in told
+    assert "With ANTHROPIC_API_KEY set, this command shows the plan with models" in " ".join(told.split())
+    assert "ANTHROPIC_API_KEY" not in run("plan", "-", "--engine", "analyzers", stdin=SMALL).out
 
 
 def test_parse_answers_in_the_protocol_even_where_nothing_can_be_read(run: Run) -> None:

@@ -350,6 +350,20 @@ def test_an_estimate_asks_nobody_and_counts_the_planner_where_it_would_be_asked(
     assert door.api.asked == []
 
 
+@pytest.mark.parametrize(("change", "planned"), [(BILL, False), (LARGE, True)], ids=["small", "above plan_above"])
+def test_a_plan_with_a_key_has_tiers_asks_nobody_and_says_where_a_review_would_ask_for_a_better_one(
+    door: Door, change: str, *, planned: bool
+) -> None:
+    (door.folder / "change.diff").write_text(change)
+
+    assert main(["plan", "change.diff"]) == 0
+
+    told = door.capsys.readouterr().out
+    assert "   tier    opus\n" in told
+    assert ("asks a model for a better plan than this one" in " ".join(told.split())) is planned
+    assert door.api.asked == []
+
+
 def test_what_would_be_sent_can_be_written_down_without_asking_anybody(door: Door) -> None:
     (door.folder / "change.diff").write_text(BILL)
 

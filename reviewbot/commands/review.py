@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import outgoing, wiring
-from reviewbot.commands.delivering import delivered, ended, previewed, write_trace
+from reviewbot.commands.delivering import ASKING, delivered, ended, previewed, write_trace
 from reviewbot.commands.options import check_places, check_together, flags_of, given_of
 from reviewbot.commands.reading import is_piped, read_diff
 from reviewbot.commands.running import run_to_end
@@ -19,6 +19,15 @@ from reviewbot.errors import ExitCode, InputError
 from reviewbot.output.plan_report import render_plan, render_plan_json
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.terminal.look import look_of, write
+
+WITH_MODELS = (
+    "There is no key of a model: a review runs these analyzers alone. With ANTHROPIC_API_KEY set, this command shows "
+    "the plan with models, and `reviewbot review --estimate` its cost; neither asks a model."
+)
+PLANNED_ANEW = (
+    "A review of so many lines asks a model for a better plan than this one (see the setting plan_above); this command "
+    "asks no model."
+)
 
 
 def review_command(arguments: argparse.Namespace) -> int:
@@ -60,19 +69,22 @@ def review_command(arguments: argparse.Namespace) -> int:
 
 
 def plan_command(arguments: argparse.Namespace) -> int:
-    """`reviewbot plan`."""
+    """`reviewbot plan`. Asks no model and starts no analyzer."""
     check_together(arguments)
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, given_of(arguments))
-        plan = run_to_end(partial(run.setup.planner.plan, subject.change))
-    plan = outgoing.masked_plan(plan, run.trace.mask)
+        preview = run_to_end(partial(run.preview, subject.change))
+    plan = outgoing.masked_plan(preview.plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:
         look = look_of(sys.stdout, os.environ)
-        write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour))
+        hint = PLANNED_ANEW if preview.question is not None else ""
+        if settings.engine is None and run.setup.engine.name not in ASKING:
+            hint = WITH_MODELS
+        write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour, hint=hint))
     return ExitCode.REVIEWED
 
 

@@ -15,6 +15,8 @@ from reviewbot.output.text import label, one_line
 if TYPE_CHECKING:
     from reviewbot.contracts import Payload, Plan, ReviewTask
 
+_SLICES = 8
+"""Of a task that are shown beside its first; a task of a large change can have hundreds."""
 _ORIGINS = {"rules": "made by rules", "model": "made by a model"}
 
 
@@ -23,8 +25,8 @@ def render_plan_json(plan: Plan) -> str:
     return render_json(plan)
 
 
-def render_plan(plan: Plan, *, width: int, colour: bool) -> str:
-    """The plan as text with a last LF: the tasks in their order, then what no task reads and why."""
+def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:
+    """The plan as text with a last LF: the tasks in their order, what no task reads and why, and a last paragraph."""
     page = Page(width=width, colour=colour)
     count = counted(len(plan.tasks), "task")
     page.paragraph(f"{count}: {one_line(plan.goal)}", PLACE)
@@ -37,6 +39,9 @@ def render_plan(plan: Plan, *, width: int, colour: bool) -> str:
     if missed := [*without_review(plan.files), *unlooked(plan.unlooked)]:
         page.heading("Will not be reviewed in full")
         write_unseen(page, missed)
+    if hint:
+        page.blank()
+        page.paragraph(one_line(hint))
     return page.render()
 
 
@@ -44,11 +49,19 @@ def _task(page: Page, task: ReviewTask, number: str, *, with_instruction: bool) 
     payload, limits, indent = task.payload, task.constraints, len(number)
     page.line((number, LABEL), (task.worker, PLACE), ("  ", PLAIN), (label(payload.file_path), PLACE))
     page.paragraph(_lines(payload), indent=indent, lead="lines   ")
+    for other in task.more[:_SLICES]:
+        page.paragraph(f"{label(other.file_path)}  {_lines(other)}", indent=indent, lead="and     ")
+    if (left := len(task.more) - _SLICES) > 0:
+        page.paragraph(f"{left:,} more; --format json has all", indent=indent, lead="and     ")
     if with_instruction:
         page.paragraph(one_line(task.instruction), indent=indent, lead="does    ")
-    page.paragraph(", then ".join((limits.tier, *limits.higher_tiers)), indent=indent, lead="tier    ")
-    budget = f"{limits.max_tokens:,} tokens, {seconds(limits.timeout_ms)}, {counted(limits.max_turns, 'turn')}"
-    page.paragraph(budget, indent=indent, lead="budget  ")
+    if task.programs_only:
+        programs = "scans of plain lines alone" if task.scans_only else "analyzers alone"
+        page.paragraph(f"{programs}, within {seconds(limits.timeout_ms)}", indent=indent, lead="by      ")
+    else:
+        page.paragraph(", then ".join((limits.tier, *limits.higher_tiers)), indent=indent, lead="tier    ")
+        budget = f"{limits.max_tokens:,} tokens, {seconds(limits.timeout_ms)}, {counted(limits.max_turns, 'turn')}"
+        page.paragraph(budget, indent=indent, lead="budget  ")
     page.paragraph(label(task.task_id), indent=indent, lead="id      ")
     if task.depends_on:
         names = ", ".join(label(name) for name in task.depends_on)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from reviewbot.config.globs import applies
 from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
+from reviewbot.coverage import counted
 from reviewbot.coverage.needs import Declared
 from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.parts import parts_of
@@ -83,6 +84,8 @@ class PlanLimits:
     """Whether a worker has scans of plain lines, which then run also on files that get no reader."""
     is_withheld: Callable[[str], bool] = nothing_withheld
     """Whether no model is shown a file; its programs run on it all the same."""
+    ask_models: bool = True
+    """Whether models read at all; else every task is for the programs of its worker."""
     programs: Covers = some_program
     """Whether a program of a worker reads a language; where none does and no model is to read it, there is no task."""
 
@@ -121,7 +124,7 @@ class _Routed(NamedTuple):
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
     sorted_files = triage(change, TriageRules(limits.ignore, limits.paths, limits.declared, limits.max_files))
-    choose = _chooser(sorted_files.read, limits)
+    choose = _chooser(sorted_files.read, limits) if limits.ask_models else _choose_programs
     routed: list[_Routed] = []
     unlooked: list[Unlooked] = []
     used: Counter[str] = Counter()
@@ -138,9 +141,10 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
     tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
     return Plan(
-        goal=change.title or f"Review a change of {len(change.files)} files",
+        goal=change.title or f"Review a change of {counted(len(change.files), 'file')}",
         tasks=tuple(tasks),
-        reason=_reason(sorted_files, tasks) + unread((each.file, each.readers) for each in routed),
+        reason=_reason(sorted_files, tasks)
+        + (unread((each.file, each.readers) for each in routed) if limits.ask_models else ""),
         files=sorted_files.files,
         unlooked=tuple(unlooked),
     )
@@ -195,6 +199,10 @@ def _chooser(read: Sequence[FileChange], limits: PlanLimits) -> Callable[[FileCh
         return Readers(models, tuple(able))
 
     return choose
+
+
+def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
+    return Readers((), tuple(cards))
 
 
 def _for_file(
@@ -311,7 +319,8 @@ def _reason(found: Triage, tasks: Sequence[ReviewTask]) -> str:
     languages = Counter(file.language for file in found.read)
     by_language = ", ".join(f"{count} {name}" for name, count in languages.most_common())
     by_worker = ", ".join(f"{count} {name}" for name, count in Counter(task.worker for task in tasks).items())
+    left = len(found.files) - len(found.read)
     return (
-        f"routed by rules: {len(found.read)} files to read ({by_language or 'none'}), riskiest first; "
-        f"{len(tasks)} tasks ({by_worker or 'none'}); {len(found.files) - len(found.read)} files get no reader"
+        f"routed by rules: {counted(len(found.read), 'file')} to read ({by_language or 'none'}), riskiest first; "
+        f"{counted(len(tasks), 'task')} ({by_worker or 'none'}); {counted(left, 'file')} without a reader"
     )

@@ -110,7 +110,7 @@ def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
     limits, crew, notes = _limits(settings, ground), ground.crew, ground.notes
     if engine is ground.programs:
         # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
-        limits = replace(limits, chunk_lines=WHOLE_FILE)
+        limits = replace(limits, chunk_lines=WHOLE_FILE, ask_models=False)
         crew, left_out = without_models(crew, ground.tools)
         notes = (*note_on(left_out, ground.subject.change, settings.workers), *notes)
     planner = RoutedPlanner(crew, engine.covers, ground.subject.snapshot.head, limits)

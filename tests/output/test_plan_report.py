@@ -62,6 +62,34 @@ def test_instructions_are_shown_where_a_model_wrote_them(
     assert ("does    Look for injection" in render_plan(plan, width=80, colour=False)) is shown
 
 
+def test_a_task_of_analyzers_has_no_tier_and_no_tokens(make_task: Callable[..., ReviewTask]) -> None:
+    alone = make_task(task_id="a").model_copy(update={"programs_only": True})
+    scans = make_task(task_id="b").model_copy(update={"programs_only": True, "scans_only": True})
+
+    text = render_plan(a_plan(alone, scans), width=80, colour=False)
+
+    assert "   by      analyzers alone, within 2 min\n" in text
+    assert "   by      scans of plain lines alone, within 2 min\n" in text
+    assert "tier" not in text
+
+
+def test_a_task_on_several_files_names_each_up_to_a_limit(make_task: Callable[..., ReviewTask]) -> None:
+    more = tuple(
+        Payload(code="@@ \n+a", file_path=f"{number}\x07.py", language="python", starts=((0, number + 1),))
+        for number in range(10)
+    )
+
+    text = render_plan(a_plan(make_task().model_copy(update={"more": more})), width=80, colour=False)
+
+    assert "   and     0\\x07.py  1\n" in text
+    assert text.count("   and     ") == 9
+    assert "   and     2 more; --format json has all\n" in text
+
+
+def test_a_hint_is_the_last_paragraph(make_task: Callable[..., ReviewTask]) -> None:
+    assert render_plan(a_plan(make_task()), width=80, colour=False, hint="Set\na key.").endswith("\n\nSet a key.\n")
+
+
 def test_names_in_a_plan_are_made_visible(make_task: Callable[..., ReviewTask]) -> None:
     payload = Payload(code="", file_path="a\x1b[2J\u202e.py", language="python", starts=())
 

@@ -164,7 +164,7 @@ def test_the_reason_counts_files_languages_and_workers(crew: Crew, a_change: Mak
 
     assert plan.reason == (
         "routed by rules: 3 files to read (2 python, 1 typescript), riskiest first; "
-        "6 tasks (3 security, 3 logic); 1 files get no reader"
+        "6 tasks (3 security, 3 logic); 1 file without a reader"
     )
 
 
@@ -175,7 +175,7 @@ def test_a_change_without_files_has_an_empty_plan(crew: Crew, a_change: MakeChan
     assert "0 files to read (none)" in plan.reason
 
 
-@pytest.mark.parametrize(("title", "goal"), [("Faster orders", "Faster orders"), ("", "Review a change of 1 files")])
+@pytest.mark.parametrize(("title", "goal"), [("Faster orders", "Faster orders"), ("", "Review a change of 1 file")])
 def test_the_goal_is_the_title_where_there_is_one(
     title: str, goal: str, crew: Crew, a_change: MakeChange, a_file: MakeFile
 ) -> None:
