@@ -129,7 +129,10 @@ def test_a_mistyped_word_is_told_with_the_nearest_one(run: Run, words: list[str]
 def test_a_mistyped_worker_is_told_with_the_nearest_one(run: Run) -> None:
     ended = run("review", "-", "--worker", "securty", stdin=SMALL)
 
-    assert (ended.code, ended.err) == (2, "reviewbot: there is no worker 'securty'; did you mean 'security'?\n")
+    assert (ended.code, ended.err) == (
+        2,
+        "reviewbot: --worker: there is no worker 'securty'; did you mean 'security'?\n",
+    )
 
 
 def test_standard_input_is_reviewed(run: Run) -> None:
@@ -161,6 +164,44 @@ def test_a_folder_a_missing_file_and_an_impossible_name_are_one_line_and_exit_2(
     for name in (str(home), "missing.diff", "a\0b"):
         ended = run("review", name)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
+def test_a_folder_in_place_of_a_diff_is_answered_with_what_takes_one(run: Run) -> None:
+    ended = run("review", ".")
+
+    assert ended.err.startswith("reviewbot: '.' is a folder, and a diff is wanted; `reviewbot review` alone takes ")
+    assert run("replay", ".").err == "reviewbot: '.' is a folder, and a file is wanted\n"
+
+
+def test_a_file_that_is_no_diff_is_named(run: Run, home: Path) -> None:
+    (home / "app.py").write_text("x = 1\n")
+
+    named, piped = run("review", "app.py"), run("review", "-", stdin=b"x = 1\n")
+
+    assert (named.code, piped.code) == (2, 2)
+    assert named.err.startswith("reviewbot: 'app.py' cannot be read as a diff: No file section was found in 6 bytes")
+    assert piped.err.startswith("reviewbot: standard input cannot be read as a diff: No file section")
+
+
+def test_an_empty_diff_is_wrong_usage_and_nothing_staged_is_nothing_to_review(run: Run, repository: Path) -> None:
+    empty = run("review", "-", stdin=b"")
+    staged, range_ = run("review", "--staged", "--format", "json"), run("review", "--git", "HEAD..HEAD")
+
+    assert (empty.code, empty.err.startswith("reviewbot: the diff is empty, so there is nothing to review;")) == (
+        2,
+        True,
+    )
+    assert (staged.code, staged.report["verdict"]) == (0, "nothing_to_review")
+    assert staged.err == (
+        "reviewbot: nothing is staged: `git add` stages changes, and --git RANGE reviews what is committed\n"
+    )
+    assert range_.code == 0
+    assert range_.err.startswith("reviewbot: HEAD..HEAD changes no file; a range is BASE..HEAD or BASE...HEAD")
+
+    (repository / "new.py").write_text("x = 1\n")
+    git(repository, "add", "-A")
+
+    assert run("review", "--staged").err == ""
 
 
 def test_an_unreadable_file_is_one_line_and_exit_2(run: Run) -> None:

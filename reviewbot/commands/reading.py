@@ -18,6 +18,9 @@ SARIF_BYTES = 32 * 1024 * 1024
 
 def read_diff(name: str) -> bytes:
     """The bytes of a diff, from a file or standard input ("-"). Raises InputError in one line."""
+    if name != "-" and Path(name).is_dir():
+        how = f"`reviewbot review` alone takes what this branch has, --git RANGE --repo {name} a range of commits there"
+        raise InputError(f"{name!r} is a folder, and a diff is wanted; {how}")
     if name != "-":
         return read_input(name, MAX_INPUT_BYTES)
     if sys.stdin is None:
@@ -39,7 +42,7 @@ def read_input(name: str, most: int) -> bytes:
         with Path(name).open("rb") as stream:
             data = stream.read(most + 1)
     except IsADirectoryError:
-        raise InputError(f"{name!r} is a folder; give a file, or use --git RANGE --repo {name}") from None
+        raise InputError(f"{name!r} is a folder, and a file is wanted") from None
     except OSError as error:
         raise InputError(f"cannot read {name!r}: {error.strerror}") from None
     except ValueError:

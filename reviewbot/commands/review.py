@@ -15,7 +15,7 @@ from reviewbot.commands.options import check_places, check_together, flags_of, g
 from reviewbot.commands.reading import is_piped, read_diff
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import say
-from reviewbot.errors import ExitCode, InputError
+from reviewbot.errors import DiffError, ExitCode, InputError
 from reviewbot.output.plan_report import render_plan, render_plan_json
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.terminal.look import look_of, write
@@ -97,19 +97,39 @@ def _subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subjec
 
 
 def _local_subject(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
-    folder = arguments.repo
-    if arguments.git is not None:
-        return wiring.from_range(folder or Path(), arguments.git, closing)
-    if arguments.staged:
-        return wiring.from_index(folder or Path(), os.environ, closing)
+    folder = arguments.repo or Path()
     if arguments.diff is not None:
-        subject = wiring.from_diff(read_diff(arguments.diff), folder)
-        if folder is None and (here := wiring.configured_repository(Path())) is not None:
-            # The folder may hold the head of the change, whose author would then set the gate of its review.
-            ours = "the settings and workers of this repository"
-            say(f"{ours} do not count for a diff alone; --repo {here} takes them from the base side of the change")
+        return _subject_of_diff(arguments)
+    if arguments.git is not None:
+        subject = wiring.from_range(folder, arguments.git, closing)
+        _say_if_empty(
+            subject, f"{arguments.git} changes no file; a range is BASE..HEAD or BASE...HEAD, the older first"
+        )
         return subject
-    subject, taken = wiring.from_branch(folder or Path(), closing)
+    if arguments.staged:
+        subject = wiring.from_index(folder, os.environ, closing)
+        _say_if_empty(subject, "nothing is staged: `git add` stages changes, and --git RANGE reviews what is committed")
+        return subject
+    subject, taken = wiring.from_branch(folder, closing)
     unread = "; standard input is not read: give - for that" if is_piped() else ""
     say(f"the change is {taken}; what is not committed is not in it{unread}")
     return subject
+
+
+def _subject_of_diff(arguments: argparse.Namespace) -> wiring.Subject:
+    data = read_diff(arguments.diff)
+    try:
+        subject = wiring.from_diff(data, arguments.repo)
+    except DiffError as error:
+        name = "standard input" if arguments.diff == "-" else repr(arguments.diff)
+        raise DiffError(f"{name} cannot be read as a diff: {error}") from None
+    if arguments.repo is None and (here := wiring.configured_repository(Path())) is not None:
+        # The folder may hold the head of the change, whose author would then set the gate of its review.
+        ours = "the settings and workers of this repository"
+        say(f"{ours} do not count for a diff alone; --repo {here} takes them from the base side of the change")
+    return subject
+
+
+def _say_if_empty(subject: wiring.Subject, message: str) -> None:
+    if not subject.change.files:
+        say(message)

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 from reviewbot.config.hints import nearest, quoted, read_toml
-from reviewbot.config.rules import RuleSetting, merge_rules
+from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
 from reviewbot.config.values import KINDS, RULES, Value
 from reviewbot.errors import ConfigError
@@ -204,6 +204,8 @@ def _from_flags(flags: Mapping[str, object]) -> list[_Entry]:
 def _checked(where: str, key: str, value: object) -> Value:
     try:
         return KINDS[key].check(value)
+    except RuleError as fault:
+        raise ConfigError(f"{where}: {fault}") from None
     except ValueError:
         raise _wrong(where, key, value) from None
 
@@ -211,6 +213,8 @@ def _checked(where: str, key: str, value: object) -> Value:
 def _parsed(where: str, key: str, text: str) -> Value:
     try:
         return KINDS[key].parse(text)
+    except RuleError as fault:
+        raise ConfigError(f"{where}: {fault}") from None
     except ValueError:
         raise _wrong(where, key, text) from None
 

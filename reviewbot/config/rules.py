@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
+from reviewbot.config.hints import quoted
 
 Level = Literal["off", "on", "critical", "warning", "info"]
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 MAX_ENTRIES = 100
+_LEVEL_WORDS = f"{', '.join(LEVELS[:-1])} or {LEVELS[-1]}"
 _NAME = re.compile(r"[A-Za-z0-9_.:/@-]{1,80}")
 """What a finding's rule or category may be called."""
 _MAX_PATHS = 20
 _LEVEL_KEY, _PATHS_KEY = "level", "paths"
+
+
+class RuleError(ValueError):
+    """What is wrong with the entry of one rule; its text names the rule."""
 
 
 class RuleSetting(NamedTuple):
@@ -40,7 +46,7 @@ class RuleSetting(NamedTuple):
 class RuleLevels:
     """A table of rules; in a text, `RULE=LEVEL` or `RULE=LEVEL:GLOB`, separated by commas."""
 
-    expected: str = f"rules, each with {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, such as S603=off or S101=off:tests/*"
+    expected: str = f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*"
 
     @property
     def schema(self) -> dict[str, object]:
@@ -65,7 +71,7 @@ class RuleLevels:
         }
 
     def check(self, value: object) -> tuple[RuleSetting, ...]:
-        """The entries in their order. Raises ValueError."""
+        """The entries in their order. Raises ValueError; where one rule is at fault, a RuleError."""
         if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
             raise ValueError(value)
         return tuple(entry for rule, said in value.items() for entry in _entries(rule, said))
@@ -122,12 +128,15 @@ def _entries(rule: object, said: object) -> list[RuleSetting]:
 def _entry(rule: str, said: object) -> RuleSetting:
     table: Mapping[object, object] = said if isinstance(said, Mapping) else {_LEVEL_KEY: said}
     level, paths = table.get(_LEVEL_KEY), table.get(_PATHS_KEY)
-    if not table.keys() <= {_LEVEL_KEY, _PATHS_KEY} or (_PATHS_KEY in table and not _are_globs(paths)):
-        raise ValueError(said)
+    if unknown := [key for key in table if key not in (_LEVEL_KEY, _PATHS_KEY)]:
+        raise RuleError(f"{rule}: unknown key {quoted(unknown[0])}; known: {_LEVEL_KEY}, {_PATHS_KEY}")
+    if _PATHS_KEY in table and not _are_globs(paths):
+        raise RuleError(f"{rule}: {_PATHS_KEY} must be a list of 1 to {_MAX_PATHS} globs, not {quoted(paths)}")
     for known in LEVELS:
         if level == known:
             return RuleSetting(rule, known, tuple(str(path) for path in paths) if isinstance(paths, list) else ())
-    raise ValueError(said)
+    given = f", not {quoted(level)}" if level else ""
+    raise RuleError(f"{rule} must be {_LEVEL_WORDS}{given}")
 
 
 def _are_globs(paths: object) -> bool:

@@ -17,7 +17,7 @@ from reviewbot.calibration import Calibration, packaged_calibration
 from reviewbot.cards import load_crew
 from reviewbot.config import Settings
 from reviewbot.config.hints import nearest
-from reviewbot.config.source import BaseSide, repository_crew, settings_of
+from reviewbot.config.source import FOLDER, BaseSide, repository_crew, settings_of
 from reviewbot.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.diff.rows import side_texts
 from reviewbot.errors import ConfigError
@@ -47,7 +47,17 @@ KEEP_PROGRESS_S = 30 * 24 * 3600
 
 def settings_for(base: BaseSide | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
     """The settings of a run; the repository's own file counts from the base side only. Raises ConfigError."""
-    return settings_of(base, environ, flags)
+    try:
+        return settings_of(base, environ, flags)
+    except ConfigError as error:
+        raise _with_side(error) from None
+
+
+def _with_side(error: ConfigError) -> ConfigError:
+    """The error; of a file of the repository, with the side that counts: to mend it in the change mends nothing."""
+    message = str(error)
+    side = " (as it stands on the base side of the change)" if message.startswith(FOLDER) else ""
+    return ConfigError(f"{message}{side}")
 
 
 def crew_for(base: BaseSide | None) -> Crew:
@@ -182,12 +192,15 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
 
 
 def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
-    crew = crew_for(subject.base)
+    try:
+        crew = crew_for(subject.base)
+    except ConfigError as error:
+        raise _with_side(error) from None
     if asks_models(settings, given.environ):
         crew = with_seats(crew, settings.extra_workers)
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
         known = nearest(unknown[0], (card.name for card in crew.cards))
-        raise ConfigError(f"there is no worker {unknown[0]!r}; {known}")
+        raise ConfigError(f"{settings.origin['workers']}: there is no worker {unknown[0]!r}; {known}")
     return _timed(crew, settings)  # last, so that seats have the operator's time as well
 
 

@@ -39,7 +39,9 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
     """A diff, alone or beside the folder that it belongs to. Raises InputError."""
     change = parse_diff(data)
     if not change.files:
-        raise InputError("the diff is empty; nothing to review. Is the command before the pipe right?")
+        raise InputError(
+            "the diff is empty, so there is nothing to review; does the command that made it name a change?"
+        )
     digest = hashlib.sha256(data).hexdigest()
     if folder is None:
         return Subject(change, digest, DiffSnapshot(change), None)

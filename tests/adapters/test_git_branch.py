@@ -108,7 +108,10 @@ def test_a_remote_of_another_name_has_a_default_branch_too(clone: Repo) -> None:
 
 
 def test_where_nothing_can_be_taken_it_says_what_to_give(clone: Repo, repo: Repo) -> None:
-    assert refusal(clone) == "main has no commit that origin/main lacks; give a diff file, --git RANGE or --staged"
+    how = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged"
+    assert refusal(clone) == f"main has no commit that origin/main lacks; {how}"
     assert refusal(repo) == "nothing is committed here yet; --staged reviews what is staged"
     repo.commit(a_py="x = 1\n")
-    assert refusal(repo).startswith("main has no upstream, and there is no default branch to compare it with; give")
+    assert refusal(repo) == f"main is the default branch and has no upstream to compare it with; {how}"
+    repo.git("branch", "-M", "work")
+    assert refusal(repo).startswith("work has no upstream, and there is no default branch to compare it with; --git")

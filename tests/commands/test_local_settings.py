@@ -84,4 +84,17 @@ def test_config_refuses_what_a_review_here_would_refuse(run: Run, repository: Pa
 
     assert (shown.code, reviewed.code) == (2, 2)
     assert "did you mean 'max_findings'" in shown.err
-    assert reviewed.err.endswith(shown.err)
+    assert reviewed.err.endswith(f"{shown.err.rstrip()} (as it stands on the base side of the change)\n")
+
+
+def test_a_wrong_card_says_which_side_of_the_change_counts(run: Run, repository: Path) -> None:
+    (repository / ".reviewbot/workers").mkdir(parents=True)
+    (repository / ".reviewbot/workers/house.toml").write_text("name = 'house'\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "card")
+
+    ended = run("review", "-", "--repo", ".", stdin=CHANGE)
+
+    fault = ".reviewbot/workers/house.toml: description is missing"
+    assert ended.code == 2
+    assert ended.err == f"reviewbot: {fault} (as it stands on the base side of the change)\n"

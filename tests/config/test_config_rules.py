@@ -58,11 +58,42 @@ def test_what_is_no_table_of_rules_is_refused(value: object) -> None:
         KIND.check(value)
 
 
-@pytest.mark.parametrize("text", ["S603", "S603=of", "=off", "S603=off:", "S603=off;print=off"])
-def test_what_is_no_text_of_rules_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"--rule must be rules, each with off, on, .* such as S603=off") as caught:
+def test_what_is_no_text_of_rules_is_refused_with_an_example() -> None:
+    with pytest.raises(ConfigError, match=r"--rule must be rules, each with off, on, .* such as S603=off"):
+        load_settings(None, {}, {"rules": "=off"})
+
+
+LEVELS = "S603 must be off, on, critical, warning or info"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("S603", LEVELS),
+        ("print=off,S603=of", f"{LEVELS}, not 'of'"),
+        ("S603=off;print=off", f"{LEVELS}, not 'off;print=off'"),
+        ("S603=off:", "S603: paths must be a list of 1 to 20 globs, not a list"),
+    ],
+)
+def test_the_rule_at_fault_is_named(text: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as caught:
         load_settings(None, {}, {"rules": text})
-    assert str(caught.value).isprintable()
+    assert str(caught.value) == f"--rule: {fault}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault"),
+    [
+        ('S603 = "no"', f"{LEVELS}, not 'no'"),
+        ('S603 = {paths = ["a"]}', LEVELS),
+        ('S603 = {level = "off", path = "a"}', "S603: unknown key 'path'; known: level, paths"),
+        ('S603 = {level = "off", paths = "a"}', "S603: paths must be a list of 1 to 20 globs, not 'a'"),
+    ],
+)
+def test_a_file_names_the_rule_at_fault_likewise(entry: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(f"[rules]\n{entry}\n", {}, {})
+    assert str(caught.value) == f".reviewbot.toml: rules: {fault}"
 
 
 def test_the_first_name_with_an_entry_for_the_file_decides() -> None:

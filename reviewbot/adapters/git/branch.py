@@ -13,7 +13,7 @@ Run = Callable[..., Result]
 
 _REMOTES, _HEADS = "refs/remotes/", "refs/heads/"
 _USUAL = ("main", "master")
-_OTHERWISE = "give a diff file, --git RANGE or --staged"
+_OTHERWISE = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged"
 
 
 class BranchRange(NamedTuple):
@@ -47,12 +47,15 @@ def find_branch_range(names: Run, objects: Run) -> BranchRange:
         raise InputError("nothing is committed here yet; --staged reviews what is staged")
     branch = _line(names("symbolic-ref", "--quiet", "HEAD"))
     short = branch.removeprefix(_HEADS) or "HEAD"
-    bases = list(dict.fromkeys(base for base in _bases(names, branch) if base != branch))
+    candidates = list(_bases(names, branch))
+    bases = list(dict.fromkeys(base for base in candidates if base != branch))
     for base in bases:
         found = names("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
         count = objects("rev-list", "--count", f"{found.line}..{head.line}") if found.code == 0 else found
         if count.code == 0 and count.line not in ("", "0"):
             return BranchRange(f"{base}...HEAD", short, _short(base), int(count.line))
+    if candidates and not bases:
+        raise InputError(f"{short} is the default branch and has no upstream to compare it with; {_OTHERWISE}")
     if not bases:
         raise InputError(f"{short} has no upstream, and there is no default branch to compare it with; {_OTHERWISE}")
     raise InputError(f"{short} has no commit that {_short(bases[0])} lacks; {_OTHERWISE}")
