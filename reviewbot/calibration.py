@@ -105,14 +105,14 @@ class Calibration:
         return row.confidence if row is not None and row.counted else None
 
 
-def wilson(true: int, false: int, z: float = Z) -> int:
+def wilson(true: int, false: int) -> int:
     """The lower end of Wilson's interval for the share of right reports, in percent; 0 without any report."""
     n = true + false
     if not n:
         return 0
-    share, square = true / n, z * z
+    share, square = true / n, Z * Z
     middle = share + square / (2 * n)
-    spread = z * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    spread = Z * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
     return max(0, min(HIGHEST, math.floor(_PERCENT * (middle - spread) / (1 + square / n))))
 
 

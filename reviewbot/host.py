@@ -25,8 +25,6 @@ class PullRequest:
     description: str
     author: str
     author_is_bot: bool
-    author_association: str
-    """As the host tells it: "OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "NONE" ..."""
     base_ref: str
     base_sha: str
     head_ref: str
@@ -40,11 +38,6 @@ class PullRequest:
     additions: int
     deletions: int
     url: str
-
-    @property
-    def from_fork(self) -> bool:
-        """Whether the head lies in another repository, whose people may be strangers."""
-        return self.head_repository != self.repository
 
 
 @dataclass(frozen=True)
@@ -143,16 +136,6 @@ class ReviewHost(Protocol):
 
     def release_review(self, review_id: int, message: str) -> None:
         """Let one of our own reviews no longer ask for changes."""
-
-
-class CheckHost(Protocol):
-    """The check runs of one commit. Blocking; HostError and its kinds are all that is raised."""
-
-    def start_check(self, name: str, head_sha: str) -> int:
-        """A check run in progress; its id. One of this name of ours that is in progress is taken up again."""
-
-    def finish_check(self, check_id: int, draft: CheckDraft) -> str:
-        """Conclude it, annotations in batches that the host takes; its URL."""
 
 
 class Intents(Protocol):

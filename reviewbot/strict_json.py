@@ -40,9 +40,9 @@ def mend_surrogates(value: Any) -> Any:  # noqa: ANN401 - as above
     return value
 
 
-def write_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
+def write_json(value: object, *, indent: int | None = None) -> str:
     """The JSON text of a value, as `for_logs`, without a last LF. Raises ValueError for NaN and infinity."""
-    return for_logs(json.dumps(value, indent=indent, sort_keys=sort_keys, allow_nan=False))
+    return for_logs(json.dumps(value, indent=indent, allow_nan=False))
 
 
 def for_logs(text: str) -> str:

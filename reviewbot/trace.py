@@ -50,10 +50,6 @@ class Trace:
         if self._listener is not None:
             self._listener(entry)
 
-    def as_json(self) -> str:
-        """The whole trace; see `write_trace`. What leaves the process is masked before: `reviewbot.outgoing` does."""
-        return write_trace(self.events)
-
 
 def write_trace(events: Iterable[Event]) -> str:
     """Events as a chain, one line each, ending in a newline; ASCII only, so that no name can spoil a terminal."""

@@ -101,7 +101,6 @@ def a_pull(**fields: Any) -> PullRequest:
         "description": "",
         "author": "contributor",
         "author_is_bot": False,
-        "author_association": "CONTRIBUTOR",
         "base_ref": "main",
         "base_sha": BASE,
         "head_ref": "feature",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.cli import _parser
-from reviewbot.commands.completion import SHELLS, completion_command, completion_script
+from reviewbot.commands.completion import completion_command, completion_script
 
 ROOT = Path(__file__).parent.parent
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
@@ -85,7 +85,7 @@ def test_bash_offers_what_may_stand_there(
     assert complete(*words) - offered == set() or words[-1] == ""
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_reads_its_script_without_complaint(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
@@ -97,7 +97,7 @@ def test_a_shell_reads_its_script_without_complaint(shell: str, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_command_and_every_flag_of_a_review_is_in_each_script(shell: str) -> None:
     parser = _parser()
     script = completion_script(parser, shell, [])
@@ -107,7 +107,7 @@ def test_every_command_and_every_flag_of_a_review_is_in_each_script(shell: str) 
     assert script.endswith("\n")
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_command_prints_the_script_with_the_shipped_workers(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert completion_command(argparse.Namespace(shell=shell), _parser()) == 0
 

@@ -46,7 +46,7 @@ def test_what_is_no_json_is_no_value(text: str | bytes) -> None:
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: object) -> None:
-    assert strictly(write_json(value)) == strictly(write_json(value, indent=2, sort_keys=True)) == value
+    assert strictly(write_json(value)) == strictly(write_json(value, indent=2)) == value
 
 
 @pytest.mark.parametrize("text", ["##[add-mask]x", "\\##vso[a]", "###[b]", "\x7f", "##teamcity[x]"])

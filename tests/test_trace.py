@@ -51,7 +51,7 @@ def test_the_whole_trace_is_json_with_its_version(clock: Any) -> None:
     trace = Trace(clock)
     trace.record("step", reason="because")
 
-    text = trace.as_json()
+    text = write_trace(trace.events)
 
     assert text.endswith("\n")
     assert json.loads(text)["trace_version"] == TRACE_VERSION
@@ -63,7 +63,7 @@ def test_a_name_in_a_trace_cannot_spoil_a_terminal(name: str, clock: Any) -> Non
     trace = Trace(clock)
     trace.record("task_started", path=name)
 
-    text = trace.as_json()
+    text = write_trace(trace.events)
 
     assert text.isascii()
     assert "\x1b" not in text
@@ -71,7 +71,7 @@ def test_a_name_in_a_trace_cannot_spoil_a_terminal(name: str, clock: Any) -> Non
 
 
 def test_an_empty_trace_is_valid(clock: Any) -> None:
-    text = Trace(clock).as_json()
+    text = write_trace(Trace(clock).events)
 
     assert json.loads(text) == {"trace_version": TRACE_VERSION, "events": []}
     assert read_trace(text) == []
@@ -82,7 +82,7 @@ def test_what_is_no_json_is_refused_when_it_is_written(clock: Any) -> None:
     trace.record("step", reason=object())
 
     with pytest.raises(TypeError, match="not JSON serializable"):
-        trace.as_json()
+        write_trace(trace.events)
 
 
 @given(events=EVENTS)

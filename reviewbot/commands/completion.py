@@ -13,8 +13,6 @@ from reviewbot.config.load import FLAGS
 from reviewbot.config.values import KINDS, Choice
 from reviewbot.errors import ExitCode
 
-SHELLS = ("bash", "zsh", "fish")
-
 _PLACES = {"FILE": shtab.FILE, "DIFF": shtab.FILE, "DIR": shtab.DIR}
 """What the parser calls an argument tells what may stand there."""
 
@@ -27,7 +25,7 @@ def completion_command(arguments: argparse.Namespace, parser: argparse.ArgumentP
 
 
 def completion_script(parser: argparse.ArgumentParser, shell: str, workers: Sequence[str]) -> str:
-    """The script of one of SHELLS. The parser is marked with what may stand where, and must not parse after that."""
+    """The script of bash, zsh or fish. Marks the parser with what may stand where; it must not parse after that."""
     words: dict[str, Sequence[str]] = {"--worker": workers}
     words |= {FLAGS[key]: kind.words for key, kind in KINDS.items() if key in FLAGS and isinstance(kind, Choice)}
     _mark(parser, words)

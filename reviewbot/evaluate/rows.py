@@ -18,9 +18,6 @@ from reviewbot.redact import redact
 
 Json = dict[str, Any]
 
-STAGES = ("plan", "workers", "synthesis")
-"""How far a case is taken: the plan alone, the findings as the workers gave them, or the whole review."""
-
 SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium", "info": "low"}
 """In the words that rows of results use. None of ours is "high": three steps do not tell four apart."""
 

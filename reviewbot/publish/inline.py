@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from reviewbot.contracts import Finding, Severity
 from reviewbot.host import InlineComment
@@ -27,34 +26,21 @@ _COMMANDS = re.compile(
 _INFO = "suggestion"
 
 
-class Inline(NamedTuple):
-    """Comments at lines, and how many findings have none, by reason."""
-
-    comments: tuple[InlineComment, ...]
-    standing: int
-    """They stand in an earlier comment of ours."""
-    outside: int
-    """Their lines are not in the change as the host shows it."""
-
-
-def inline_comments(order: Order, manner: Manner, standing: Collection[str]) -> Inline:
+def inline_comments(order: Order, manner: Manner, standing: Collection[str]) -> tuple[InlineComment, ...]:
     """At most `manner.inline` comments, highest severity first; `standing` has the fingerprints that were told before.
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
     """
     shown = Shown(order.change)
     comments: list[InlineComment] = []
-    told, outside = 0, 0
     for finding in by_severity(order.told.review.findings):
+        if len(comments) == manner.inline:
+            break
         span = shown.span(finding.path, finding.line, finding.end_line)
         path = api_path(finding.path)
-        if order.told.fingerprints[finding] in standing:
-            told += 1
-        elif span is None or path is None:
-            outside += 1
-        elif len(comments) < manner.inline:
+        if order.told.fingerprints[finding] not in standing and span is not None and path is not None:
             comments.append(_comment(order, manner, finding, path, span))
-    return Inline(tuple(comments), told, outside)
+    return tuple(comments)
 
 
 def comment_body(order: Order, manner: Manner, finding: Finding, span: Span) -> str:

@@ -12,9 +12,9 @@ import asyncio
 from dataclasses import dataclass
 
 from reviewbot.errors import HostError, HostUnknownError
-from reviewbot.host import PostedReview, ReviewDraft
+from reviewbot.host import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
-from reviewbot.publish.inline import Inline, inline_comments
+from reviewbot.publish.inline import inline_comments
 from reviewbot.publish.lookup import Standing, standing, told_before
 from reviewbot.publish.order import Desk, Manner, Order, Published
 from reviewbot.publish.sending import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
@@ -99,7 +99,7 @@ class _Run:
 
     async def _draft(self) -> ReviewDraft:
         asks = self.manner.request_changes and self.order.gate_closed
-        inline = Inline((), 0, 0)
+        inline: tuple[InlineComment, ...] = ()
         if self.manner.inline and self.order.told.review.findings:
             before = await told_before(self.order, self.manner, self.desk)
             inline = await asyncio.to_thread(inline_comments, self.order, self.manner, before)
@@ -107,7 +107,7 @@ class _Run:
             commit_sha=self.order.pull.head_sha,
             body=body_of(self.order, self.manner.signer),
             event="REQUEST_CHANGES" if asks else "COMMENT",
-            comments=inline.comments,
+            comments=inline,
         )
 
     async def _settled(self, sent: Sent) -> Published:

@@ -7,7 +7,7 @@ from reviewbot.pulls.looking import posted_before
 from reviewbot.pulls.naming import PullName, pull_name
 from reviewbot.pulls.office import Office, Terms
 from reviewbot.pulls.posting import post
-from reviewbot.pulls.reviewing import Prepared, Reviewed, carry_out, prepare, review
+from reviewbot.pulls.reviewing import Prepared, Reviewed, carry_out, prepare
 from reviewbot.pulls.values import retold, told_of
 
 __all__ = [
@@ -23,6 +23,5 @@ __all__ = [
     "prepare",
     "pull_name",
     "retold",
-    "review",
     "told_of",
 ]

@@ -54,15 +54,11 @@ class Reviewed:
     trace: Trace
 
 
-async def review(office: Office, ref: PullRef, terms: Terms) -> Reviewed:
-    """Review the head that `ref` names. Raises HostMovedError where that is no longer the head, and ReviewbotError."""
-    with ExitStack() as closing:
-        prepared = await asyncio.to_thread(prepare, office, ref, terms, closing)
-        return await carry_out(office, prepared)
-
-
 def prepare(office: Office, ref: PullRef, terms: Terms, closing: ExitStack) -> Prepared:
-    """Read the pull request; settings, cards and conventions come from its base side. Blocking; raises as `review`."""
+    """Read the pull request; settings, cards and conventions come from its base side. Blocking.
+
+    Raises HostMovedError where the head that `ref` names is no longer the head, and ReviewbotError.
+    """
     office.client.within(READING_S)
     pull = found_again(office, ref)
     subject = from_pull(office.client, pull, closing, terms.given.environ, terms.given.checkout)

@@ -18,7 +18,6 @@ INBOX = "inbox.sqlite"
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9a-fA-F:]{2,45}\]")
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){0,5}")
 _DATABASES = ("postgresql://", "postgres://")
-_MAX_PORT = 65_535
 
 
 @dataclass(frozen=True)

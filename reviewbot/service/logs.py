@@ -54,11 +54,6 @@ def run_named(run: str) -> Iterator[None]:
         _run.reset(token)
 
 
-def current_run() -> str | None:
-    """The id that a line would carry now."""
-    return _run.get()
-
-
 class LineFormatter(logging.Formatter):
     """A record as one line of JSON. `hidden` is asked for the secrets of now each time, so that keys may be rotated."""
 

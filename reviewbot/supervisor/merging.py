@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding, Severity
+from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
 from reviewbot.supervisor.verifier import (
     AGREES_FROM,
     Together,
@@ -34,21 +34,10 @@ COMPARED = 16
 _WORD = re.compile(r"[a-z0-9_]{3,}")
 
 
-class Saying(NamedTuple):
-    """How one worker put a defect, before it was joined with others."""
-
-    severity: Severity
-    program: bool
-    """Whether a program stands behind it."""
-    type: str
-    message: str
-
-
 class Defect(NamedTuple):
-    """A finding and everything that was joined to it, each saying once."""
+    """A finding that speaks for all that was joined to it."""
 
     finding: Finding
-    sayings: frozenset[Saying]
 
 
 class Contradiction(NamedTuple):
@@ -70,12 +59,11 @@ class Merged(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """A finding, the words of its message, which are dear to cut and compared often, and all who said it how."""
+    """A finding, the words of its message, which are dear to cut and compared often, and its voices."""
 
     finding: Finding
     words: frozenset[str]
     voices: set[Voice]
-    sayings: set[Saying]
     trust: int
     """Of the surest voice on its own; no bonus and no count is in it."""
 
@@ -85,7 +73,7 @@ class _Said(NamedTuple):
         return self.trust >= AGREES_FROM
 
     def as_defect(self) -> Defect:
-        return Defect(self.finding, frozenset(self.sayings))
+        return Defect(self.finding)
 
 
 def merge(
@@ -134,13 +122,8 @@ def speaks_for(speaker: Finding, other: Finding) -> bool:
     return _graver(speaker) <= _graver(other) and _is_twin(_said(first), _said(second))
 
 
-def saying_of(finding: Finding) -> Saying:
-    """The saying of one finding that nothing was joined to."""
-    return Saying(finding.severity, not by_a_model_alone(finding), finding.type, finding.message)
-
-
 def _said(finding: Finding) -> _Said:
-    return _Said(finding, words_of(finding), {voice_of(finding)}, {saying_of(finding)}, finding.confidence)
+    return _Said(finding, words_of(finding), {voice_of(finding)}, finding.confidence)
 
 
 class _Window:
@@ -295,7 +278,6 @@ def _joined(one: _Said, other: _Said) -> _Said:
     programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
     best, rest = sorted((one, other), key=_program_order if programs else _surer)
     one.voices.update(other.voices)
-    one.sayings.update(other.sayings)
     severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
     fixed: dict[str, object] = {"severity": severity}
     if by_a_model_alone(best.finding) and not by_a_model_alone(rest.finding):
@@ -304,7 +286,7 @@ def _joined(one: _Said, other: _Said) -> _Said:
         fixed |= {"also": _way(best.finding, rest.finding)}
     finding = said_again(best.finding, rest.finding).model_copy(update=fixed)
     trust = max(one.trust, other.trust)
-    return best._replace(finding=finding, voices=one.voices, sayings=one.sayings, trust=trust)
+    return best._replace(finding=finding, voices=one.voices, trust=trust)
 
 
 def _way(speaker: Finding, other: Finding) -> tuple[int, ...]:

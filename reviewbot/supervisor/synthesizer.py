@@ -42,7 +42,6 @@ __all__ = [
     "Weighed",
     "findings_of",
     "reviewed",
-    "synthesize",
     "weigh",
 ]
 
@@ -70,13 +69,6 @@ class RuledSynthesizer:
         """One review of everything."""
         told = Told(self.engine, self.notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), told)
-
-
-def synthesize(
-    change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], rules: Rules, *, engine: str, notes: Sequence[str]
-) -> Review:
-    """One review of everything. The order of tasks and answers does not show in it. Wall time is filled in later."""
-    return reviewed(change, plan, settled, weigh(findings_of(settled), rules), Told(engine, notes))
 
 
 def findings_of(settled: Mapping[str, Settled]) -> list[Finding]:

@@ -67,11 +67,6 @@ def by_programs_alone(finding: Finding) -> bool:
     return not any(source.startswith(MODEL_SOURCE) for source in finding.sources)
 
 
-def is_disputed(finding: Finding) -> bool:
-    """Whether a program stands behind this finding and a model holds it to be wrong."""
-    return bool(finding.disputed) and not by_a_model_alone(finding)
-
-
 class Voice(NamedTuple):
     """What counts of a finding when it supports others."""
 

@@ -51,10 +51,6 @@ class Rules:
         # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
         return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
 
-    def matters(self, finding: Finding) -> bool:
-        """Whether a reader is told of it in full: it is shown, or goes to a person."""
-        return self.let_through(finding) or _may_be_critical(finding)
-
 
 @dataclass(frozen=True)
 class Weighed:

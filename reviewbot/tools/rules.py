@@ -95,11 +95,6 @@ class RuleTable:
         """The rules that one tool reports, by code."""
         return {code: rule for code, rule in self.rules.items() if rule.tool == tool}
 
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """The tools that the table speaks of, in alphabetical order."""
-        return tuple(sorted({rule.tool for rule in self.rules.values()}))
-
 
 def packaged_rules(table: str, calibration: Calibration | None = None) -> RuleTable:
     """A table that comes with the package, by the name of its file; trusted as far as its calibration says."""

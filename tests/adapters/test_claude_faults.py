@@ -367,7 +367,6 @@ def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_reque
     sdk = Sdk()
     model = ClaudeModel(Access(key=KEY, base_url="http://127.0.0.1:9"), default_models(), sdk=sdk)
     assert model.load_ms is None
-    model.preload()
     assert sdk.begin() is sdk.begin()
     with pytest.raises(TransientError):
         asyncio.run(model.ask(a_request()))

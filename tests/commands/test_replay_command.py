@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +23,8 @@ from reviewbot.output.markdown import render_markdown
 from reviewbot.output.sarif import render_sarif_named
 from reviewbot.output.terminal import render_terminal
 from reviewbot.ports import Settled
-from reviewbot.supervisor.synthesizer import Rules, synthesize
-from reviewbot.trace import Trace
+from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from reviewbot.trace import Trace, write_trace
 
 Make = Callable[..., Any]
 
@@ -52,7 +53,7 @@ def _recorded(
     rules = Rules({"security": 80}, 10)
     result = WorkerResult(task_id=task.task_id, findings=(finding,))
     settled = {task.task_id: Settled(task, (result,), done=True)}
-    answer = synthesize(change, plan, settled, rules, engine="scripted", notes=("a note",))
+    answer = asyncio.run(RuledSynthesizer(rules, "scripted", ("a note",)).synthesize(change, plan, settled))
     answer = answer.model_copy(update={"timings": Timings(wall_ms=1_200, critical_path_ms=0, sequential_ms=0)})
     trace = Trace(clock)
     record_given(trace, change, Given(rules, (), "scripted", ("a note",)))
@@ -120,7 +121,7 @@ def test_a_trace_of_other_rules_is_a_fault(recorded: Recorded) -> None:
     trace = Trace(clock=_Still())
     trace.events = events_of(recorded.path)
     trace.events[1]["thresholds"] = {"security": 100}
-    recorded.path.write_text(trace.as_json())
+    recorded.path.write_text(write_trace(trace.events))
 
     with pytest.raises(ReviewbotError, match="gives another review") as caught:
         replay_command(recorded.arguments())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from reviewbot.adapters.durable import DurableJournal
 from reviewbot.errors import HostError, HostMissingError
 from reviewbot.jobs.work import End, Json, Order, Reviewed, Run, UnwantedError
-from reviewbot.service.logs import current_run
+from reviewbot.service.logs import LineFormatter
 from tests.jobs.conftest import A, B, Straight, order, raising
 
 if TYPE_CHECKING:
@@ -96,11 +97,11 @@ def test_the_log_says_why_a_run_failed_and_shows_no_secret(stage: Stage, caplog:
     secret = "ghp_" + "aB3" * 12
     run = stage.submit(order())
     stage.play.on_fetch = raising(HostMissingError(f"GitHub does not show {secret}"))
-    lines: list[str | None] = []
+    lines: list[object] = []
     caplog.set_level(logging.INFO, "reviewbot.jobs")
 
-    def seen(_: logging.LogRecord) -> bool:
-        lines.append(current_run())
+    def seen(record: logging.LogRecord) -> bool:
+        lines.append(json.loads(LineFormatter().format(record))["run"])
         return True
 
     caplog.handler.addFilter(seen)

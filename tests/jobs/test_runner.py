@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +20,7 @@ from reviewbot.errors import (
 )
 from reviewbot.jobs.runner import MOST_ATTEMPTS, MOST_TRIES, NO_LONGER, Pace, Runner
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps, UnwantedError
-from reviewbot.service.logs import current_run
+from reviewbot.service.logs import LineFormatter
 from tests.jobs.conftest import A, B, KilledError, order, raising
 
 if TYPE_CHECKING:
@@ -348,6 +350,9 @@ def test_a_step_sees_the_things_of_its_own_run(stage: Stage) -> None:
 
 def test_every_line_of_a_run_carries_its_id(stage: Stage) -> None:
     run, seen = stage.submit(order()), []
+
+    def current_run() -> object:
+        return json.loads(LineFormatter().format(logging.makeLogRecord({})))["run"]
 
     def review(_: Run) -> Reviewed:
         seen.append(current_run())

@@ -9,7 +9,7 @@ import pytest
 from reviewbot.contracts import ChangeSet, FileChange, Finding, Hunk
 from reviewbot.host import InlineComment
 from reviewbot.publish import Order
-from reviewbot.publish.inline import Inline, inline_comments, suggestion_block
+from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.places import Shown, Span, api_path
 from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
 
@@ -17,12 +17,12 @@ Make = Callable[..., Finding]
 Change = Callable[..., ChangeSet]
 
 
-def comments(order: Order, *, standing: Iterable[str] = (), **manner: Any) -> Inline:
+def comments(order: Order, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
     return inline_comments(order, replace(MANNER, **manner), frozenset(standing))
 
 
 def only(order: Order, **manner: Any) -> InlineComment:
-    (comment,) = comments(order, **manner).comments
+    (comment,) = comments(order, **manner)
     return comment
 
 
@@ -77,16 +77,16 @@ def test_the_gravest_findings_come_first_and_no_more_than_wanted(a_finding: Make
     severities = ["info", "warning", "critical", "warning", "critical"]
     findings = [a_finding(line=number, severity=each) for number, each in enumerate(severities, 1)]
 
-    assert [each.line for each in comments(an_order(a_review(*findings)), inline=3).comments] == [3, 5, 2]
+    assert [each.line for each in comments(an_order(a_review(*findings)), inline=3)] == [3, 5, 2]
 
 
-def test_what_is_outside_of_the_change_is_counted_and_makes_room(a_finding: Make) -> None:
+def test_what_is_outside_of_the_change_makes_room(a_finding: Make) -> None:
     findings = [a_finding(line=40, severity="critical"), a_finding(line=2), a_finding(path='"\\377"', line=1)]
     here, there = shown(), shown(path='"\\377"')
     change = ChangeSet(files=here.files + there.files, parsed=here.parsed + there.parsed)
     inline = comments(an_order(a_review(*findings), change), inline=1)
 
-    assert ([each.line for each in inline.comments], inline.outside) == ([2], 2)
+    assert [each.line for each in inline] == [2]
 
 
 def test_what_stands_already_is_not_repeated(a_finding: Make) -> None:
@@ -94,7 +94,7 @@ def test_what_stands_already_is_not_repeated(a_finding: Make) -> None:
     first = order.told.fingerprints[order.told.review.findings[0]]
     inline = comments(order, standing=[first])
 
-    assert ([each.line for each in inline.comments], inline.standing) == ([3], 1)
+    assert [each.line for each in inline] == [3]
 
 
 def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: Make) -> None:

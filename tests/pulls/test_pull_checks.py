@@ -16,10 +16,11 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.contracts.pulls import PullReview
 from reviewbot.errors import HostUnknownError
 from reviewbot.publish import MemoryIntents, Signer
-from reviewbot.pulls import Office, Terms, carry_out, fetch, post, prepare, review
+from reviewbot.pulls import Office, Terms, carry_out, fetch, post, prepare
 from reviewbot.pulls.checking import GIVING_UP_S
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import secondary_limit, server_error
+from tests.pull_steps import review
 
 OpenPull = Callable[..., Pull]
 QUICK = Terms(flags={"inline": 0})

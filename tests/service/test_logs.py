@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.service.logs import LineFormatter, configure_logs, current_run, run_named
+from reviewbot.service.logs import LineFormatter, configure_logs, run_named
 
 KEY = (
     "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nQ2hhbmdlZGxpbmVvZmFrZXk3Nzc3\n"
@@ -57,11 +57,11 @@ def test_a_line_says_when_who_and_what() -> None:
 
 
 def test_the_run_stands_in_every_line_also_of_threads_and_tasks() -> None:
-    async def inside() -> tuple[str | None, str | None]:
-        return await asyncio.to_thread(current_run), await asyncio.create_task(_now())
+    async def inside() -> tuple[object, object]:
+        return (await asyncio.to_thread(line_of, "x"))["run"], await asyncio.create_task(_now())
 
-    async def _now() -> str | None:
-        return current_run()
+    async def _now() -> object:
+        return line_of("x")["run"]
 
     with run_named("review:1:7"):
         assert asyncio.run(inside()) == ("review:1:7", "review:1:7")

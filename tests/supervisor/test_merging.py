@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Conflict, Finding
-from reviewbot.supervisor.merging import Saying, merge, merged
+from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, HIGHEST_CONFIDENCE
 
 MakeFinding = Callable[..., Finding]
@@ -101,17 +101,6 @@ def test_a_doubt_that_was_raised_stays_whoever_speaks(a_finding: MakeFinding) ->
     )
 
     assert (joined.severity, joined.disputed, joined.judgement) == ("critical", "a fixed list", "by hand")
-
-
-def test_how_each_worker_put_a_defect_is_remembered_once(a_finding: MakeFinding) -> None:
-    graver = a_finding(type="logic", severity="critical", sources=("model:x",), message="it loses the order")
-
-    [[defect], _] = merged([a_finding(), a_finding(), graver])
-
-    assert sorted(defect.sayings) == [
-        Saying("critical", program=False, type="logic", message="it loses the order"),
-        Saying("warning", program=True, type="security", message="user input reaches a shell command"),
-    ]
 
 
 def test_a_program_and_a_model_that_agree_are_believed_more(a_finding: MakeFinding) -> None:

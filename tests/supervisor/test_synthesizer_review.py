@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -20,7 +21,7 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.ports import Settled
-from reviewbot.supervisor.synthesizer import Rules, synthesize
+from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.triage import TriageRules, triage
 
 MakeFinding = Callable[..., Finding]
@@ -36,7 +37,7 @@ RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
 
 def review_of(plan: Plan, *ends: Settled, change: ChangeSet, notes: Sequence[str] = ()) -> Review:
     settled = {end.task.task_id: end for end in ends}
-    return synthesize(change, plan, settled, RULES, engine="scripted", notes=notes)
+    return asyncio.run(RuledSynthesizer(RULES, "scripted", tuple(notes)).synthesize(change, plan, settled))
 
 
 def test_a_review_with_nothing_to_say_is_clean(

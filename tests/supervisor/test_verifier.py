@@ -15,7 +15,6 @@ from reviewbot.supervisor.verifier import (
     by_a_model_alone,
     by_programs_alone,
     capped,
-    is_disputed,
     verified,
     voice_of,
 )
@@ -72,23 +71,6 @@ def test_models_and_programs_are_told_apart(sources: tuple[str, ...], makers: se
 
     alone = {"models": by_a_model_alone(finding), "programs": by_programs_alone(finding)}
     assert {name for name, is_alone in alone.items() if is_alone} == makers
-
-
-@pytest.mark.parametrize(
-    ("sources", "disputed", "expected"),
-    [
-        (("ruff",), "it is meant", "disputed"),
-        (("model:x", "ruff"), "it is meant", "disputed"),
-        (("ruff",), "", "not disputed"),
-        (("model:x",), "it is meant", "not disputed"),
-    ],
-)
-def test_only_what_a_program_found_can_be_disputed(
-    sources: tuple[str, ...], disputed: str, expected: str, a_finding: MakeFinding
-) -> None:
-    finding = a_finding(sources=sources, disputed=disputed)
-
-    assert ("disputed" if is_disputed(finding) else "not disputed") == expected
 
 
 def test_a_dispute_lowers_nothing_that_a_program_found(a_finding: MakeFinding) -> None:

@@ -242,7 +242,6 @@ def test_the_same_is_decided_of_what_the_api_says() -> None:
         description="",
         author="dev",
         author_is_bot=False,
-        author_association="MEMBER",
         base_ref="main",
         base_sha="b" * 40,
         head_ref="feature/thing",

@@ -41,10 +41,6 @@ class ClaudeModel:
     def __repr__(self) -> str:
         return f"ClaudeModel({self._access!r}, {self._models!r})"
 
-    def preload(self) -> None:
-        """Load the SDK in the background, while there is something else to do."""
-        self._sdk.begin()
-
     @property
     def load_ms(self) -> int | None:
         """What loading the SDK took; None as long as it is not there."""

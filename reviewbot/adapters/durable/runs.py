@@ -9,8 +9,6 @@ from reviewbot.adapters.durable.database import Database, Row
 
 State = Literal["waiting", "running", "posted", "refused", "superseded", "failed", "parked"]
 STATES: tuple[State, ...] = get_args(State)
-OPEN = ("waiting", "running")
-"""States from which a run goes on."""
 
 MOST_REASON = 500
 """Characters of a reason that are kept: it is a line for people."""
@@ -241,11 +239,6 @@ class Runs:
             limit,
         )
         return tuple(_record(row) for row in rows)
-
-    def waiting_s(self) -> float:
-        """How long the oldest waiting run has been waiting."""
-        rows = self._database.run("SELECT min(created) FROM reviewbot_runs WHERE state = 'waiting'")
-        return max(0.0, self._database.now() - float(rows[0][0])) if rows[0][0] is not None else 0.0
 
     def counts(self) -> dict[State, int]:
         """How many runs there are in each state."""

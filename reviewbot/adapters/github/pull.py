@@ -85,7 +85,6 @@ class _Pull(_Read):
     state: str
     draft: bool | None = False
     user: _Account | None = None
-    author_association: str = "NONE"
     labels: list[_Label] = []
     changed_files: Annotated[int, Field(ge=0)]
     additions: Annotated[int, Field(ge=0)]
@@ -121,7 +120,6 @@ def _told(found: _Pull, api_url: str) -> PullRequest:
         description=found.body or "",
         author=author.login,
         author_is_bot=author.type == "Bot",
-        author_association=found.author_association,
         base_ref=found.base.ref,
         base_sha=found.base.sha,
         head_ref=found.head.ref,

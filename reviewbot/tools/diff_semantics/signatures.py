@@ -22,8 +22,6 @@ class Parameters(NamedTuple):
     """What a call may and must hand in; `self` and `cls` are left out."""
 
     positional: tuple[str, ...]
-    by_position_alone: int
-    """How many of the first ones have no name for a caller."""
     required: frozenset[str]
     by_name: frozenset[str]
     """All that may be handed in by name."""
@@ -50,7 +48,6 @@ def parameters(unit: Unit) -> Parameters | None:
     alone = max(0, len(args.posonlyargs) - bound)
     return Parameters(
         positional=tuple(kept),
-        by_position_alone=alone,
         required=frozenset(required & ({*kept} | named)),
         by_name=frozenset(kept[alone:]) | named,
         more_positions=args.vararg is not None,

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from reviewbot.tools.views import Budget, Found, View
 
-TOOL = "loop-costs"
-"""The name of the tool, and of its table of rules with "_" for "-"."""
-
 _MIGRATIONS = re.compile(r"(?:^|/)(?:migrations|alembic|versions|seeds?)/")
 
 _MAY_COST = re.compile(r"\b(?:for|while|async|sum|iterrows)\b")

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
     from reviewbot.tools.views import Budget, Found, View
 
-NAME = "security-checks"
-"""The tool, as cards and the table of its rules write it."""
-
-RULES = "security_checks"
-"""The table of its rules."""
-
 _CHECKS = (
     weak_ciphers,
     weak_passwords,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.tools.taint.places import shown
 from reviewbot.tools.taint.texts import is_statement
-from reviewbot.tools.taint.values import ALL, CLEAN, HOSTED, NUMBER, Value, mixed
+from reviewbot.tools.taint.values import HOSTED, NUMBER, Value, mixed
 
 if TYPE_CHECKING:
     from reviewbot.tools.taint.flow import Call, Flow
@@ -160,11 +160,6 @@ def names_of(path: str, name: str) -> list[str]:
     if name:
         found.append(f".{name}")
     return found
-
-
-def harmless(value: Value) -> Value:
-    """The part of a value that is still to be followed; CLEAN where all of it is harmless everywhere."""
-    return value if any(ALL not in taint.safe or NUMBER in taint.how for taint in value.taints) else CLEAN
 
 
 def _options(value: Value) -> tuple[object, ...]:

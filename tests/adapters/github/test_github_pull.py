@@ -24,10 +24,10 @@ def test_a_pull_request_is_read_with_its_counts(github_api: FakeGitHub, shop: An
     pull = opened(title="Shorter", body="as asked", author="renovate[bot]", draft=True, labels=("size/s",))
 
     assert (pull.repository, pull.number, pull.title, pull.description) == ("acme/shop", 1, "Shorter", "as asked")
-    assert (pull.author, pull.author_is_bot, pull.author_association) == ("renovate[bot]", True, "CONTRIBUTOR")
+    assert (pull.author, pull.author_is_bot) == ("renovate[bot]", True)
     assert (pull.base_ref, pull.head_ref, pull.head_sha) == ("main", "feature/x", head)
     assert (pull.changed_files, pull.additions, pull.deletions) == (1, 0, 39)
-    assert (pull.is_open, pull.draft, pull.labels, pull.from_fork) == (True, True, ("size/s",), False)
+    assert (pull.is_open, pull.draft, pull.labels, pull.head_repository) == (True, True, ("size/s",), "acme/shop")
     assert pull.url.startswith("http://127.0.0.1:")
     assert pull.url.endswith("/acme/shop/pull/1")
 
@@ -36,10 +36,10 @@ def test_a_fork_is_known_also_where_it_is_gone(github_api: FakeGitHub, shop: Any
     github_api.add_repository("stranger/shop", shop.folder)
     pull = github_api.open_pull("acme/shop", "main", "main", fork="stranger/shop")
 
-    assert read_pull(client, "acme/shop", 1).from_fork
+    assert read_pull(client, "acme/shop", 1).head_repository == "stranger/shop"
     pull.head_repository, pull.author, pull.body = None, None, None
     found = read_pull(client, "acme/shop", 1)
-    assert (found.from_fork, found.head_repository, found.author, found.description) == (True, None, "ghost", "")
+    assert (found.head_repository, found.author, found.description) == (None, "ghost", "")
 
 
 @pytest.mark.parametrize(

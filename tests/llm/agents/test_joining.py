@@ -23,7 +23,7 @@ def defect(a_finding: MakeFinding) -> Callable[..., Defect]:
             Proof(path="src/api.py", line=fields.pop("proof", 7), end_line=fields.pop("end", 7), quote="def get():"),
         )
         known = {"sources": ("model:x",), "type": "logic", "cause": "contract-change", "line": line, "proof": proof}
-        return Defect(a_finding(**{**known, "message": f"caller {line} breaks", **fields}), frozenset())
+        return Defect(a_finding(**{**known, "message": f"caller {line} breaks", **fields}))
 
     return make
 

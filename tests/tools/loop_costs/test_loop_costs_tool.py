@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reviewbot.calibration import Calibration
 from reviewbot.context.python_text import dotted
 from reviewbot.tools.analysis import changed_file
-from reviewbot.tools.loop_costs import TOOL, loop_costs
+from reviewbot.tools.loop_costs import loop_costs
 from reviewbot.tools.loop_costs.names import chain_of, modules, words
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reviewbot.contracts import FileChange
     from reviewbot.ports import Snapshot
 
-RULES = packaged_rules("loop_costs", Calibration()).of_tool(TOOL)
+RULES = packaged_rules("loop_costs", Calibration()).of_tool("loop-costs")
 WORDS = [
     "rows",
     "row",
@@ -46,7 +46,7 @@ WORDS = [
 
 
 def tool() -> PythonTool:
-    return PythonTool(TOOL, loop_costs, RULES, PythonReader())
+    return PythonTool("loop-costs", loop_costs, RULES, PythonReader())
 
 
 def test_a_hunk_alone_is_enough_where_it_shows_the_loop(file_of: Callable[..., FileChange], bare: Snapshot) -> None:
@@ -60,7 +60,7 @@ def test_a_hunk_alone_is_enough_where_it_shows_the_loop(file_of: Callable[..., F
         41,
         "query-in-loop",
         1050,
-        TOOL,
+        "loop-costs",
     )
     assert one.message == "`User.objects.get` asks the database for each `order`"
     assert "Flow: line 40: for each `order` -> line 41: once each time." in one.trigger

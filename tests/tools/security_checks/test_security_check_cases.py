@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.security_checks import RULES, check
+from reviewbot.tools.security_checks import check
 from reviewbot.tools.security_checks.facts import Facts
 from reviewbot.tools.security_checks.patterns import is_exponential
 from reviewbot.tools.security_checks.words import is_password, is_stand_in, words
 from reviewbot.tools.views import Budget, OutOfSteps, View
 
-TABLE = packaged_rules(RULES)
+TABLE = packaged_rules("security_checks")
 
 
 def view_of(code: str, path: str = "src/app.py") -> View:

@@ -14,7 +14,7 @@ from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.python_reader import PythonReader
 from reviewbot.tools.python_tool import PythonTool
 from reviewbot.tools.rules import packaged_rules
-from reviewbot.tools.security_checks import NAME, RULES, check
+from reviewbot.tools.security_checks import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 MARK = "  # <<<"
 PAIRS = tomllib.loads((Path(__file__).parents[2] / "pairs" / "security_checks.toml").read_text("utf-8"))["pair"]
-TABLE = packaged_rules(RULES, Calibration())
+TABLE = packaged_rules("security_checks", Calibration())
 
 
 def findings(change: FileChange, snapshot: Snapshot) -> list[Candidate]:
     """What the tool says of a new file."""
-    tool = PythonTool(NAME, check, TABLE.of_tool(NAME), PythonReader())
+    tool = PythonTool("security-checks", check, TABLE.of_tool("security-checks"), PythonReader())
     report = asyncio.run(tool.run(changed_file([change], snapshot), snapshot))
     assert report.gap is None
     return list(report.candidates)
@@ -62,7 +62,7 @@ def test_the_names_of_pairs_are_different() -> None:
 
 @pytest.mark.parametrize("rule", TABLE.rules.values(), ids=lambda rule: rule.code)
 def test_every_rule_says_what_is_wrong_and_when_it_bites(rule: Any) -> None:
-    assert rule.tool == NAME
+    assert rule.tool == "security-checks"
     assert rule.message
     assert rule.trigger
     assert rule.cwe
