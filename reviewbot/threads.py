@@ -1,13 +1,15 @@
-"""Work in a thread that nobody has to wait for.
+"""Run a function in a daemon thread, beside the event loop.
 
 The threads of `asyncio.to_thread` are joined when the loop ends and again when the interpreter does, so that one scan
-that never comes back would hold up a review that has long been finished.
+that never comes back would hold up a review that has long been finished. The threads here are reused: to start one
+blocks the loop until the new thread has run, which takes milliseconds while others compute.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import queue
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+
+_IDLE_S = 5.0
+"""How long a thread without work stays."""
 
 _STRIDE = 1_000
 """Items between two looks at whether the work is still wanted."""
@@ -50,7 +55,7 @@ async def in_thread(function: Callable[[], T]) -> T:
         with contextlib.suppress(RuntimeError):  # the loop has ended without us
             loop.call_soon_threadsafe(_settle, done)
 
-    threading.Thread(target=work, name="reviewbot-scan", daemon=True).start()
+    _pool.run(work)
     try:
         await done
     finally:
@@ -58,6 +63,46 @@ async def in_thread(function: Callable[[], T]) -> T:
     if errors:
         raise errors.pop()
     return values.pop()
+
+
+class _Pool:
+    """Daemon threads that take one job after another. No job waits for a thread: where all are busy, one is started."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._free = 0
+        """Threads that wait for a job, less the jobs in the queue, each of which is one of these threads' next."""
+
+    def run(self, job: Callable[[], None]) -> None:
+        """Run a job, which must not raise."""
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                self._jobs.put(job)
+                return
+        threading.Thread(target=self._work, args=([job],), name="reviewbot-scan", daemon=True).start()
+
+    def _work(self, jobs: list[Callable[[], None]]) -> None:
+        while jobs:
+            jobs.pop()()
+            _local.stop = None
+            with self._lock:
+                self._free += 1
+            jobs += self._next()
+
+    def _next(self) -> list[Callable[[], None]]:
+        """The next job; none where there was nothing to do for a while."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return [self._jobs.get(timeout=_IDLE_S)]
+            with self._lock:
+                if self._free:
+                    self._free -= 1
+                    return []
+
+
+_pool = _Pool()
 
 
 def check_stopped() -> None:

@@ -6,6 +6,8 @@ import asyncio
 import subprocess
 import sys
 import threading
+import weakref
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,24 +89,62 @@ def test_a_value_that_comes_after_the_waiting_is_nobodys() -> None:
 
 
 def test_a_value_that_comes_after_the_loops_end_is_nobodys() -> None:
-    go = threading.Event()
-    threads: list[threading.Thread] = []
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
 
     def late() -> None:
-        threads.append(threading.current_thread())
+        begun.set()
         go.wait()
+        ended.set()
 
     async def leave() -> None:
         waiting = asyncio.ensure_future(in_thread(late))
-        await asyncio.sleep(0)
+        await in_thread(begun.wait)
         waiting.cancel()
 
     asyncio.run(leave())
     go.set()
-    for thread in threads:
-        thread.join(60)
 
-    assert not any(thread.is_alive() for thread in threads)
+    assert ended.wait(60)
+    assert asyncio.run(in_thread(lambda: "next")) == "next"
+
+
+def test_jobs_one_after_another_need_no_further_threads_and_leave_nothing_behind() -> None:
+    class Value:
+        """What a weak reference can refer to."""
+
+    def threads() -> int:
+        return sum(thread.name == "reviewbot-scan" for thread in threading.enumerate())
+
+    async def one() -> weakref.ref[Value]:
+        given = Value()
+        assert await in_thread(partial(id, given)) == id(given)
+        # The thread is free again a moment after its value is there.
+        await asyncio.sleep(0.01)
+        return weakref.ref(given)
+
+    async def run() -> tuple[int, list[weakref.ref[Value]]]:
+        before = threads()
+        kept = [await one() for _ in range(20)]
+        return threads() - before, kept
+
+    more, kept = asyncio.run(run())
+
+    assert more < 10
+    assert not any(each() for each in kept)
+
+
+def test_a_thread_that_never_ends_is_waited_for_by_no_other_job() -> None:
+    stuck = threading.Event()
+
+    async def run() -> list[int]:
+        held = [asyncio.ensure_future(in_thread(stuck.wait)) for _ in range(5)]
+        found = await asyncio.gather(*(in_thread(partial(int, n)) for n in range(50)))
+        for each in held:
+            each.cancel()
+        return found
+
+    assert asyncio.run(asyncio.wait_for(run(), 60)) == list(range(50))
+    stuck.set()
 
 
 def test_a_thread_that_never_ends_holds_up_neither_the_loop_nor_the_interpreter(pytestconfig: pytest.Config) -> None:

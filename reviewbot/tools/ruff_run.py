@@ -1,5 +1,7 @@
 """Run ruff once for a file, for all tools that are made of its rules, and place what it says on lines of the change.
 
+Files that wait for it are read by one run together; what is said of a file does not depend on the others.
+
 With the whole new side at hand that file is read; without it, or where it does not parse, its hunks are, each made to
 parse on its own. Names of the change never reach the disk or the command line, and nothing in the reviewed text
 silences a rule: no configuration is read and no suppression counts.
@@ -10,11 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reviewbot.threads import in_thread, stoppable
+from reviewbot.tools.batches import Batches
 from reviewbot.tools.memo import FileRuns, SharedRuns
 from reviewbot.tools.process import Limits, ProgramError, run_program
 from reviewbot.tools.python_reader import ParsedFile, PythonReader
@@ -51,6 +54,9 @@ _LOUD = 200
 
 _UNREAD = b"Failed to "
 """How ruff begins its warning, on standard error, about a file that it skipped."""
+
+_BATCH_SECONDS = 10.0
+"""Of a run for several files, which are then read one by one: the others must not wait long for one that takes ages."""
 
 _VERSION = re.compile(rb"\d{1,4}(?:\.\d{1,6}){1,3}")
 
@@ -146,6 +152,13 @@ class _Run(NamedTuple):
     loud: tuple[str, ...] = ()
 
 
+class _Texts(NamedTuple):
+    """Sources that are read together: a whole file, or its hunks."""
+
+    sources: Sequence[Source]
+    suffix: str
+
+
 class RuffRunner:
     """Ruff with one list of rules, shared by the tools. Each file is read once however many of them ask."""
 
@@ -167,6 +180,9 @@ class RuffRunner:
         self._reader = reader or PythonReader()
         self._answers: FileRuns[RuffAnswer] = FileRuns()
         self._programs: SharedRuns[_Program] = SharedRuns(1)
+        self._batches: Batches[_Texts, _Run] = Batches(
+            self._run_together, lambda texts: sum(len(source.text) for source in texts.sources)
+        )
 
     async def read(self, file: ChangedFile) -> RuffAnswer:
         """What ruff says of a file. Raises ProgramError."""
@@ -179,7 +195,8 @@ class RuffRunner:
     async def unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """The rules that speak in each of some whole files where no suppression silences them. Raises ProgramError."""
         sources = [whole_text(text) for text in texts]
-        ran = await self._run(sources, ".py", tuple(flag for flag in self._flags if flag != "--ignore-noqa"))
+        named = _named([_Texts(sources, ".py")])
+        ran = await self._run(named, tuple(flag for flag in self._flags if flag != "--ignore-noqa"))
         return [frozenset(report.code for report in reports) for reports in ran.reports]
 
     async def _read(self, file: ChangedFile) -> RuffAnswer:
@@ -190,12 +207,12 @@ class RuffRunner:
         reports: list[Report] = []
         syntax, spent = None, 0
         if whole is not None:
-            (reports,), spent, loud = await self._run([whole], suffix)
+            (reports,), spent, loud = await self._batches.get(_Texts([whole], suffix))
             syntax = next((report for report in reports if report.code == SYNTAX), None)
             if syntax is None:
                 return RuffAnswer(tuple(reports), None, 0, 0, program.version, program.limits, spent, loud)
         sources = await self._reader.hunks(file)
-        apart, more, loud = await self._run(sources, suffix)
+        apart, more, loud = await self._batches.get(_Texts(sources, suffix))
         parsed = [all(report.code != SYNTAX for report in found) for found in apart]
         unread = sum(source.cut or not good for source, good in zip(sources, parsed, strict=True))
         known = {(report.code, report.first) for report in reports}
@@ -204,16 +221,22 @@ class RuffRunner:
         kept = tuple(report for report in every if report.code != SYNTAX)
         return RuffAnswer(kept, syntax, len(sources), unread, program.version, program.limits, spent + more, loud)
 
-    async def _run(
-        self, sources: Sequence[Source], suffix: str, flags: tuple[str, ...] = (), codes: tuple[str, ...] = ()
-    ) -> _Run:
+    async def _run_together(self, every: Sequence[_Texts]) -> list[_Run]:
+        """One run for the texts of several files. Each is said to have taken its share of the time."""
+        named = _named(every)
+        if len(every) == 1:
+            return [await self._run(named)]
+        # One that floods or takes ages shall cost the others nothing: then each is run alone.
+        limits = replace(self._limits, seconds=min(self._limits.seconds, _BATCH_SECONDS))
+        ran = await self._run_once(named, self._flags, self._codes, limits)
+        reports = iter(ran.reports)
+        return [_Run([next(reports) for _ in texts.sources], ran.duration_ms // len(every)) for texts in every]
+
+    async def _run(self, named: Mapping[str, Source], flags: tuple[str, ...] = (), codes: tuple[str, ...] = ()) -> _Run:
         """Run it. A rule that floods does not hide the others: of it the first reports count, and they run again."""
-        named = {f"f{index}{suffix}": source for index, source in enumerate(sources)}
-        texts = {name: source.text for name, source in named.items()}
         codes = codes or self._codes
-        arguments = (*(flags or self._flags), f"--select={','.join(codes)}")
         try:
-            finished = await run_program(self._found(), arguments, texts, limits=self._limits)
+            return await self._run_once(named, flags or self._flags, codes, self._limits)
         except ProgramError as error:
             output = error.output
             items = await in_thread(lambda: _first_items(output))
@@ -222,10 +245,17 @@ class RuffRunner:
             quiet = tuple(code for code in codes if code not in loud)
             if not loud or not quiet:
                 raise
-            rest = await self._run(sources, suffix, flags, quiet)
+            rest = await self._run(named, flags, quiet)
             first = await in_thread(lambda: _placed((i for i in items if i.get("code") in loud), named, self._known))
             both = [sorted(a + b, key=_by_line) for a, b in zip(first, rest.reports, strict=True)]
             return _Run(both, error.duration_ms + rest.duration_ms, (*loud, *rest.loud))
+
+    async def _run_once(
+        self, named: Mapping[str, Source], flags: tuple[str, ...], codes: tuple[str, ...], limits: Limits
+    ) -> _Run:
+        arguments = (*flags, f"--select={','.join(codes)}")
+        texts = {name: source.text for name, source in named.items()}
+        finished = await run_program(self._found(), arguments, texts, limits=limits)
         if _UNREAD in finished.stderr:
             raise ProgramError("unreadable", "ruff skipped a file", duration_ms=finished.duration_ms)
         try:
@@ -245,6 +275,12 @@ class RuffRunner:
         if self._program is None:
             raise ProgramError("missing_program", "ruff is not installed")
         return self._program
+
+
+def _named(every: Sequence[_Texts]) -> dict[str, Source]:
+    """The sources with names of our own making."""
+    sources = ((source, texts.suffix) for texts in every for source in texts.sources)
+    return {f"f{index}{suffix}": source for index, (source, suffix) in enumerate(sources)}
 
 
 def _suffix(file: ChangedFile) -> str:

@@ -129,7 +129,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
     """Readers and a judge, with the analyzers' results before them. Raises ConfigError where no model can be asked."""
     line, trace = line_to(settings, ground.around), ground.around.trace
     left_s = line.deadline.left_s
-    head = ProgramPrefetch(ground.programs, line.ready)
+    head = ProgramPrefetch(ground.programs, ground.orders)
     mask = partial(ground.mask, keep_lines=True)
     tools = RepositoryTools(
         ground.subject.snapshot, mask=mask, private=settings.private, symbols=settings.effort == "deep"
@@ -149,10 +149,15 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
     routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
     planning = Planning(plan_above=settings.plan_above, replan=settings.replan)
     planner = ModelPlanner(
-        routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, ground.orders)
+        routed, line.model, trace, prompt("planner"), planning, left_s, lambda plan: head.begin(plan, line.ready)
     )
     foreign = [name for name, origin in ground.crew.origin.items() if origin != "package"]
-    bundling = BundlingPlanner(planner, settings.effort, foreign, lambda plan: engine.begin(plan, ground.order))
+
+    def begin(plan: Plan) -> None:
+        engine.begin(plan, ground.order)
+        head.begin(plan)
+
+    bundling = BundlingPlanner(planner, settings.effort, foreign, begin)
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -207,6 +208,61 @@ def test_ruff_runs_once_for_all_who_ask_about_a_file(
     asyncio.run(ask())
 
     assert len(log.read_text().splitlines()) == 2
+
+
+def test_files_that_wait_for_ruff_are_read_together_and_have_the_reports_that_each_has_alone(
+    file_of: FileOf, bare: Snapshot, snapshot_of: SnapshotOf
+) -> None:
+    texts = ["eval(x)", "x = 1\nexec(x)", "no python, I am afraid", "import os\nos.system(x)\neval(x)", "x = 1"]
+    bodies = [(file_of(text, path=f"src/{n}.py"), bare) for n, text in enumerate(texts)]
+    bodies += [(file_of(text, path=f"lib/{n}.py"), snapshot_of(text + "\n")) for n, text in enumerate(texts)]
+    bodies += [(file_of("def f(x: int) -> int: ...\neval(x)", path="a.pyi"), bare)]
+    files = [changed_file([file], snapshot) for file, snapshot in bodies]
+
+    async def together() -> list[RuffAnswer]:
+        runner = RuffRunner(["S102", "S307", "S605"], find_ruff())
+        return list(await asyncio.gather(*map(runner.read, files)))
+
+    def plain(answer: RuffAnswer) -> RuffAnswer:
+        # The code that a report is about compares by the text it stands in; times are never the same.
+        return replace(answer, duration_ms=0)
+
+    assert [plain(each) for each in asyncio.run(together())] == [plain(read(*each)) for each in bodies]
+
+
+def test_many_files_need_few_starts_of_ruff(
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    runner = RuffRunner(["S307"], fake_ruff(RECORD.format(log=str(log))))
+
+    async def ask() -> None:
+        files = [changed_file([file_of(f"x = {number}")], bare) for number in range(40)]
+        await asyncio.gather(*map(runner.read, files))
+
+    asyncio.run(ask())
+
+    notes = [json.loads(line) for line in log.read_text().splitlines()]
+    read_once = sorted(text.split("x = ")[-1] for note in notes for text in note["files"].values())
+    assert read_once == sorted(f"{number}\n" for number in range(40))
+    assert len(notes) <= 10
+
+
+@pytest.mark.parametrize("body", ["time.sleep(600)", "while True: print('x' * 9999)", "sys.exit(2)", "print('[{')"])
+def test_a_file_that_ruff_fails_on_costs_the_files_beside_it_nothing(
+    file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str
+) -> None:
+    texts = "''.join(p.read_text() for p in pathlib.Path(sys.argv[-1]).iterdir())"
+    program = fake_ruff(f"if 'poison' in {texts}:\n    {body}\nelse:\n    print('[]')")
+    runner = RuffRunner(["S307"], program, Limits(seconds=2, stdout_bytes=100_000))
+
+    async def ask() -> list[RuffAnswer | BaseException]:
+        files = [changed_file([file_of("poison = 1" if n == 4 else f"x = {n}")], bare) for n in range(9)]
+        return await asyncio.gather(*map(runner.read, files), return_exceptions=True)
+
+    answers = asyncio.run(ask())
+
+    assert [number for number, each in enumerate(answers) if isinstance(each, ProgramError)] == [4]
 
 
 def test_a_run_that_failed_is_tried_again(file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, tmp_path: Path) -> None:

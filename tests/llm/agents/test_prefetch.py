@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.contracts import Plan, WorkerCard
 from reviewbot.errors import EngineError
-from reviewbot.llm.agents.prefetch import ProgramPrefetch
+from reviewbot.llm.agents.prefetch import FILES_AT_ONCE, ProgramPrefetch
 from reviewbot.ports import Answer, WorkOrder
 
 
@@ -46,19 +46,19 @@ def orders(an_order: Any, a_task: Any, a_payload: Any) -> list[WorkOrder]:
     return [an_order(a_task(payload=a_payload(path=path, language=language))) for path, language in files]
 
 
-def begun(head: ProgramPrefetch, orders: Iterable[WorkOrder]) -> None:
-    head.begin(Plan(goal="g", tasks=(), reason="r"), lambda _plan: orders)
+PLAN = Plan(goal="g", tasks=(), reason="r")
 
 
-async def ready() -> None:
-    """At once."""
+def prefetch(programs: Programs, orders: Iterable[WorkOrder], files: int = FILES_AT_ONCE) -> ProgramPrefetch:
+    made = list(orders)
+    return ProgramPrefetch(programs, lambda _plan: made, files)
 
 
 def test_what_was_begun_is_not_done_again_when_it_is_asked_for(orders: list[WorkOrder]) -> None:
     async def story() -> list[str]:
         programs = Programs()
-        head = ProgramPrefetch(programs, ready)
-        begun(head, orders[:1])
+        head = prefetch(programs, orders[:1])
+        head.begin(PLAN)
         await asyncio.sleep(0)
         programs.gate.set()
         again = replace(orders[0], task=orders[0].task.model_copy(update={"failures": 1}))
@@ -72,7 +72,7 @@ def test_what_was_not_begun_is_done_when_it_is_asked_for(orders: list[WorkOrder]
     async def story() -> list[str]:
         programs = Programs()
         programs.gate.set()
-        await ProgramPrefetch(programs, ready).work(orders[1])
+        await prefetch(programs, ()).work(orders[1])
         return programs.asked
 
     assert asyncio.run(story()) == ["b.py"]
@@ -81,8 +81,7 @@ def test_what_was_not_begun_is_done_when_it_is_asked_for(orders: list[WorkOrder]
 def test_nothing_begins_before_everything_is_ready_nor_what_no_program_covers(orders: list[WorkOrder]) -> None:
     async def story() -> list[list[str]]:
         programs, go = Programs(), asyncio.Event()
-        head = ProgramPrefetch(programs, go.wait)
-        begun(head, orders)
+        prefetch(programs, orders).begin(PLAN, go.wait)
         await asyncio.sleep(0.01)
         before = list(programs.asked)
         go.set()
@@ -93,12 +92,52 @@ def test_nothing_begins_before_everything_is_ready_nor_what_no_program_covers(or
     assert asyncio.run(story()) == [[], ["a.py", "b.py"]]
 
 
+def test_what_cannot_be_made_ready_holds_up_no_program(orders: list[WorkOrder]) -> None:
+    async def broken() -> None:
+        raise EngineError("the SDK cannot be loaded")
+
+    async def story() -> Answer | object:
+        programs = Programs()
+        programs.gate.set()
+        head = prefetch(programs, orders)
+        head.begin(PLAN, broken)
+        return await asyncio.wait_for(head.work(orders[0]), 60)
+
+    assert asyncio.run(story()) == Answer()
+
+
+def test_all_tools_of_a_file_run_at_once_and_few_files_in_the_order_of_the_plan(
+    an_order: Any, a_task: Any, a_payload: Any
+) -> None:
+    def order(path: str, worker: str) -> WorkOrder:
+        made: WorkOrder = an_order(a_task(worker=worker, payload=a_payload(path=path)))
+        return made
+
+    workers, paths = ("logic", "security", "style"), ("c.py", "a.py", "b.py", "d.py")
+
+    async def story() -> tuple[list[str], list[str]]:
+        programs = Programs()
+        head = prefetch(programs, [order(path, worker) for worker in workers for path in paths], 2)
+        head.begin(PLAN)
+        head.begin(PLAN)
+        await asyncio.sleep(0.01)
+        first = list(programs.asked)
+        programs.gate.set()
+        await asyncio.gather(*(head.work(order(path, worker)) for worker in workers for path in paths))
+        return first, programs.asked
+
+    first, asked = asyncio.run(story())
+
+    assert first == ["c.py"] * 3 + ["a.py"] * 3
+    assert asked == first + ["b.py"] * 3 + ["d.py"] * 3
+
+
 def test_a_failure_reaches_whoever_asks(orders: list[WorkOrder]) -> None:
     async def story() -> None:
         programs = Programs(fails=True)
         programs.gate.set()
-        head = ProgramPrefetch(programs, ready)
-        begun(head, orders[:1])
+        head = prefetch(programs, orders[:1])
+        head.begin(PLAN)
         with pytest.raises(EngineError, match="broken"):
             await head.work(orders[0])
 
@@ -108,8 +147,8 @@ def test_a_failure_reaches_whoever_asks(orders: list[WorkOrder]) -> None:
 def test_what_nobody_waits_for_any_more_is_ended(orders: list[WorkOrder]) -> None:
     async def story() -> list[str]:
         programs = Programs()
-        head = ProgramPrefetch(programs, ready)
-        begun(head, orders[:2])
+        head = prefetch(programs, orders[:2])
+        head.begin(PLAN)
         await asyncio.sleep(0.01)
         await head.close()
         return programs.ended
@@ -120,8 +159,8 @@ def test_what_nobody_waits_for_any_more_is_ended(orders: list[WorkOrder]) -> Non
 def test_whoever_gives_up_waiting_does_not_end_it_for_the_others(orders: list[WorkOrder]) -> None:
     async def story() -> Answer | object:
         programs = Programs()
-        head = ProgramPrefetch(programs, ready)
-        begun(head, orders[:1])
+        head = prefetch(programs, orders[:1])
+        head.begin(PLAN)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await head.work(orders[0])
