@@ -1,8 +1,7 @@
 """The engine that reviews with models: readers, each of which answers one or several tasks in one conversation.
 
 A reader sees all files of its part of the change at once and looks up in the repository what the change relies on.
-Tasks of one `ReviewTask.reader` share a conversation; a task that is retried by itself, was moved or was split has one
-of its own. The analyzers run first, and what they found is in every answer, whatever becomes of the model.
+The analyzers run first, and what they found is in every answer, whatever becomes of the model.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from reviewbot.contracts import (
     FLOOR_WORKER,
@@ -32,18 +30,13 @@ from reviewbot.contracts import (
 )
 from reviewbot.coverage import reading_of
 from reviewbot.errors import (
-    BudgetError,
-    CutOffError,
-    DeadlineError,
     EngineError,
-    ProviderError,
-    RefusedError,
-    TooLongError,
-    TransientError,
 )
 from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
 from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
-from reviewbot.llm.agents.conversation import Bounds, Conversation, LoopError, TokenUsage
+from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
+from reviewbot.llm.agents.reader_failures import is_too_much, may_pass, message_of
+from reviewbot.llm.agents.shared_conversations import FailedConversation, ReaderResult, SharedConversations
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
 from reviewbot.llm.prompts.delimiters import fenced
@@ -62,14 +55,11 @@ from reviewbot.ports import (
     ToolCall,
     WorkOrder,
 )
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
 from reviewbot.threads import in_thread
 from reviewbot.worker import reason_of
 
 MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
-FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
-"""Errors that the same question would meet again at once; transient ones have been retried by the client."""
 REPAIR_SHARE = 0.75
 """Of the time that is left which a repair may take."""
 LATE = "the review's deadline left the model no time to answer"
@@ -81,31 +71,6 @@ REPAIR = (
     "ids in `findings`, corrected; leave out what you withdraw. All other findings of your last answer stand."
 )
 _NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
-
-
-class ReaderResult(NamedTuple):
-    """What one conversation came to."""
-
-    answer: ReaderAnswer
-    candidates: Mapping[str, tuple[Candidate, ...]]
-    """By worker."""
-    hints: tuple[Hint, ...]
-    spent: TokenUsage
-
-
-class _Failed(NamedTuple):
-    """A conversation without an answer, and what it has cost."""
-
-    error: Exception
-    spent: TokenUsage
-
-
-@dataclass
-class _Shared:
-    """A conversation of several tasks: its cost is booked with the first task that takes the result."""
-
-    run: asyncio.Task[ReaderResult | _Failed]
-    booked: bool = False
 
 
 MapOf = Callable[[Sequence[WorkOrder], Sequence[Hint]], ChangeMap]
@@ -128,11 +93,14 @@ class ReaderEngine:
     review_left_s: Callable[[], float] = field(default=lambda: math.inf)
     """Seconds until the review's own deadline."""
     name: str = field(default="claude", init=False)
-    _bundles: dict[str, tuple[WorkOrder, ...]] = field(default_factory=dict, init=False)
-    _running: dict[tuple[str, int, str], _Shared] = field(default_factory=dict, init=False)
+    _conversations: SharedConversations = field(init=False)
     _programs: dict[tuple[str, tuple[Payload, ...]], asyncio.Task[AnalyzerResults]] = field(
         default_factory=dict, init=False
     )
+
+    def __post_init__(self) -> None:
+        """It holds the conversations itself."""
+        object.__setattr__(self, "_conversations", SharedConversations(self._held))
 
     def covers(self, card: WorkerCard, language: str) -> bool:
         """A model can read every language."""
@@ -141,19 +109,18 @@ class ReaderEngine:
 
     def begin(self, plan: Plan, order_of: Callable[[ReviewTask], WorkOrder]) -> None:
         """Take note of which tasks share a conversation. Call it with each plan before its tasks run."""
-        for name in dict.fromkeys(task.reader for task in plan.tasks if task.reader):
-            self._bundles[name] = tuple(order_of(task) for task in plan.tasks if task.reader == name)
+        self._conversations.begin(plan, order_of)
 
     async def first_requests(self) -> tuple[ModelRequest, ...]:
         """The request that begins each reader's conversation, but for the analyzers' results. Asks no model."""
-        return await in_thread(lambda: tuple(self._first(orders, ())[0] for orders in self._bundles.values()))
+        return await in_thread(lambda: tuple(self._first(orders, ())[0] for orders in self._conversations.bundles))
 
     async def close(self) -> None:
         """Cancel what is still running."""
-        running = [*(shared.run for shared in self._running.values()), *self._programs.values()]
-        for each in running:
+        await self._conversations.close()
+        for each in self._programs.values():
             each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*self._programs.values(), return_exceptions=True)
 
     async def work(self, order: WorkOrder) -> Answer | Escalated:
         """Do one task.
@@ -167,7 +134,7 @@ class ReaderEngine:
         if task.programs_only:
             return self._without_model(found, began)
         own_s, review_s = self._left(task, began)
-        shared = self._conversation(order)
+        shared = self._conversations.get(order)
         limit = asyncio.timeout(max(0.0, min(own_s, review_s)))
         try:
             async with limit:
@@ -181,7 +148,7 @@ class ReaderEngine:
             return self._with_gap(order, found, began, None, "deadline", LATE)
         spent = None if shared.booked else outcome.spent
         shared.booked = True
-        if isinstance(outcome, _Failed):
+        if isinstance(outcome, FailedConversation):
             return self._failed(order, found, began, spent, outcome.error)
         return self._answered(order, found, began, spent, outcome)
 
@@ -196,39 +163,6 @@ class ReaderEngine:
         if key not in self._programs:
             self._programs[key] = asyncio.create_task(run_analyzers(self.programs, order))
         return await asyncio.shield(self._programs[key])
-
-    def _conversation(self, order: WorkOrder) -> _Shared:
-        """The conversation that answers a task; begun where no other task of its reader has."""
-        task = order.task
-        bundle = self._bundles.get(task.reader, ())
-        alone = not any(each.task.task_id == task.task_id for each in bundle) or not self._failed_together(task)
-        key = (f"task {task.task_id}" if alone else task.reader, task.failures, task.constraints.tier)
-        if key not in self._running:
-            # The own order knows what its task waited for; those of the bundle were made before anything ran.
-            others = [order if each.task.task_id == task.task_id else _as_tried(each, task) for each in bundle]
-            orders = [order] if alone else others
-            self._running[key] = _Shared(asyncio.create_task(self._read(orders)))
-        return self._running[key]
-
-    def _failed_together(self, task: ReviewTask) -> bool:
-        """Whether nothing has gone wrong with a task yet but what went wrong with its whole conversation.
-
-        What one task escalates is no reason to answer the others again.
-        """
-        before = [
-            shared.run
-            for (name, failures, _), shared in self._running.items()
-            if name == task.reader and failures == task.failures - 1
-        ]
-        return task.failures == 0 or any(run.done() and isinstance(run.result(), _Failed) for run in before)
-
-    async def _read(self, orders: Sequence[WorkOrder]) -> ReaderResult | _Failed:
-        """Hold one conversation. An error is a value here: each task that shares it decides for itself."""
-        spent = TokenUsage()
-        try:
-            return await self._held(orders, spent)
-        except Exception as error:  # noqa: BLE001 - whatever stops a model must not cost what analyzers have found
-            return _Failed(error, spent)
 
     async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> ReaderResult:
         began = self.clock.monotonic()
@@ -344,11 +278,11 @@ class ReaderEngine:
         self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, error: Exception
     ) -> Answer | Escalated:
         task = order.task
-        if _is_too_much(error, task):
+        if is_too_much(error, task):
             return Escalated("timeout", str(error), partial=self._without_model(found, began, spent))
-        if _may_pass(error, task):
+        if may_pass(error, task):
             raise error
-        return self._with_gap(order, found, began, spent, reason_of(error), _message(error, task.failures))
+        return self._with_gap(order, found, began, spent, reason_of(error), message_of(error, task.failures))
 
     def _with_gap(
         self,
@@ -386,13 +320,6 @@ class ReaderEngine:
         )
 
 
-def _as_tried(order: WorkOrder, task: ReviewTask) -> WorkOrder:
-    """An order of the same conversation, as often tried and on the same tier as the one that begins it."""
-    constraints = order.task.constraints.model_copy(update={"tier": task.constraints.tier})
-    tried = {"failures": task.failures, "constraints": constraints, "previous_error": task.previous_error}
-    return replace(order, task=order.task.model_copy(update=tried))
-
-
 def _escalation(answer: ReaderAnswer, task: ReviewTask) -> Escalating | None:
     return next((end.escalation for end in answer.tasks if end.task in (task.worker, task.type)), None)
 
@@ -404,29 +331,3 @@ def _source(spent: TokenUsage) -> str:
 
 def _less_margin(seconds: float) -> float:
     return max(min(seconds - MIN_MARGIN_S, (1 - MARGIN) * seconds), seconds / 2)
-
-
-def _is_too_much(error: Exception, task: ReviewTask) -> bool:
-    """Whether halves of the task may be answered where the whole was not; an escalated timeout splits it."""
-    twice = isinstance(error, CutOffError) and task.previous_error == str(error)
-    if not (twice or isinstance(error, TooLongError)):
-        return False
-    return task.failures < BREAKER_OPENS_AT - 1 and split(task) is not None
-
-
-def _may_pass(error: Exception, task: ReviewTask) -> bool:
-    """Whether the task should be tried again. The last attempt must bring its answer itself."""
-    if isinstance(error, FINAL):
-        return False
-    if isinstance(error, RefusedError):
-        # A stronger model may answer what one declined; that is tried once.
-        return task.failures == 0 and bool(task.constraints.higher_tiers)
-    return task.failures < BREAKER_OPENS_AT - 1
-
-
-def _message(error: Exception, failures: int) -> str:
-    # The type alone of what is not ours: the text of a foreign error may hold anything.
-    said = str(error) if isinstance(error, EngineError) else f"{type(error).__name__} in the reader"
-    return (
-        f"given up after {failures + 1} failures: {said}" if failures and not isinstance(error, ProviderError) else said
-    )
