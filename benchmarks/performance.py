@@ -23,6 +23,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reviewbot.llm.agents.conversation import Bounds
+
 Row = dict[str, Any]
 
 PROGRAM = str(Path(sys.executable).with_name("reviewbot"))
@@ -33,11 +35,14 @@ NONSENSE = 1.3
 """Times the calls that schema-valid answers without a true quote may cause."""
 NOTHING = {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []}
 AS_ROUTED = {"reason": "the routed plan is right", "strategy": "merge", "tasks": [], "workers": []}
-ANSWERS = [
+ASKED = rf"answered: {Bounds().tool_turns - TOOL_TURNS}\b"
+"""What a conversation says after so many turns of tools."""
+NONSENSE_ANSWERS = [
     {"match": r"# Planner\b", "text": json.dumps(AS_ROUTED)},
-    {"match": r"You review one part", "text": json.dumps(NOTHING)},
+    {"match": rf"You review one part(?!.*{ASKED})", "tool": "search", "input": {"pattern": "def", "literal": True}},
 ]
-"""By what stands in the prompt; the first that fits answers."""
+"""By what stands in the prompt; the first that fits answers. Else the server makes something that fits the schema."""
+ANSWERS = [*NONSENSE_ANSWERS, {"match": r"You review one part", "text": json.dumps(NOTHING)}]
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ def measured(
             "--base-ms",
             str(arguments.base_ms),
             "--server",
-            f"--tool-turns {TOOL_TURNS} --answers {answers}",
+            f"--answers {answers}",
             "--",
         ]
         command += [PROGRAM, "review", "{diff}", "--engine", "claude"]
@@ -169,7 +174,7 @@ def main() -> int:
     rows.append(median(measured(arguments, "huge", 1, "--no-cache", "--max-cost", "100")))
     by_diff = {row["diff"]: row for row in rows}
     for diff in ("small", "medium", "large"):
-        [row] = measured(arguments, diff, 1, "--no-cache", rules=ANSWERS[:1])
+        [row] = measured(arguments, diff, 1, "--no-cache", rules=NONSENSE_ANSWERS)
         by_diff[diff]["nonsense_calls"] = row["requests"]
     judged = [(goal, by_diff[goal.diff]) for goal in goals(arguments.base_ms / 1000)]
     page = table(rows, judged, arguments.reps)
