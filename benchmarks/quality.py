@@ -171,7 +171,7 @@ def cost_line(rows: Rows) -> str:
     middle, total = seconds[len(seconds) // 2], sum(seconds)
     return (
         f"{len(rows)} cases, {total:.0f} s of reviewing in all, {middle:.2f} s in the middle, {seconds[-1]:.1f} s at"
-        f" most; {gaps} cases with a gap, {failed} that failed.\n"
+        f" most; {gaps} case{'' if gaps == 1 else 's'} with a gap, {failed} that failed.\n"
     )
 
 

@@ -35,7 +35,8 @@ class Kept(NamedTuple):
         """What is not kept, in words; empty where everything is."""
         if self.total == len(self.candidates):
             return ""
-        most = ", ".join(f"{rule} {times} times" for rule, times in self.counts.most_common(_NAMED))
+        named = self.counts.most_common(_NAMED)
+        most = ", ".join(f"{rule} {times} times" if times > 1 else f"{rule} once" for rule, times in named)
         more = " and others" if len(self.counts) > _NAMED else ""
         return f"{self.total} findings here ({most}{more}); {len(self.candidates)} are kept, the worst of each rule"
 

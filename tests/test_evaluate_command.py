@@ -122,7 +122,7 @@ def test_each_case_becomes_a_row(bench: Bench, capsys: pytest.CaptureFixture[str
     assert bad["tool_versions"].keys() >= {"ruff-security", "secrets"}
     assert bad["seconds"] > 0
     said = capsys.readouterr()
-    assert said.out.startswith("2 cases (0 from before), 0 with gaps, 0 failed; 1 findings; written to ")
+    assert said.out.startswith("2 cases (0 from before), 0 with gaps, 0 failed; 1 finding; written to ")
     assert said.err == ""
 
 
@@ -319,7 +319,7 @@ def test_a_table_is_counted_from_results_and_labels(bench: Bench, capsys: pytest
     row = read_calibration(said.out).rows["ruff-security", "S324"]
     assert (row.true, row.false) == (1, 1)
     assert row.version.startswith("0.")
-    assert said.err == "reviewbot: 1 rows counted in 3 cases, 0 that failed left out\n"
+    assert said.err == "reviewbot: 1 row counted in 3 cases, 0 that failed left out\n"
 
 
 def test_groups_can_be_chosen_and_left_out(bench: Bench, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_rule_that_floods_does_not_crowd_out_another(a_candidate: MakeCandidat
     kept = keep([*loud, quiet], 10, 5)
 
     assert Counter(each.rule for each in kept.candidates) == {"loud": 5, "quiet": 1}
-    assert kept.flood == ("1001 findings here (loud 1000 times, quiet 1 times); 6 are kept, the worst of each rule")
+    assert kept.flood == ("1001 findings here (loud 1000 times, quiet once); 6 are kept, the worst of each rule")
 
 
 def test_of_one_rule_the_worst_and_surest_are_kept(a_candidate: MakeCandidate) -> None:
@@ -55,7 +55,7 @@ def test_without_a_rule_the_category_counts_as_one(a_candidate: MakeCandidate) -
 def test_of_many_rules_the_loudest_are_named(a_candidate: MakeCandidate) -> None:
     kept = keep([a_candidate(rule=rule) for rule in "aaabbcdefg"], 7, 9)
 
-    assert kept.flood.startswith("10 findings here (a 3 times, b 2 times, c 1 times, d 1 times, e 1 times and others)")
+    assert kept.flood.startswith("10 findings here (a 3 times, b 2 times, c once, d once, e once and others)")
 
 
 def test_a_flood_of_any_length_takes_little_memory(a_candidate: MakeCandidate) -> None:

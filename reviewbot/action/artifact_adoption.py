@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from reviewbot.action.artifact_check import Checked
 from reviewbot.contracts import Finding, Review, Withheld
+from reviewbot.coverage import counted
 from reviewbot.output.fingerprints import all_of
 
 MAX_ADOPTED = 50
@@ -52,18 +53,14 @@ def _says(ours: Finding, theirs: Finding) -> bool:
 def _notes(report: Checked, confirmed: int, alone: int) -> list[str]:
     told = f"{confirmed} found here as well, {alone} by nothing here"
     shown = f" ({MAX_ADOPTED} of them listed)" if alone > MAX_ADOPTED else ""
-    notes = [f"{_OURS}: {_counted(len(report.findings), 'finding')} taken: {told}{shown}; it decides nothing."]
+    notes = [f"{_OURS}: {counted(len(report.findings), 'finding')} taken: {told}{shown}; it decides nothing."]
     if report.refused:
         number = sum(report.refused.values())
-        notes.append(f"{_OURS}: {_counted(number, 'entry', 'entries')} refused: {_reasons(report.refused)}.")
+        notes.append(f"{_OURS}: {number} {'entry' if number == 1 else 'entries'} refused: {_reasons(report.refused)}.")
     if report.left_out:
-        notes.append(f"{_OURS}: {_counted(report.left_out, 'finding')} left out by itself.")
+        notes.append(f"{_OURS}: {counted(report.left_out, 'finding')} left out by itself.")
     return notes
 
 
 def _reasons(refused_by: Mapping[str, int]) -> str:
     return "; ".join(f"{reason} ({number})" for reason, number in refused_by.items())
-
-
-def _counted(number: int, one: str, more: str = "") -> str:
-    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -49,7 +49,7 @@ def unpacked(data: bytes, name: str, most: int) -> bytes:
 def _only_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) != 1:
-        raise ArtifactError(f"its archive holds {len(entries)} entries where one is due")
+        raise ArtifactError(f"its archive holds not one entry but {len(entries)}")
     entry = entries[0]
     # `filename` ends at a NUL character and has other separators; what was written stands in `orig_filename`.
     if entry.orig_filename != name or entry.filename != name:

@@ -14,6 +14,7 @@ from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Review
+from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.llm.client.requests import request_text
 from reviewbot.llm.estimate import estimate
@@ -61,7 +62,8 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
             (folder / f"{number}-{request.purpose}.txt").write_text(request_text(request), "utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot write the prompts to {one_line(str(folder))}: {error.strerror}") from None
-    say(f"{len(requests)} requests written to {one_line(str(folder))}; the readers' lack the analyzers' results")
+    written = f"{counted(len(requests), 'request')} written to {one_line(str(folder))}"
+    say(f"{written}; the readers' lack the analyzers' results")
     return ExitCode.REVIEWED
 
 
@@ -94,7 +96,9 @@ def _what_is_missing(answer: Review) -> str:
     paths = {gap.path for gap in answer.gaps}
     if not paths:
         return "incomplete: no file was reviewed in full"
-    first = one_line(min(paths))
-    return f"incomplete: {first} was not read in full" + (
-        f", nor were {len(paths) - 1} more" if paths - {min(paths)} else ""
-    )
+    others = f", and neither {_were(len(paths) - 1)}" if len(paths) > 1 else ""
+    return f"incomplete: {one_line(min(paths))} was not read in full{others}"
+
+
+def _were(others: int) -> str:
+    return f"{'was' if others == 1 else 'were'} {counted(others, 'other file')}"

@@ -20,6 +20,7 @@ from reviewbot.calibration import Calibration, read_calibration
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import say
 from reviewbot.config import Settings
+from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
 from reviewbot.evaluate.counting import STAGE, count, render_table
@@ -104,7 +105,7 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     labels = {row["case"]: read_labels(cases[row["case"]].folder) for row in used if row["case"] in cases}
     counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
-    told = f"{len(counts.rows)} rows counted in {len(used) - len(failed)} cases"
+    told = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
     say(f"{told}, {len(failed)} that failed left out")
     return ExitCode.REVIEWED
 
@@ -188,7 +189,8 @@ def _summary(rows: Sequence[Json], *, kept: int) -> str:
     findings = sum(len(row["findings"]) for row in rows)
     with_gaps = sum(bool(row.get("gaps")) for row in rows)
     failed = len(failures(rows))
-    return f"{len(rows)} cases ({kept} from before), {with_gaps} with gaps, {failed} failed; {findings} findings"
+    cases = f"{counted(len(rows), 'case')} ({kept} from before)"
+    return f"{cases}, {with_gaps} with gaps, {failed} failed; {counted(findings, 'finding')}"
 
 
 def _table(path: Path) -> str:

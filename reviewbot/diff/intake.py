@@ -50,7 +50,7 @@ def lines_of(data: bytes, limits: Limits) -> tuple[list[bytes], bool]:
 
 def _unwrap(data: bytes, limits: Limits) -> bytes:
     if len(data) > limits.input_bytes:
-        raise DiffError(f"The diff has {len(data)} bytes and the limit is {limits.input_bytes}: review it in parts.")
+        raise DiffError(f"The diff has more than {limits.input_bytes} bytes: review it in parts.")
     if data.count(b"\n") > limits.input_lines:
         raise DiffError(f"The diff has more than {limits.input_lines} lines: review it in parts.")
     for magic, name in _PACKED.items():

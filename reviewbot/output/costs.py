@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Usage
+from reviewbot.coverage import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def _estimated(usage: Usage) -> str:
     """How many calls are in these figures by estimate."""
     if not usage.estimated_calls:
         return ""
-    calls = f"{usage.estimated_calls:,} of {usage.calls:,} calls"
+    calls = f"{usage.estimated_calls:,} of {counted(usage.calls, 'call')}"
     return (
         f" Estimated from the lengths of request and answer for {calls}, of which the provider gave no usable counts."
     )

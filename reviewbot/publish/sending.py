@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from reviewbot.coverage import counted
 from reviewbot.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.host import PostedReview, ReviewDraft
 from reviewbot.publish.lookup import standing
@@ -151,6 +152,6 @@ def _less_and_less(draft: ReviewDraft) -> Iterator[ReviewDraft]:
 
 
 def _refusal(draft: ReviewDraft, error: HostInvalidError) -> str:
-    what = f"the review with {len(draft.comments)} comments at lines" if draft.comments else "the review"
+    what = f"the review with {counted(len(draft.comments), 'comment')} at lines" if draft.comments else "the review"
     asking = " that asks for changes" if draft.event == "REQUEST_CHANGES" else ""
     return f"the host refused {what}{asking}: {error}"

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from reviewbot.config.hints import nearest, quoted
 from reviewbot.contracts import Payload, Plan, ProposedPlan, ProposedTask, ProposedWorker, ReviewTask, Tier, WorkerCard
+from reviewbot.coverage import counted
 from reviewbot.supervisor.chains import Waits, circle, longest
 from reviewbot.supervisor.concrete import looks_away, vagueness
 from reviewbot.supervisor.routing import FIRST_READERS
@@ -97,7 +98,7 @@ def faults_of(proposed: ProposedPlan, ground: Ground) -> tuple[str, ...]:
     """What is wrong with a proposal, a line each, worst first; nothing: `adoption.plan_of` makes a plan of it."""
     most = max(ground.caps.max_tasks, len(ground.of_models) if ground.caps.whole else 0)
     if len(proposed.tasks) > most:
-        return (f"it has {len(proposed.tasks)} tasks; at most {most} are allowed",)
+        return (f"it has {counted(len(proposed.tasks), 'task')}; at most {most} are allowed",)
     found = [*_of_workers(proposed, ground)]
     for task in proposed.tasks:
         found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, ground))
@@ -137,7 +138,7 @@ def _of_workers(proposed: ProposedPlan, ground: Ground) -> Iterator[str]:
         yield "it asks for workers that nobody described; this review has only those that were named"
         return
     if len(proposed.workers) > len(ground.seats):
-        yield f"it asks for {len(proposed.workers)} new workers; at most {len(ground.seats)} are allowed"
+        yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(ground.seats)} are allowed"
     names = Counter(worker.name for worker in proposed.workers)
     for worker, seat in zip(proposed.workers, ground.seats, strict=False):
         yield from (f"new worker {worker.name}: {fault}" for fault in _of_worker(worker, seat, names, ground))

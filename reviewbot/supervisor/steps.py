@@ -21,6 +21,7 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
+from reviewbot.coverage import counted
 from reviewbot.diff.rows import halves
 
 BREAKER_OPENS_AT = 3
@@ -80,7 +81,7 @@ def _after_failure(task: ReviewTask, failure: Failure) -> Step:
     if failure.reason == "refused":
         return _after_refusal(task, failure)
     if task.failures >= BREAKER_OPENS_AT:
-        message = f"given up after {task.failures} failures: {failure.message}"
+        message = f"given up after {counted(task.failures, 'failure')}: {failure.message}"
         return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
         return _again_or_higher(_refined(task, failure.message), failure.message)
@@ -136,7 +137,7 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
 
 def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
     if last:
-        message = f"given up after {task.failures} failures: {said.message}"
+        message = f"given up after {counted(task.failures, 'failure')}: {said.message}"
         return Step("give_up", message, gaps=gaps_of(task, "timeout", message), result=said.partial_result)
     smaller = split(task)
     if smaller is None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import DESCRIPTION, TITLE, Finding, WorkerResult
+from reviewbot.coverage import counted
 from reviewbot.diff.names import exact
 from reviewbot.tools.changed_lines import Line
 from reviewbot.tools.hidden_characters import escaped
@@ -121,5 +122,5 @@ def _capped(found: Iterator[Candidate]) -> list[Candidate]:
 def _first(group: Sequence[Candidate]) -> list[Candidate]:
     kept = list(group[:MAX_NAMES])
     if more := len(group) - len(kept):
-        kept[-1] = kept[-1].model_copy(update={"message": f"{kept[-1].message}; likewise {more} more names"})
+        kept[-1] = kept[-1].model_copy(update={"message": f"{kept[-1].message}; likewise {counted(more, 'more name')}"})
     return kept

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
+from reviewbot.coverage import counted
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
@@ -133,7 +134,7 @@ class PythonTool:
         """The gap of a file that was not read to its end."""
         if tired:
             return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")
-        apart = f"{read.unread} of {read.hunks} hunks could not be read in full on their own"
+        apart = f"{read.unread} of {counted(read.hunks, 'hunk')} could not be read in full on their own"
         if read.fault:
             return gap(path, self.name, "unreadable", f"{read.fault}; {apart}")
         if read.unread:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.contracts.work import NOT_RUN
+from reviewbot.coverage import counted
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.kept_rules import KeptRules
@@ -190,7 +191,8 @@ class RepositoryRules:
         """The gap of a file that was not read to its end."""
         if answer.syntax is None and not answer.unread:
             return None
-        why = "the file does not parse" if answer.syntax is not None else f"{answer.unread} hunks do not parse"
+        unread = f"{counted(answer.unread, 'hunk')} could not be parsed"
+        why = unread if answer.syntax is None else "the file does not parse"
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.contracts.work import NOT_RUN
+from reviewbot.coverage import counted
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
@@ -161,7 +162,7 @@ class RuffTool:
         if loud := [code for code in answer.loud if code in self._rules]:
             message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"
             return gap(path, self.name, "flooded", message)
-        apart = f"{answer.unread} of {answer.hunks} hunks could not be read in full on their own"
+        apart = f"{answer.unread} of {counted(answer.hunks, 'hunk')} could not be read in full on their own"
         if answer.syntax is not None:
             where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
             return gap(path, self.name, "unreadable", f"the file does not parse at {where}; {apart}")

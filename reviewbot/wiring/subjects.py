@@ -14,6 +14,7 @@ from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
 from reviewbot.config.source import FOLDER, OWN_FOLDERS, BaseSide
 from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
+from reviewbot.coverage import counted
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import InputError
@@ -86,8 +87,7 @@ def from_branch(folder: Path, closing: ExitStack) -> tuple[Subject, str]:
     """What the branch that is checked out has beyond its base, and in words what that is. Raises InputError."""
     with GitRepository(folder) as repository:
         found = repository.branch_range()
-    commits = "1 commit" if found.commits == 1 else f"{found.commits:,} commits"
-    taken = f"{commits} of {found.branch} that {found.base} lacks ({found.base}...HEAD)"
+    taken = f"{counted(found.commits, 'commit')} of {found.branch} that {found.base} lacks ({found.base}...HEAD)"
     return from_range(folder, found.text, closing), taken
 
 

@@ -150,7 +150,7 @@ POISONS: list[tuple[str, bytes, str]] = [
         zipped((an_entry(f"../../{FILE_NAME}"), b"{}")),
         "the file in its archive has another name than it should have",
     ),
-    ("several", zipped((an_entry(), b"{}"), (an_entry("x"), b"")), "its archive holds 2 entries where one is due"),
+    ("several", zipped((an_entry(), b"{}"), (an_entry("x"), b"")), "its archive holds not one entry but 2"),
     (
         "a link",
         zipped((an_entry(mode=0o120_777), b"/proc/self/environ")),

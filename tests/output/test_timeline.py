@@ -220,7 +220,7 @@ def test_a_flood_of_lines_and_notes_is_counted() -> None:
     page = render_timeline(Timeline((row,) * 2_100, 1, ()), width=80, colour=False)
 
     assert page.count("and 8 more\n") == 2_000
-    assert "... and 100 more lines; the trace has them all.\n" in page
+    assert "... and 100 more lines; the trace has all of them.\n" in page
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])

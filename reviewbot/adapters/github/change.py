@@ -16,6 +16,7 @@ from reviewbot.adapters.github.listed import Listed, change_of, listed, text_of
 from reviewbot.adapters.github.pull import checked_repository, checked_sha, read_pull
 from reviewbot.adapters.github.trees import Objects
 from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
+from reviewbot.coverage import counted
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import (
     DiffError,
@@ -161,14 +162,14 @@ def _counted(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSe
     known = len({file.path for file in change.files})
     missing = pull.changed_files - known
     if missing < 0:
-        notes.append(f"GitHub counts {pull.changed_files} changed files; {known} were found")
+        notes.append(f"GitHub counts {counted(pull.changed_files, 'changed file')}; found: {known}")
     if missing <= 0:
         _count_lines(change, pull, notes)
         return change
-    reason = f"GitHub counts {pull.changed_files} changed files and names {known}"
+    reason = f"GitHub counts {counted(pull.changed_files, 'changed file')} and names {known}"
     if known >= MAX_LISTED:
         reason += f": it lists no more than {MAX_LISTED:,}"
-    path = f"({missing} more changed {'file' if missing == 1 else 'files'})"
+    path = f"({counted(missing, 'more changed file')})"
     notes.append(f"{reason}; the others were not reviewed")
     file = FileChange(path=path, status="modified", language="text", kind="prose")
     parsed = ParsedFile(path=path, state="over_budget", reason=reason)
@@ -186,4 +187,4 @@ def _count_lines(change: ChangeSet, pull: PullRequest, notes: list[str]) -> None
     for word, told, of in counts:
         found = sum(of(file) for file in change.files)
         if found != told:
-            notes.append(f"GitHub counts {told} {word} lines; its diff shows {found}")
+            notes.append(f"GitHub counts {counted(told, f'{word} line')}; its diff shows {found}")

@@ -13,6 +13,7 @@ from reviewbot.adapters.github.trees import Objects, Unread, decoded, may_be_tex
 from reviewbot.adapters.github.whole_tree import Place, WholeTree
 from reviewbot.config.load import FILE_NAME
 from reviewbot.contracts import ChangeSet, FileChange
+from reviewbot.coverage import counted
 from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.host import PullRequest
@@ -190,7 +191,8 @@ class GithubSnapshot:
         """Raise HostLimitError where what is left of the hourly limit is needed for posting."""
         left = self._client.remaining()
         if left is not None and left < RESERVE:
-            reason = f"GitHub leaves this token {left} more requests of REST in this hour; they are kept for posting"
+            more = counted(left, "more request")
+            reason = f"GitHub leaves this token {more} of REST in this hour, which is kept for posting"
             raise HostLimitError(reason)
 
 

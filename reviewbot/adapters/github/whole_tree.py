@@ -158,7 +158,7 @@ class WholeTree:
     def _fetch(self, place: Place) -> _Tree:
         listed, whole = self._objects.listing(self._commit)
         if not whole:
-            raise HostError(f"GitHub lists only the first {len(listed):,} files and folders of this commit")
+            raise HostError(f"GitHub lists not all files and folders of this commit, but the first {len(listed):,}")
         files = {path: each for path, each in listed.items() if each.mode in REGULAR and _SHA.fullmatch(each.sha)}
         wanted = {each.sha: each.size for each in files.values() if each.size <= MAX_FILE_BYTES}
         if sum(wanted.values()) > MAX_TREE_BYTES:

@@ -24,6 +24,7 @@ from reviewbot.contracts import (
     Severity,
     Tier,
 )
+from reviewbot.coverage import counted
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.joining import joined_by_proof
@@ -183,7 +184,7 @@ class JudgingSynthesizer:
             earlier = "\n".join(f"{each.handle}: {found[each.handle].reason}" for each in again[:BATCH])
             found |= await self._ruled(change, again[:BATCH], slices, "critical again", notes, earlier)
         if len(claims) > BATCH * MAX_BATCHES:
-            notes.append(f"{len(claims) - BATCH * MAX_BATCHES} claims of models were not judged: there were too many")
+            notes.append(unjudged_note(len(claims) - BATCH * MAX_BATCHES, "there were too many"))
         return found
 
     async def _ruled(
@@ -218,7 +219,7 @@ class JudgingSynthesizer:
                 answer = read_answer(await self.model.ask(await in_thread(question)), JudgeAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
             why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
-            notes.append(f"{len(claims)} claims of models were not judged: {why}")
+            notes.append(unjudged_note(len(claims), why))
             self.trace.record("judge_failed", subject=subject, error=type(error).__name__, reason=why)
             return {}
         asked = {claim.handle: claim.finding for claim in claims}
@@ -234,6 +235,11 @@ class JudgingSynthesizer:
                 **ruling.model_dump(mode="json"),
             )
         return rulings
+
+
+def unjudged_note(number: int, why: str) -> str:
+    """What a report says of claims on which no judge ruled."""
+    return f"{counted(number, 'claim')} of models without a judge's ruling: {why}"
 
 
 def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:

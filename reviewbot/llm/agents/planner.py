@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from reviewbot.config.globs import applies
 from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ProposedPlan, ReviewTask
+from reviewbot.coverage import counted
 from reviewbot.errors import EngineError, RefusedError
 from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
 from reviewbot.llm.client.answers import read_answer
@@ -100,7 +101,7 @@ class ModelPlanner:
         further = await self._followed_up(change, plan, settled) if self.planning.replan else ()
         if not again and not further:
             return None
-        reason = f"a second round: {len(again)} tasks tried again, {len(further)} that findings ask for"
+        reason = f"a second round: {counted(len(again), 'task')} tried again, {len(further)} that findings ask for"
         return Plan(goal=plan.goal, tasks=(*again, *further), origin=plan.origin, reason=reason)
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
@@ -144,11 +145,11 @@ class ModelPlanner:
             return "the routed plan has nothing to split or to order"
         read = [file for file in change.files if file.path in ground.slices]
         if len(read) > MOST_FILES:
-            return f"{len(read)} files are more than the {MOST_FILES} that a model can be told of"
+            return f"{counted(len(read), 'file')}, and a model is told of at most {MOST_FILES}"
         lines = sum(file.added + file.removed for file in read)
         if lines > self.planning.plan_above:
             return None
-        return f"{lines} changed lines; rules are enough up to {self.planning.plan_above}"
+        return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
     async def _asked(self, request: ModelRequest, ground: Ground) -> _Told:
         """Ask once, and once more where the answer has faults."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reviewbot.coverage import counted
 from reviewbot.output.costs import seconds
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.text import label, one_line, short_line
@@ -34,7 +35,7 @@ def render_timeline(timeline: Timeline, *, width: int, colour: bool) -> str:
     for row in timeline.rows[:_ROWS]:
         _row(page, row, timeline.wall_ms, columns)
     if (more := len(timeline.rows) - _ROWS) > 0:
-        page.paragraph(f"... and {more:,} more lines; the trace has them all.")
+        page.paragraph(f"... and {counted(more, 'more line')}; the trace has all of them.")
     return page.render()
 
 

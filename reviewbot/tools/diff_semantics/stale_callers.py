@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from reviewbot.coverage import counted
 from reviewbot.tools.diff_semantics.callers import callers, namesake_calls, places, unchanged
 from reviewbot.tools.diff_semantics.sides import Told
 from reviewbot.tools.diff_semantics.signatures import misfit, parameters, returned, swapped
@@ -87,7 +88,7 @@ def _told_of_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[Told]:
     if wrong and size is not None:
         ends = [node for node in ast.walk(new.node) if isinstance(node, ast.Return)]
         spot = ends[0].lineno, ends[0].end_lineno or ends[0].lineno
-        message = f"`{new.name}` returns {size} values now, and not so many are taken at {places(wrong)}"
+        message = f"`{new.name}` returns {counted(size, 'value')} now, and not so many are taken at {places(wrong)}"
         gone = [node for node in ast.walk(old.node) if isinstance(node, ast.Return)]
         yield Told("return-changed", message, (gone[0].lineno, gone[0].end_lineno or gone[0].lineno), spot, new.rows)
 

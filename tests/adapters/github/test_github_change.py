@@ -181,7 +181,7 @@ def test_files_beyond_the_list_stand_in_the_coverage_as_one_entry(
     assert len(found.change.files) == 3_001
     last = found.change.parsed[-1]
     assert (last.path, last.state) == ("(1 more changed file)", "over_budget")
-    assert last.reason == "GitHub counts 3001 changed files and names 3000: it lists no more than 3,000"
+    assert last.reason == "GitHub counts 3,001 changed files and names 3000: it lists no more than 3,000"
     assert found.notes[-1].endswith("; the others were not reviewed")
     assert sum(path.endswith("/files") for path in github_api.paths("GET")) == 30
 
@@ -196,7 +196,7 @@ def test_counts_that_differ_from_githubs_are_told(client: GithubClient, opened: 
 
     assert counted(client, pull, additions=99).notes == ("GitHub counts 99 added lines; its diff shows 4",)
     assert counted(client, pull, deletions=0).notes == ("GitHub counts 0 removed lines; its diff shows 3",)
-    assert counted(client, pull, changed_files=7).notes == ("GitHub counts 7 changed files; 8 were found",)
+    assert counted(client, pull, changed_files=7).notes == ("GitHub counts 7 changed files; found: 8",)
     missing = counted(client, pull, changed_files=10)
     assert missing.change.parsed[-1].path == "(2 more changed files)"
     assert missing.change.parsed[-1].reason == "GitHub counts 10 changed files and names 8"

@@ -209,7 +209,7 @@ def test_several_reviews_at_once_fetch_one_archive(
         ("/_codeload/", Reply(200, gzip.compress(b"x" * 3_000, mtime=0)), "no tar file"),
         ("/_codeload/", Reply(200, b"\x1f\x8b"), "ends in the middle"),
         ("/_codeload/", Reply(200, lost=True), "did not come"),
-        ("/git/trees/", Reply(200, {"sha": "x", "tree": [], "truncated": True}), "lists only the first 0 files"),
+        ("/git/trees/", Reply(200, {"sha": "x", "tree": [], "truncated": True}), "lists not all files"),
         ("/git/trees/", Reply(404, {"message": "Not Found"}), "it does not exist"),
     ],
 )

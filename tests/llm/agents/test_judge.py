@@ -170,7 +170,9 @@ def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
 
     assert len(model.requests) == MAX_BATCHES
     assert {request.tier for request in model.requests} == {"opus", "sonnet"}
-    assert f"{count - BATCH * MAX_BATCHES} claims of models were not judged: there were too many" in review.notes
+    assert (
+        f"{count - BATCH * MAX_BATCHES} claims of models without a judge's ruling: there were too many" in review.notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,14 +190,14 @@ def test_without_a_ruling_a_claim_stands_at_its_cap_and_the_report_says_why(
 ) -> None:
     review = judged(fake_model(answer), [claimed()])
 
-    assert review.notes == (f"1 claims of models were not judged: {why}",)
+    assert review.notes == (f"1 claim of models without a judge's ruling: {why}",)
     assert [f.confidence for f in review.findings] == [85]
 
 
 def test_a_judge_that_hangs_ends_with_the_time(judged: Any, claimed: MakeFinding, fake_model: Any) -> None:
     review = judged(fake_model(None), [claimed()], left_s=lambda: 0.02)
 
-    assert review.notes == ("1 claims of models were not judged: no time was left",)
+    assert review.notes == ("1 claim of models without a judge's ruling: no time was left",)
 
 
 def test_a_ruling_on_a_claim_that_there_is_not_changes_nothing(

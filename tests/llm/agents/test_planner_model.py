@@ -132,7 +132,7 @@ def test_more_files_than_a_model_can_be_told_of_are_left_to_rules(
 ) -> None:
     planned(build(Asked()), a_change(*(a_file(f"{n}.py", added=9) for n in range(501))))
 
-    assert trace.of("planned")[0]["reason"] == "501 files are more than the 500 that a model can be told of"
+    assert trace.of("planned")[0]["reason"] == "501 files, and a model is told of at most 500"
 
 
 # --- what becomes of the answer
@@ -292,7 +292,7 @@ def test_what_broke_gets_a_second_round(build: Callable[..., ModelPlanner], chan
 
     assert further is not None
     assert [task.task_id for task in further.tasks] == [f"{plan.tasks[0].task_id}~2"]
-    assert further.reason == "a second round: 1 tasks tried again, 0 that findings ask for"
+    assert further.reason == "a second round: 1 task tried again, 0 that findings ask for"
 
 
 def test_without_a_gap_there_is_no_second_round(
