@@ -43,7 +43,7 @@ class Commit:
 
     sha: str
     date: str
-    """Of the author, as YYYY-MM-DD."""
+    """The author's, in UTC, as YYYY-MM-DD."""
     subject: str
 
 
@@ -66,8 +66,8 @@ class Snapshot(Protocol):
         None where only the changed files, or parts of them, are at hand: absence then means nothing.
         """
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        """The commits that last touched lines `first` to `last` of the old side, newest first; none without history."""
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file, up to the old side, newest first; none where they are not at hand."""
 
 
 @runtime_checkable

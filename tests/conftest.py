@@ -104,7 +104,7 @@ class NoSnapshot:
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         return None
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         return ()
 
 

@@ -80,6 +80,8 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     body: Json
+    sent: bytes = b""
+    """The body, byte for byte."""
 
 
 class MessagesApi:
@@ -155,9 +157,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        sent = self.rfile.read(int(self.headers["content-length"]))
+        body = json.loads(sent)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.api.take(Asked(self.path, headers, body))
+        answer = self.server.api.take(Asked(self.path, headers, body, sent))
         self.close_connection = True
         if answer.gate is not None:
             answer.gate.wait(PATIENCE_S)

@@ -46,3 +46,16 @@ def test_a_folder_without_git_is_taken_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("import a\n")
 
     assert wiring.from_diff(DIFF, tmp_path).snapshot.files() == ("a.py", "b.py")
+
+
+def test_a_changed_file_without_a_text_is_listed_and_a_link_is_not(checkout: Path) -> None:
+    (checkout / "logo.png").write_bytes(b"\0new")
+    (checkout / "link.py").symlink_to("b.py")
+    subprocess.run(["git", "add", "."], cwd=checkout, check=True)
+    diff = subprocess.run(["git", "diff", "--cached"], cwd=checkout, check=True, capture_output=True).stdout
+
+    subject = wiring.from_diff(diff, checkout)
+
+    assert subject.snapshot.files() == (".env", "a.py", "b.py", "logo.png")
+    assert subject.snapshot.head("logo.png") is None
+    assert dict(subject.snapshot.contents(["logo.png", "link.py"])) == {}

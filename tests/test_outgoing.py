@@ -49,8 +49,8 @@ class Files:
         del word, limit
         return None
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        del path, first, last, limit
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        del path, limit
         return ()
 
 

@@ -51,9 +51,9 @@ class DiffSnapshot:
         found = ((path, self.head(path)) for path in paths)
         return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         """Nothing: a diff alone has no history."""
-        del path, first, last, limit
+        del path, limit
         return ()
 
 

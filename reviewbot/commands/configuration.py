@@ -13,7 +13,6 @@ from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.config.source import settings_of
 from reviewbot.config.values import KINDS, Written, as_written
-from reviewbot.contracts import ChangeSet
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import write
 from reviewbot.strict_json import for_logs, write_json
@@ -22,7 +21,7 @@ from reviewbot.strict_json import for_logs, write_json
 def config_command(arguments: argparse.Namespace) -> int:
     """`reviewbot config`. Raises ConfigError, as a review would."""
     folder = arguments.repo or wiring.configured_repository(Path())
-    base = None if folder is None else wiring.tree_of(folder, ChangeSet())
+    base = None if folder is None else wiring.tree_of(folder)
     settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
     if arguments.format == "json":
         write(sys.stdout, settings_json(settings))

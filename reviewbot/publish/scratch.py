@@ -64,9 +64,9 @@ class Scratch:
         others = (each for each in found if each.path != self._path)
         return tuple(sorted((*others, *mine), key=lambda each: (each.path, each.line)))[:limit]
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         """Of the old side, as it is."""
-        return self._snapshot.history(path, first, last, limit)
+        return self._snapshot.history(path, limit)
 
     def _own(self, word: str) -> Iterator[Occurrence]:
         whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")

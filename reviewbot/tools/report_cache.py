@@ -58,10 +58,10 @@ class WatchedSnapshot:
         self.asked = True
         return self._inner.search(word, limit)
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         """As `Snapshot.history`."""
         self.asked = True
-        return self._inner.history(path, first, last, limit)
+        return self._inner.history(path, limit)
 
     def files(self) -> tuple[str, ...] | None:
         """As `RepositorySnapshot.files`; None where the snapshot is none."""

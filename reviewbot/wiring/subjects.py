@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reviewbot.adapters.git import GitRepository, GitSnapshot, find_work_tree, tracked_files
+from reviewbot.adapters.git import GitRepository, GitSnapshot, WorkTreeHistory, find_work_tree, tracked_files
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
@@ -53,13 +53,14 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
         tracked = tracked_files(folder)
     except InputError as error:
         notes = (f"only the changed files of --repo were read, since the tracked ones are not known: {error}",)
-    tree = tree_of(folder, change, tracked)
+    history = (lambda before: WorkTreeHistory(folder, before).last) if tracked else None
+    tree = TreeSnapshot.open(folder, change, tracked, history)
     return Subject(change, _with_texts(digest, change, tree), tree, tree, notes, declares=False)
 
 
-def tree_of(folder: Path, change: ChangeSet, tracked: frozenset[str] | None = None) -> TreeSnapshot:
-    """A folder that stands at the base or the head of a change. Raises InputError where it is at neither."""
-    return TreeSnapshot.open(folder, change, tracked)
+def tree_of(folder: Path) -> TreeSnapshot:
+    """A folder without any change to it. Raises InputError where it is none."""
+    return TreeSnapshot.open(folder, ChangeSet())
 
 
 def configured_repository(start: Path) -> Path | None:
@@ -94,7 +95,7 @@ def from_branch(folder: Path, closing: ExitStack) -> tuple[Subject, str]:
 def with_words(subject: Subject, title: str | None, description: str | None) -> Subject:
     """The subject with these words in place of its own; None: its own. They are data like the code."""
     words = {"title": title, "description": description}
-    told = {name: text for name, text in words.items() if text is not None}
+    told = {name: text.replace("\r\n", "\n") for name, text in words.items() if text is not None}
     return replace(subject, change=subject.change.model_copy(update=told)) if told else subject
 
 

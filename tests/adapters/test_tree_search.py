@@ -53,7 +53,7 @@ def test_the_new_side_is_searched_wherever_the_folder_is(folder: Callable[..., P
         Occurrence("sub/b.py", 2, "my word\r"),
     )
     assert snapshot.search("old", 9) == ()
-    assert snapshot.history("a.py", 1, 1, 9) == ()
+    assert snapshot.history("a.py", 9) == ()
 
 
 def test_a_line_counts_once_and_so_many_at_most(folder: Callable[..., Path]) -> None:

@@ -38,7 +38,8 @@ class Files:
         ]
         return tuple(found[:limit])
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        del path, limit
         return ()
 
 

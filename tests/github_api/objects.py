@@ -104,6 +104,21 @@ def tree(folder: Path, name: str, *, recursive: bool) -> list[dict[str, object]]
     return found
 
 
+def commits(folder: Path, start: str, path: str) -> list[dict[str, object]]:
+    """The commits up to `start` that changed a path, as the API has them: times are in UTC."""
+    environ = {**os.environ, "TZ": "UTC"}
+    form = "--format=%H%x00%ad%x00%cd%x00%B%x00"
+    command = ["git", "-C", str(folder), "log", "--date=iso-strict-local", form, start, "--", f":(literal){path}"]
+    fields = subprocess.run(command, check=True, capture_output=True, env=environ).stdout.decode().split("\0")
+    return [_commit_json(*fields[at : at + 4]) for at in range(0, len(fields) - 4, 4)]
+
+
+def _commit_json(sha: str, authored: str, committed: str, message: str) -> dict[str, object]:
+    people = {"author": authored, "committer": committed}
+    told = {who: {"name": "a", "email": "a@example.com", "date": date[:19] + "Z"} for who, date in people.items()}
+    return {"sha": sha.strip(), "commit": {**told, "message": message.rstrip("\n")}}
+
+
 @lru_cache(maxsize=16)
 def archive(folder: Path, sha: str) -> bytes:
     """A commit as GitHub packs it: attributes of the commit decide what is in it."""

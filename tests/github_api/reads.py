@@ -67,6 +67,16 @@ def compare(call: Call) -> Reply:
     return Reply(200, {**body, "files": [file_json(each, call.state.max_patch_lines) for each in changed]})
 
 
+@route("GET", "/repos/{owner}/{repo}/commits", needs=_CODE)
+def commits(call: Call) -> Reply:
+    """https://docs.github.com/en/rest/commits/commits#list-commits: those that changed `path`, up to `sha`."""
+    found = call.repository()
+    start = call.query.get("sha", found.default_branch)
+    if objects.kind_of(found.folder, start) != "commit":
+        return not_found()
+    return call.page(objects.commits(found.folder, start, call.query.get("path", "")))
+
+
 @route("GET", "/repos/{owner}/{repo}/git/trees/{ref}", needs=_CODE)
 def tree(call: Call) -> Reply:
     """https://docs.github.com/en/rest/git/trees#get-a-tree."""

@@ -32,15 +32,15 @@ class Tree:
         self.limits.append(limit)
         return self.found
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        return (Commit("0" * 40, "2026-01-01", f"{path} {first} {last} {limit}"),)
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        return (Commit("0" * 40, "2026-01-01", f"{path} {limit}"),)
 
 
 def test_the_new_side_of_one_file_is_another_and_all_else_is_as_it_was() -> None:
     copy = Scratch(Tree(None), "a.py", "other")
 
     assert [copy.head("a.py"), copy.head("b.py"), copy.base("a.py")] == ["other", "head of b.py", "base of a.py"]
-    assert copy.history("a.py", 1, 2, 3)[0].subject == "a.py 1 2 3"
+    assert copy.history("a.py", 3)[0].subject == "a.py 3"
     assert copy.search("x", 5) is None
 
 

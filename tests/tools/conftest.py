@@ -34,7 +34,7 @@ class FakeSnapshot:
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         return None
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         return ()
 
 

@@ -66,7 +66,7 @@ class Commits:
     def search(self, word: str, limit: int) -> None:
         return None
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[()]:
+    def history(self, path: str, limit: int) -> tuple[()]:
         return ()
 
 
@@ -188,7 +188,7 @@ def test_a_snapshot_that_is_asked_for_anything_is_noted(bare: Snapshot) -> None:
     assert asked("head", "a.py")
     assert asked("base", "a.py")
     assert asked("search", "x", 1)
-    assert asked("history", "a.py", 1, 1, 1)
+    assert asked("history", "a.py", 1)
     assert asked("files")
     watched = WatchedSnapshot(bare)
     assert list(watched.contents(["a.py"])) == []

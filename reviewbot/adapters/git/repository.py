@@ -14,12 +14,13 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from reviewbot.adapters.git.branch import BranchRange, find_branch_range
+from reviewbot.adapters.git.log import log_file
 from reviewbot.adapters.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.adapters.git.parts import copy_index
 from reviewbot.adapters.git.place import Place, find_place, make_private
 from reviewbot.adapters.git.process import Git, Result, find_program
 from reviewbot.adapters.git.revisions import Range, parse_range
-from reviewbot.adapters.git.search import blame_lines, search_tree
+from reviewbot.adapters.git.search import search_tree
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
@@ -172,15 +173,17 @@ class GitRepository:
         tree = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
         return search_tree(self._opened.private, tree, word, limit)
 
-    def history(self, sha: str, path: str, first: int, last: int) -> tuple[Commit, ...]:
-        """The commits that last touched some lines of a file of a commit, newest first."""
-        text = self._text(self._objects.tree_of(_checked(sha)), path)
-        if text is None:
+    def history(self, sha: str, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file of a commit, newest first; none where it has no such file."""
+        if limit < 1 or self._objects.find(self._objects.tree_of(_checked(sha)), to_bytes(path)) is None:
             return ()
-        first, last = max(1, first), min(last, text.count("\n") + (not text.endswith("\n")))
-        if first > last or not text:
-            return ()
-        return blame_lines(self._opened.private, sha, path, (first, last), shallow=self._opened.place.is_shallow)
+        return log_file(self._opened.private, sha, path, limit, shallow=self._opened.place.is_shallow)
+
+    def newest_commits(self, limit: int) -> tuple[str, ...]:
+        """The hashes of HEAD and of the commits before it, newest first; none where nothing is committed yet."""
+        head = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        found = self._opened.private.run("rev-list", f"--max-count={limit}", head.line, limit=64 * limit)
+        return tuple(found.line.split()) if head.code == 0 and found.code == 0 else ()
 
     def close(self) -> None:
         """End the child process and remove the private folder."""

@@ -55,11 +55,9 @@ class GitSnapshot:
         """Yield the text files of the new side among these, in this order."""
         return self._kept.of(paths)
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        """The commits that last touched some lines of the old side, newest first."""
-        if self._base_sha is None or limit < 1:
-            return ()
-        return self._repository.history(self._base_sha, path, first, last)[:limit]
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file, up to the base, newest first."""
+        return () if self._base_sha is None else self._repository.history(self._base_sha, path, limit)
 
     def base_file(self, path: str) -> str | None:
         """The same: in git every file of the base side is at hand."""

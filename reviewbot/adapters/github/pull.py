@@ -34,8 +34,8 @@ def checked_sha(sha: str) -> str:
 
 
 def _valid(text: object) -> object:
-    """Valid Unicode: JSON can carry halves of characters."""
-    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
+    """Valid Unicode with line ends as files have them: JSON can carry halves of characters, and a form sends CR LF."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n") if isinstance(text, str) else text
 
 
 def _named(name: str) -> str:

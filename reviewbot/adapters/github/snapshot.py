@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from threading import Lock
 
 from reviewbot.adapters.github.client import GithubClient
+from reviewbot.adapters.github.history import FileHistory
 from reviewbot.adapters.github.limits import RESERVE
 from reviewbot.adapters.github.pull import checked_repository
 from reviewbot.adapters.github.trees import Objects, Unread, decoded, may_be_text, text_of
@@ -60,6 +61,7 @@ class GithubSnapshot:
         repository, head = pull.repository, pull.head_sha
         self._tree = WholeTree(client, repository, head, self._objects, place) if place else None
         self._changed = _by_old_name(change)
+        self._history = FileHistory(client, pull.repository, self._merge_base, self._keep_reserve)
         self._lock = Lock()
         self._failures: list[str] = []
         self._missed: set[str] = set()
@@ -120,10 +122,9 @@ class GithubSnapshot:
         """The text files of the head that could not be had with the others."""
         return self._tree.absent if self._tree else ()
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        """Nothing: GitHub tells the commits of a file, and not those of some of its lines."""
-        del path, first, last, limit
-        return ()
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file, up to the merge base, newest first; none after an error of GitHub's."""
+        return self._history.last(path, limit)
 
     def base_file(self, path: str) -> str | None:
         """A file of the base branch as it is now; settings also of the organisation, where the repository has none.

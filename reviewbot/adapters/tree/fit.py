@@ -27,6 +27,8 @@ class Sides(NamedTuple):
 
     head: dict[str, str | None]
     base: dict[str, str | None]
+    there: frozenset[str]
+    """Those that the new side has as regular files, binary ones as well."""
 
 
 class Pair(NamedTuple):
@@ -55,7 +57,8 @@ def sides_of(change: ChangeSet, read: Read) -> Sides:
         fits.append(_fit(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)
-    sides = Sides({}, {})
+    there = {file.path for file in change.files if file.status != "deleted" and file.mode and file.mode not in NO_FILES}
+    sides = Sides({}, {}, frozenset(there))
     for file, fit in zip(change.files, fits, strict=True):
         first, second = (fit.at_old, fit.at_new) if at_old else (fit.at_new, fit.at_old)
         _remember(sides, file, first or second or UNKNOWN)

@@ -48,6 +48,7 @@ class FolderText:
         changed: Mapping[str, str | None],
         tracked: Collection[str] | None = None,
         caps: Caps | None = None,
+        there: Collection[str] = (),
     ) -> None:
         """Look at nothing yet.
 
@@ -56,11 +57,13 @@ class FolderText:
             changed: the new side of the files that the change touches, by label; None for those that it deletes.
             tracked: the files that belong to the repository; None where that is not known, and all of them count.
             caps: how much is read.
+            there: of the files that the change touches, those that have a new side that is no text.
         """
         self._root = root
         self._changed = changed
         self._tracked = tracked
         self._caps = caps or Caps()
+        self._there = there
         self._lock = Lock()
         self._texts: dict[str, str] | None = None
         self._read = False
@@ -73,7 +76,7 @@ class FolderText:
         except (TooMuch, OSError):
             return None
         found = {path for path in there if path not in self._changed}
-        found |= {path for path, text in self._changed.items() if text is not None}
+        found |= {path for path, text in self._changed.items() if text is not None or path in self._there}
         return tuple(sorted(found, key=exact))
 
     def text(self, path: str) -> str | None:

@@ -14,7 +14,7 @@ from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reviewbot.contracts import ChangeSet
@@ -33,15 +33,28 @@ class TreeSnapshot:
     Safe to use from several threads.
     """
 
-    def __init__(self, folder: Path, sides: Sides, tracked: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sides: Sides,
+        tracked: Collection[str] | None = None,
+        history: Callable[[str, int], tuple[Commit, ...]] | None = None,
+    ) -> None:
         self._folder = folder
+        self._history = history
         self._sides = sides
         self._tracked = tracked
-        self._texts = FolderText(folder, sides.head, tracked)
+        self._texts = FolderText(folder, sides.head, tracked, there=sides.there)
         self._kept = KeptContents(self._content)
 
     @classmethod
-    def open(cls, folder: Path, change: ChangeSet, tracked: Collection[str] | None = None) -> TreeSnapshot:
+    def open(
+        cls,
+        folder: Path,
+        change: ChangeSet,
+        tracked: Collection[str] | None = None,
+        history_of: Callable[[Mapping[str, str | None]], Callable[[str, int], tuple[Commit, ...]]] | None = None,
+    ) -> TreeSnapshot:
         """Hold a change against a folder that is at either side of it, file by file.
 
         Args:
@@ -49,6 +62,8 @@ class TreeSnapshot:
             change: what was read of the diff.
             tracked: the labels of the files of the folder that belong to the repository, where that is known. No
                 other file of the folder is read, but those of the change and `base_file`.
+            history_of: makes the function that answers `history`, from the old sides that are known (None: the file
+                was not there).
 
         Raises:
             InputError: this is no folder, or a file of it is at neither side.
@@ -56,10 +71,11 @@ class TreeSnapshot:
         if not os.access(folder, os.R_OK | os.X_OK) or not folder.is_dir():
             raise InputError(f"--repo {folder} is no folder that can be read")
         try:
-            return cls(folder, sides_of(change, lambda path: read_file(folder, path)), tracked)
+            sides = sides_of(change, lambda path: read_file(folder, path))
         except InputError as error:
             how = "check out the base or the head of the change there"
             raise InputError(f"the diff does not fit --repo {folder}: {error}; {how}") from None
+        return cls(folder, sides, tracked, history_of(_known(change, sides)) if history_of else None)
 
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
@@ -93,10 +109,9 @@ class TreeSnapshot:
         """Lines of the new side with a word, in all text files of the folder; None where it is too large to be read."""
         return self._texts.search(word, limit)
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        """Nothing: a folder has no history."""
-        del path, first, last, limit
-        return ()
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file, up to the old side; none where the folder has no history."""
+        return self._history(path, limit) if self._history else ()
 
     def base_file(self, path: str) -> str | None:
         """The same. Raises InputError where the change names the file by another spelling, so that its base is lost."""
@@ -137,6 +152,12 @@ class TreeSnapshot:
         """Device and inode of each file of the folder that the change names."""
         found = (identity_of(self._folder, path) for path in self._sides.base)
         return frozenset(each for each in found if each is not None)
+
+
+def _known(change: ChangeSet, sides: Sides) -> dict[str, str | None]:
+    """The old sides that are known for certain; None for a file that the change adds."""
+    added: dict[str, str | None] = {file.path: None for file in change.files if file.status == "added"}
+    return added | {path: text for path, text in sides.base.items() if text is not None}
 
 
 def _text(text: str | None) -> str | None:

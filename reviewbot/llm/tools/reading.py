@@ -1,4 +1,4 @@
-"""Lines of a file, the outline of a folder, and the commits behind some lines."""
+"""Lines of a file, the outline of a folder, and the last commits of a file."""
 
 from __future__ import annotations
 
@@ -65,15 +65,11 @@ def _rows(paths: Sequence[str], depth: int) -> list[str]:
 
 
 def history(view: RepositoryView, given: Arguments) -> ToolResult:
-    """The commits that last touched some lines of the base side, the newest first. Raises Refused."""
+    """The last commits that changed a file, up to the base side, the newest first. Raises Refused."""
     path = given.text("path")
-    first = given.number("first", 1)
-    total = len(view.lines(path, "base"))
-    last = min(given.number("last", total), total)
-    if first > last:
-        raise Refused(f"{path} has {total} lines on the base side; there are no lines {first} to {last}")
-    commits = view.snapshot.history(path, first, last, view.limits.commits)
+    view.lines(path, "base")  # the name of a file that is not there, or is withheld, is refused here
+    commits = view.snapshot.history(path, view.limits.commits)
     if not commits:
-        return ToolResult("no history is at hand for these lines")
-    title = f"{path} (base side), lines {first} to {last}, last touched by"
+        return ToolResult(f"no history of {path} is at hand")
+    title = f"{path} (base side), last changed by"
     return ToolResult("\n".join([title, *(f"{each.sha[:12]} {each.date} {each.subject}" for each in commits)]))

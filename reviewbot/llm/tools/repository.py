@@ -89,8 +89,8 @@ _TOOLS = (
     ),
     _Tool(
         "history",
-        "The commits that last touched some lines of a file, as it was before the change.",
-        (_FILE, _FIRST, Parameter("last", "line", "The last line; left out: the end.")),
+        "The last commits that changed a file, before the change: date and subject, the newest first.",
+        (_FILE,),
         history,
     ),
 )

@@ -136,6 +136,8 @@ class RepositoryView:
             return f"{path} is not on the {side} side; the {where} side has it"
         if self.files is None:
             return f"there is no text file {path}, or it is not at hand: {NO_TREE}"
+        if path in self.files:
+            return f"{path} is no text, or is too large to be shown"
         if any(each.startswith(f"{path}/") for each in self.files):
             return f"{path} is a folder; list it"
         name = path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Words in the files of a commit or of the index, and the commits behind some lines."""
+"""Words in the files of a commit or of the index."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.git import GitRepository, GitSnapshot
+from reviewbot.adapters.git.log import log_file
 from reviewbot.adapters.git.process import Git, find_program
-from reviewbot.adapters.git.search import MAX_BLAME_LINES, MAX_SEARCH_BYTES, blame_lines, search_tree
+from reviewbot.adapters.git.search import MAX_SEARCH_BYTES, search_tree
 from reviewbot.context.word_search import MAX_LINE
-from reviewbot.ports import Commit, Occurrence, Snapshot
+from reviewbot.ports import Occurrence, Snapshot
 
 
 def at_head(repository: GitRepository, base: str | None, head: str | None) -> Snapshot:
@@ -113,8 +114,8 @@ def test_a_git_that_fails_tells_nothing(tmp_path: Path) -> None:
     nowhere = Git(program, search_path, tmp_path / "no", tmp_path, tmp_path / "index")
 
     assert search_tree(nowhere, "a" * 40, "word", 5) is None
-    assert blame_lines(nowhere, "a" * 40, "a.py", (1, 2), shallow=False) == ()
-    assert blame_lines(nowhere, "a" * 40, "a\0.py", (1, 2), shallow=False) == ()
+    assert log_file(nowhere, "a" * 40, "a.py", 5, shallow=False) == ()
+    assert log_file(nowhere, "a" * 40, "a\0.py", 5, shallow=False) == ()
 
 
 def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
     slow = Git(str(program), os.environ["PATH"], tmp_path, tmp_path, tmp_path / "index")
 
     assert search_tree(slow, "a" * 40, "word", 5, seconds=0.05) is None
-    assert blame_lines(slow, "a" * 40, "a.py", (1, 2), shallow=False, seconds=0.05) == ()
+    assert log_file(slow, "a" * 40, "a.py", 5, shallow=False, seconds=0.05) == ()
 
 
 def test_no_program_of_the_repository_runs_when_it_is_searched(repo: Any, tmp_path: Path) -> None:
@@ -140,16 +141,17 @@ def test_no_program_of_the_repository_runs_when_it_is_searched(repo: Any, tmp_pa
         "filter.evil.smudge",
         "core.pager",
         "pager.grep",
+        "gpg.program",
         "core.fsmonitor",
     ):
         repo.git("config", name, str(program))
-    repo.git("config", "blame.ignoreRevsFile", "/etc/hostname")
+    repo.git("config", "log.showSignature", "true")
     repo.git("config", "grep.patternType", "perl")
 
     with GitRepository(repo.folder) as repository:
         snapshot = at_head(repository, base, head)
         assert len(snapshot.search("word", 5) or ()) == 2
-        assert len(snapshot.history("a.py", 1, 1, 5)) == 1
+        assert len(snapshot.history("a.py", 5)) == 1
 
     assert not (tmp_path / "ran").exists()
 
@@ -161,90 +163,7 @@ def test_a_snapshot_is_searched_from_several_threads(repo: Any) -> None:
     with GitRepository(repo.folder) as repository, ThreadPoolExecutor(8) as pool:
         snapshot = at_head(repository, base, head)
         found = list(pool.map(lambda word: snapshot.search(word, 5), ["word", "other", "none"] * 8))
-        commits = list(pool.map(lambda _: snapshot.history("a.py", 1, 1, 5), range(8)))
+        commits = list(pool.map(lambda _: snapshot.history("a.py", 5), range(8)))
 
     assert [len(each or ()) for each in found] == [1, 1, 0] * 8
     assert {each[0].sha for each in commits} == {base}
-
-
-# --- history --------------------------------------------------------------------------------------------------------
-
-
-def commit_at(repo: Any, text: str, subject: str, when: str) -> str:
-    repo.write("a.py", text)
-    repo.git("add", "--all")
-    repo.git("-c", "user.name=A", "commit", "--quiet", "--date", when, "--message", subject)
-    return str(repo.git("rev-parse", "HEAD"))
-
-
-def test_the_commits_behind_some_lines_come_newest_first(repo: Any) -> None:
-    first = commit_at(repo, "one\ntwo\nthree\n", "Begin", "2020-01-02T23:30:00-0500")
-    second = commit_at(repo, "one\n2\nthree\n", "Number \t two\n\nbody", "2021-03-04T00:30:00+0300")
-    base = commit_at(repo, "one\n2\n3\n", "Number three", "2022-05-06T12:00:00+0000")
-    head = commit_at(repo, "1\n2\n3\n", "Number one", "2023-05-06T12:00:00+0000")
-
-    with GitRepository(repo.folder) as repository:
-        snapshot = at_head(repository, base, head)
-        both = snapshot.history("a.py", 1, 2, 5)
-        assert set(both) == {Commit(first, "2020-01-02", "Begin"), Commit(second, "2021-03-04", "Number two")}
-        assert len(snapshot.history("a.py", 1, 3, 2)) == 2
-        assert {each.sha for each in snapshot.history("a.py", -5, 999, 9)} == {first, second, base}
-
-
-@pytest.mark.parametrize(
-    ("path", "first", "last", "limit"),
-    [("no.py", 1, 2, 5), ("a.py", 9, 12, 5), ("a.py", 2, 1, 5), ("a.py", 1, 1, 0), ("empty.py", 1, 1, 5)],
-)  # fmt: skip
-def test_lines_that_are_not_there_have_no_history(repo: Any, path: str, first: int, last: int, limit: int) -> None:
-    base = repo.commit(a_py="one\n", empty_py="")
-
-    with GitRepository(repo.folder) as repository:
-        assert at_head(repository, base, base).history(path, first, last, limit) == ()
-        assert at_head(repository, None, base).history(path, first, last, limit) == ()
-
-
-def test_odd_names_have_a_history(repo: Any) -> None:
-    repo.write(b":(glob)*.py", "one\n")
-    repo.write(b"\xff", "one\n")
-    base = repo.commit()
-
-    with GitRepository(repo.folder) as repository:
-        snapshot = at_head(repository, base, base)
-        assert [each.sha for each in snapshot.history(":(glob)*.py", 1, 1, 5)] == [base]
-        assert [each.sha for each in snapshot.history('"\\377"', 1, 1, 5)] == [base]
-
-
-def test_a_range_of_very_many_lines_is_cut(repo: Any) -> None:
-    repo.commit(a_py="x\n" * MAX_BLAME_LINES)
-    base = repo.commit(a_py="x\n" * MAX_BLAME_LINES + "late\n")
-
-    with GitRepository(repo.folder) as repository:
-        assert len(at_head(repository, base, base).history("a.py", 1, MAX_BLAME_LINES + 1, 5)) == 1
-
-
-def test_where_history_was_cut_off_its_end_wrote_nothing_that_we_know_of(repo: Any, make_repo: Any) -> None:
-    repo.commit(a_py="one\n")
-    repo.commit(a_py="one\ntwo\n")
-    base = repo.commit(a_py="one\ntwo\nthree\n")
-    shallow = make_repo("shallow")
-    shallow.git("fetch", "--quiet", "--depth=2", f"file://{repo.folder}", "main")
-    shallow.git("update-ref", "HEAD", "FETCH_HEAD")
-
-    with GitRepository(shallow.folder) as repository:
-        snapshot = at_head(repository, base, base)
-        assert [each.sha for each in snapshot.history("a.py", 3, 3, 5)] == [base]
-        assert snapshot.history("a.py", 1, 1, 5) == ()
-
-
-def test_a_commit_with_an_odd_date_and_subject_is_told_all_the_same(repo: Any) -> None:
-    repo.commit(a_py="one\n")
-    tree = repo.git("rev-parse", "HEAD^{tree}")
-    odd = f"tree {tree}\nauthor A <a> 99999999999 +9999\ncommitter A <a> 99999999999 -0100\n\n{'é' * 300}\n"
-    base = repo.git("hash-object", "-w", "-t", "commit", "--literally", "--stdin", given=odd.encode())
-
-    with GitRepository(repo.folder) as repository:
-        [found] = at_head(repository, base, base).history("a.py", 1, 1, 5)
-
-    assert found.sha == base
-    assert len(found.date) == len("2020-01-01")
-    assert found.subject == "é" * 200

@@ -139,12 +139,11 @@ def test_the_old_side_of_every_sort_of_file_is_what_git_has_there(
     }
 
 
-def test_a_bare_diff_tells_neither_uses_nor_history(snapshot: GithubSnapshot) -> None:
+def test_without_a_place_for_the_tree_there_are_no_uses_and_no_list(snapshot: GithubSnapshot) -> None:
     assert snapshot.search("line", 5) is None
     assert snapshot.files() is None
     assert dict(snapshot.contents(["app.py"])) == {}
     assert (snapshot.tree_gap, snapshot.absent) == ("", ())
-    assert snapshot.history("app.py", 1, 2, 5) == ()
 
 
 def test_settings_cards_and_prompts_come_from_the_base_branch(snapshot: GithubSnapshot) -> None:

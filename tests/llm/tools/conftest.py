@@ -39,8 +39,8 @@ class InMemoryRepository:
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         return None
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
-        self.asked.append((path, first, last, limit))
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        self.asked.append((path, limit))
         return self.commits
 
 

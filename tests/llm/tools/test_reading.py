@@ -104,15 +104,16 @@ def test_list_goes_as_deep_as_it_fits(repository: Any, calls: Any) -> None:
     assert calls(repository({"a": ""}, whole=False))("list").failed
 
 
-def test_history_names_the_commits_of_lines_of_the_base_side(repository: Any, calls: Any) -> None:
+def test_history_names_the_last_commits_of_a_file_of_the_base_side(repository: Any, calls: Any) -> None:
     snapshot = repository({}, {"a.py": "1\n2\n3\n"})
     snapshot.commits = (Commit("a" * 40, "2024-01-02", 'token = "' + "gh" + 'p_aB3dE6gH9aB3dE6gH9aB3dE6gH9aB3dE6gH9"'),)
     call = calls(snapshot)
 
-    text = call("history", path="a.py", first=2, last=9).text
-    assert text.startswith("a.py (base side), lines 2 to 3, last touched by\naaaaaaaaaaaa 2024-01-02 token")
+    text = call("history", path="a.py").text
+    assert text.startswith("a.py (base side), last changed by\naaaaaaaaaaaa 2024-01-02 token")
     assert "aB3dE6gH9" not in text
-    assert snapshot.asked == [("a.py", 2, 3, 10)]
-    assert call("history", path="a.py", first=5, last=9).failed
+    assert snapshot.asked == [("a.py", 10)]
+    assert call("history", path="b.py").failed
+    assert call("history", path="a.py", first=1).failed
     snapshot.commits = ()
-    assert call("history", path="a.py").text == "no history is at hand for these lines"
+    assert call("history", path="a.py").text == "no history of a.py is at hand"

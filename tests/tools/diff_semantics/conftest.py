@@ -58,7 +58,7 @@ class Repository:
         ]
         return tuple(found[:limit])
 
-    def history(self, path: str, first: int, last: int, limit: int) -> tuple[Commit, ...]:
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         return ()
 
 
