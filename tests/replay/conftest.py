@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,8 +123,10 @@ class Run:
     deadline_s: float = 60.0
     change: ChangeSet = field(default_factory=lambda: parse_diff(DIFF).model_copy(update={"title": "Bill the orders"}))
     planner: Callable[[RoutedPlanner], Any] = lambda routed: routed
-    answers: Callable[[ModelRequest], str] | None = None
-    """What the judge says; None: rules alone."""
+    answers: Callable[[ModelRequest], str | None] | None = None
+    """What the judge says, None where it never answers; None: rules alone."""
+    judge_s: float = math.inf
+    """Seconds that the judge has."""
     fan_out: int | None = None
 
     def told(self) -> tuple[Delivered, str]:
@@ -138,7 +141,9 @@ class Run:
         synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)
         if self.answers is not None:
             model, books = Noted(Saying(self.answers), trace), NotedBooks(Spent(), trace)
-            synthesizer = JudgingSynthesizer(rules, model, "Judge it.", trace, engine.name, notes=notes, books=books)
+            synthesizer = JudgingSynthesizer(
+                rules, model, "Judge it.", trace, engine.name, notes=notes, books=books, left_s=lambda: self.judge_s
+            )
         setup = Setup(
             crew=crew,
             engine=engine,
@@ -165,11 +170,14 @@ class Run:
 class Saying:
     """A model whose words a function chooses."""
 
-    def __init__(self, answers: Callable[[ModelRequest], str]) -> None:
+    def __init__(self, answers: Callable[[ModelRequest], str | None]) -> None:
         self._answers = answers
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        return ModelReply(self._answers(request), (), "end", Usage(calls=1, output_tokens=3), "m-1")
+        text = self._answers(request)
+        if text is None:
+            await asyncio.Event().wait()
+        return ModelReply(text or "", (), "end", Usage(calls=1, output_tokens=3), "m-1")
 
 
 class Spent:

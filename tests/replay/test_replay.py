@@ -209,6 +209,14 @@ def test_what_a_judge_ruled_is_ruled_again_without_it(
     assert again(text) == shown
 
 
+@pytest.mark.parametrize("judge_s", [0.05, 0.0], ids=["while it answers", "before it is asked"])
+def test_a_judge_that_runs_out_of_time_is_told_in_the_same_words(judge_s: float, run: Begin, again: Again) -> None:
+    shown, text = run(*DISPUTE, answers=lambda _: None, judge_s=judge_s).told()
+
+    assert any(note.endswith("without a judge's ruling: no time was left") for note in shown.review.notes)
+    assert again(text) == shown
+
+
 REPLIES = st.one_of(
     st.fixed_dictionaries(
         {

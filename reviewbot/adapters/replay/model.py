@@ -58,13 +58,22 @@ class RecordedModel:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._answers: dict[tuple[Any, Any], deque[Event]] = defaultdict(deque)
+        self._timed_out: set[str] = set()
         for event in events:
             if event["event"] == "answered":
                 self._answers[str(event.get("purpose")), str(event.get("subject"))].append(event)
+            elif event["event"] == "judge_failed" and event.get("error") == TimeoutError.__name__:
+                self._timed_out.add(str(event.get("subject")))
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        """The next answer. Raises the error of then, and EngineError where the trace has no answer."""
-        waiting = self._answers[request.purpose, redact(request.subject)]  # as the trace was written
+        """The next answer. Raises the error of then, and EngineError where the trace has no answer.
+
+        A question that ran out of time was cancelled, so that no answer was written down, and no error either.
+        """
+        subject = redact(request.subject)  # as the trace was written
+        waiting = self._answers[request.purpose, subject]
+        if not waiting and subject in self._timed_out:
+            raise DeadlineError("no answer came in time")
         if not waiting:
             raise EngineError("the trace holds no answer to this")
         event = waiting.popleft()
