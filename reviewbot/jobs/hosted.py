@@ -190,10 +190,8 @@ class Hosted:
         with self._letting_go(order):
             access = self._app.tokens.installation(order.installation, order.repository_id, LOOKING)
             with GithubClient(access) as client:
-                checks = GithubChecks(client, order.repository)
-                if found := checks.in_progress(CHECK_NAME, order.head_sha):
-                    text = f"**{STOPPED}:** {md(order.refusal)}\n"
-                    checks.finish_check(found, CheckDraft(STOPPED, text, "", "cancelled"))
+                draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
+                GithubChecks(client, order.repository).finish_started(CHECK_NAME, order.head_sha, draft)
 
     @contextmanager
     def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[Office]:

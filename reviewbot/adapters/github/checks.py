@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from reviewbot.adapters.github.access import web_host_of
@@ -77,6 +78,13 @@ class GithubChecks:
         self._client.request("PATCH", path, body=body, repeatable=True)
         return f"{self._url}/runs/{int(check_id)}"
 
+    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
+        """Conclude the newest of ours of this name on a commit that is in progress, with one write; or none."""
+        for check_id in self._candidates(name, head_sha):
+            with suppress(HostAccessError, HostMissingError):  # it is not ours
+                self.finish_check(check_id, draft)
+                return
+
     def _annotate(self, path: str, output: Mapping[str, object], marks: Sequence[Mapping[str, object]]) -> None:
         """Add them in batches. Without an answer their number tells whether a batch was carried out."""
         if not marks:
@@ -116,7 +124,11 @@ class GithubChecks:
         return count - int(last[2]), int(last[2])
 
     def in_progress(self, name: str, head_sha: str) -> int | None:
-        """The newest of ours of this name on a commit that is in progress.
+        """The newest of ours of this name on a commit that is in progress, which GitHub lets us write to."""
+        return next((each for each in self._candidates(name, head_sha) if self._may_write(each)), None)
+
+    def _candidates(self, name: str, head_sha: str) -> list[int]:
+        """Check runs of this name on a commit that are in progress and have our mark, the newest first.
 
         Another App, or a workflow of the change's author, can give its check run our name and mark: one that GitHub
         does not let us write to is none of ours.
@@ -125,7 +137,7 @@ class GithubChecks:
         query = {"check_name": name, "status": "in_progress", "filter": "latest"}
         listed = self._client.items(path, query=query, key="check_runs")
         found = sorted((each["id"] for each in listed if _is_marked(each, name)), reverse=True)
-        return next((each for each in found[:MAX_LOOKED_AT] if self._may_write(each)), None)
+        return found[:MAX_LOOKED_AT]
 
     def _may_write(self, check_id: int) -> bool:
         path = f"{self._repository}/check-runs/{int(check_id)}"
