@@ -210,14 +210,22 @@ def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
     add("--limit", metavar="N", type=int, help="only the first N cases")
     add("--calibration", metavar="FILE", type=Path, help="a table of calibration in place of the packaged one")
     add("--fresh", action="store_true", help="do all cases again")
-    calibrate = commands.add_parser("calibrate", help="count which rules were right, from results of eval")
+    calibrate = commands.add_parser("calibrate", help="count which rules, or models, were right, from results of eval")
     add = calibrate.add_argument
-    add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval --stage workers")
+    add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval; for rules, of --stage workers")
     add("--cases", metavar="CASES", action="append", type=Path, required=True, help="the folder with their labels")
     add("--group", metavar="G", nargs="+", action="extend", help="count these groups alone")
     add("--type", metavar="T", nargs="+", action="extend", help="count only findings of these types, such as security")
     add("--leave-out", metavar="G", nargs="+", action="extend", help="do not count these groups")
     add("--out", metavar="FILE", type=Path, help="write the table there instead of standard output")
+    models = calibrate.add_argument_group("models in place of rules")
+    add = models.add_argument
+    add("--models", action="store_true", help="fit the numbers that models state; --out is added to, and not replaced")
+    add("--truth", metavar="G", nargs="+", action="extend", help="groups whose labels name every defect")
+    add(
+        "--worth", metavar="G", nargs="+", action="extend", help="groups of real changes, with what people said of them"
+    )
+    add("--judged", metavar="FILE", type=Path, help="claims that were judged by hand, one JSON object per line")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

@@ -88,6 +88,7 @@ class Bench:
             "group": None,
             "type": None,
             "leave_out": None,
+            "models": False,
         }
         return calibrate_command(argparse.Namespace(**{**known, "out": None, **flags}))
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,10 +24,21 @@ from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
 from reviewbot.evaluate.counting import STAGE, count, render_table
-from reviewbot.evaluate.labels import read_labels
+from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
+from reviewbot.evaluate.labels import Labels, read_labels
+from reviewbot.evaluate.model_fit import (
+    MIN_CHANGES,
+    MIN_CLAIMS,
+    has_enough,
+    measure,
+    render_reliability,
+    render_tables,
+    replaced,
+)
 from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
 from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
 from reviewbot.evaluate.runner import failures, run_cases
+from reviewbot.model_calibration import ModelTables, read_model_tables
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.text import one_line
 from reviewbot.ports import Journal
@@ -103,10 +114,37 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     used = [row for row in rows if row["case"].partition("/")[0] in wanted - left_out or row["case"] not in cases]
     failed = failures(used)
     labels = {row["case"]: read_labels(cases[row["case"]].folder) for row in used if row["case"] in cases}
+    if arguments.models:
+        return _calibrate_models(arguments, [row for row in used if "error" not in row], labels)
     counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
     told = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
     say(f"{told}, {len(failed)} that failed left out")
+    return ExitCode.REVIEWED
+
+
+def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], labels: Mapping[str, Labels]) -> int:
+    """`reviewbot calibrate --models`: the reliability tables, and with --out the maps that rest on enough claims."""
+    hands = {} if arguments.judged is None else read_hand_labels(arguments.judged)
+    known = {claim_key(row["case"], finding) for row in rows for finding in row["findings"]}
+    if lost := sum(key not in known for key in hands):
+        say(f"{lost} of {len(hands)} labels of {one_line(str(arguments.judged))} fit no claim of these results")
+    found = labelled_claims(rows, labels, hands, arguments.truth or (), arguments.worth or ())
+    if not found:
+        raise InputError("no claim of a model in these results has a label; see --truth, --worth and --judged")
+    date = datetime.now(UTC).date().isoformat()
+    tables = [measure(key, found[key], date) for key in sorted(found)]
+    sys.stdout.write(render_reliability(tables))
+    kept = [table for table in tables if has_enough(table)]
+    if arguments.out is None:
+        return ExitCode.REVIEWED
+    if not kept:
+        raise InputError(
+            f"nothing was written: a table needs {MIN_CLAIMS} claims with labels, of {MIN_CHANGES} changes"
+        )
+    earlier = _model_tables(arguments.out) if arguments.out.exists() else ModelTables()
+    _write(arguments.out, render_tables(replaced(earlier, kept)))
+    say(f"{len(kept)} of {len(tables)} tables written; each needs {MIN_CLAIMS} claims of {MIN_CHANGES} changes")
     return ExitCode.REVIEWED
 
 
@@ -202,6 +240,15 @@ def _table(path: Path) -> str:
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise InputError(f"{path} is no table of calibration: {error}") from None
     return text
+
+
+def _model_tables(path: Path) -> ModelTables:
+    try:
+        return read_model_tables(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{path} holds no tables of models: {error}") from None
 
 
 def _write(path: Path | None, text: str) -> None:

@@ -13,6 +13,7 @@ from reviewbot.commands.reading import read_input
 from reviewbot.commands.reports import write_report
 from reviewbot.commands.running import run_to_end
 from reviewbot.errors import ExitCode, InputError
+from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.outgoing import told_again
 from reviewbot.ports import Synthesizer
@@ -43,6 +44,7 @@ def synthesizer_of(given: Given, events: Sequence[Event]) -> Synthesizer:
         prompt="",
         trace=nobody,
         engine=given.engine,
+        calibrator=Calibrator(nobody, given.number_maps),
         notes=given.notes,
         books=RecordedBooks(events),
         judging=given.synthesizer == "judge",

@@ -22,7 +22,7 @@ def _line(row: Json) -> bytes:
     return json.dumps(row).encode() + b"\n"
 
 
-_LISTS: dict[str, type] = {"sources": str, "also": int}
+_LISTS: dict[str, type] = {"sources": str, "also": int, "stated": dict}
 """What the fields of a finding are, as far as it has them. A file of results may come from anywhere."""
 
 

@@ -7,13 +7,14 @@ them at a confidence of their own choice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from reviewbot.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
 from reviewbot.contracts.work import NOT_RUN
+from reviewbot.evaluate.stated import stated_in
 from reviewbot.redact import redact
 
 Json = dict[str, Any]
@@ -32,7 +33,8 @@ NOT_SHOWN = 79
 
 def review_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
     """The row of a whole review. `events` are those of its trace, which name the tools that ran."""
-    return _fields(review, _placed(review), _outcomes(events))
+    outcomes = _outcomes(events)
+    return _fields(review, _placed(review, stated_in(events, outcomes)), outcomes)
 
 
 def worker_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
@@ -40,7 +42,8 @@ def worker_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
     outcomes = _outcomes(events)
     # What an escalation brought so far comes again with the answer of the next attempt.
     found = dict.fromkeys(finding for outcome in outcomes for finding in outcome.findings)
-    return _fields(review, [finding_row(finding) for finding in found], outcomes)
+    stated = stated_in(events, outcomes)
+    return _fields(review, [finding_row(finding, stated=stated(finding)) for finding in found], outcomes)
 
 
 def plan_fields(plan: Plan) -> Json:
@@ -54,8 +57,8 @@ def plan_fields(plan: Plan) -> Json:
     }
 
 
-def finding_row(finding: Finding, place: str = "worker") -> Json:
-    """One finding; `place` says where in the review it stands."""
+def finding_row(finding: Finding, place: str = "worker", stated: Sequence[Json] = ()) -> Json:
+    """One finding; `place` says where in the review it stands, `stated` is what models stated for it."""
     return {
         "file": finding.path,
         "line": finding.line,
@@ -71,6 +74,7 @@ def finding_row(finding: Finding, place: str = "worker") -> Json:
         "rule": finding.rule,
         "sources": list(finding.sources),
         "place": place,
+        "stated": list(stated),
     }
 
 
@@ -87,7 +91,7 @@ def _fields(review: Review, findings: list[Json], outcomes: Iterable[WorkerResul
     }
 
 
-def _placed(review: Review) -> list[Json]:
+def _placed(review: Review, stated: Callable[[Finding], list[Json]]) -> list[Json]:
     """All findings of a review, each once."""
     placed = [(finding, "shown") for finding in review.findings]
     placed += [(finding, "conflict") for conflict in review.conflicts for finding in conflict.findings]
@@ -96,7 +100,7 @@ def _placed(review: Review) -> list[Json]:
     first: dict[Finding, str] = {}
     for finding, place in placed:
         first.setdefault(finding, place)
-    return [finding_row(finding, place) for finding, place in first.items()]
+    return [finding_row(finding, place, stated(finding)) for finding, place in first.items()]
 
 
 def _outcomes(events: Sequence[Mapping[str, Any]]) -> list[WorkerResult]:

@@ -22,6 +22,7 @@ from reviewbot.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.diff.rows import side_texts
 from reviewbot.errors import ConfigError
 from reviewbot.llm.agents.ad_hoc_workers import with_seats
+from reviewbot.model_calibration import ModelTables, packaged_model_tables
 from reviewbot.ports import Crew, Journal
 from reviewbot.redact import SecretMask
 from reviewbot.review import Setup, review
@@ -73,6 +74,8 @@ class Given:
     """The answers of the scripted engine."""
     calibration: Calibration | None = None
     """In place of the table that comes with the package."""
+    measured: ModelTables | None = None
+    """What models' numbers are worth, in place of the tables that come with the package."""
     results: tuple[tuple[str, bytes], ...] = ()
     """Logs of other programs in SARIF, each with its name."""
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -142,6 +145,7 @@ def setup(
         mask=mask,
         around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
+        measured=packaged_model_tables() if given.measured is None else given.measured,
     )
     parts = _parts(settings, given, ground)
     given_parts = parts.given(joint_rows(table))._replace(refused=suppression.suppressor.refused)

@@ -14,7 +14,8 @@ from reviewbot.adapters.replay.given import JointRow
 from reviewbot.config import Settings
 from reviewbot.config.attributes import declared_by
 from reviewbot.context.service import Context
-from reviewbot.contracts import ChangeSet, Effort, Plan, ReviewTask
+from reviewbot.contracts import ChangeSet, Effort, JudgeAnswer, Plan, ReaderAnswer, ReviewTask
+from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
@@ -24,6 +25,7 @@ from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.prompts.reader_prompt import stated_bounds
 from reviewbot.llm.tools import RepositoryTools
+from reviewbot.model_calibration import ModelTables, NumberMaps, maps_for
 from reviewbot.ports import Crew, Engine, Planner, Tool, Verifier, WorkOrder
 from reviewbot.prices import unpriced_note
 from reviewbot.redact import SecretMask
@@ -59,6 +61,8 @@ class Ground:
     around: Around
     mask: SecretMask
     tools: Mapping[str, Tool]
+    measured: ModelTables
+    """What models' numbers are worth."""
 
     def order(self, task: ReviewTask) -> WorkOrder:
         """The order for a task whose results of other tasks are not there yet."""
@@ -99,10 +103,10 @@ class Parts:
     def given(self, joint: tuple[JointRow, ...]) -> Given:
         """What a replay has to know of it."""
         made = self.synthesizer
-        how = "rules"
+        how, maps = "rules", NumberMaps()
         if isinstance(made, JudgingSynthesizer):
-            how = "judge" if made.judging else "claims"
-        return Given(made.rules, joint, made.engine, made.notes, how)
+            how, maps = "judge" if made.judging else "claims", made.calibrator.maps
+        return Given(made.rules, joint, made.engine, made.notes, how, number_maps=maps)
 
 
 def rule_parts(settings: Settings, ground: Ground, engine: Engine) -> Parts:
@@ -166,6 +170,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         question, requests = planner.request_of(change, plan), await engine.first_requests()
         return Preview(made, question, requests, engine.bounds, synthesizer.judging)
 
+    hashes = {"reader": prompt_hash(prompt("reader"), ReaderAnswer), "judge": prompt_hash(prompt("judge"), JudgeAnswer)}
     # What the judge said decides the review, so a replay of the trace needs its answers.
     judge = Noted(ConversingModel(line.model, tools, JUDGE_BOUNDS, trace), trace)
     synthesizer = JudgingSynthesizer(
@@ -174,6 +179,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         prompt=prompt("judge"),
         trace=trace,
         engine=engine.name,
+        calibrator=Calibrator(trace, maps_for(ground.measured, hashes)),
         tools=tools.offered(),
         lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
         mask=mask,

@@ -64,6 +64,7 @@ def test_a_finding_has_the_fields_that_scorers_read(a_finding: MakeFinding) -> N
         "rule": "S605",
         "sources": ["ruff-security"],
         "place": "worker",
+        "stated": [],
     }
 
 

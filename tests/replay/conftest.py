@@ -25,6 +25,7 @@ from reviewbot.calibration import Calibration, Row
 from reviewbot.commands.replay import synthesizer_of
 from reviewbot.contracts import ChangeSet, Usage, WorkerCard
 from reviewbot.diff.parse import parse_diff
+from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.outgoing import Delivered, delivered, masked_trace, told_again
 from reviewbot.ports import Crew, Journal, ModelReply, ModelRequest
@@ -142,7 +143,15 @@ class Run:
         if self.answers is not None:
             model, books = Noted(Saying(self.answers), trace), NotedBooks(Spent(), trace)
             synthesizer = JudgingSynthesizer(
-                rules, model, "Judge it.", trace, engine.name, notes=notes, books=books, left_s=lambda: self.judge_s
+                rules,
+                model,
+                "Judge it.",
+                trace,
+                engine.name,
+                Calibrator(trace),
+                notes=notes,
+                books=books,
+                left_s=lambda: self.judge_s,
             )
         setup = Setup(
             crew=crew,

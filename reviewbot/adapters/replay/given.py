@@ -10,6 +10,7 @@ from reviewbot.adapters.replay.reading import first_of, read
 from reviewbot.calibration import Calibration
 from reviewbot.contracts import ChangeSet, FileChange, Suppression
 from reviewbot.errors import InputError
+from reviewbot.model_calibration import NumberMaps
 from reviewbot.ports import Recorder
 from reviewbot.supervisor.synthesizer import Rules
 from reviewbot.supervisor.verifier import Together
@@ -32,6 +33,8 @@ class Given(NamedTuple):
     version: str = __version__
     refused: tuple[Suppression, ...] = ()
     """Comments that silence nothing."""
+    number_maps: NumberMaps = NumberMaps()
+    """What takes the place of the numbers that models state."""
 
 
 def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
@@ -53,6 +56,7 @@ def record_given(trace: Recorder, change: ChangeSet, given: Given) -> None:
         max_findings=given.rules.max_findings,
         together=[list(row) for row in given.joint],
         refused=[entry.model_dump(mode="json") for entry in given.refused],
+        number_maps=given.number_maps.model_dump(mode="json"),
     )
 
 
@@ -68,7 +72,8 @@ def read_given(events: Sequence[Event]) -> tuple[ChangeSet, Given]:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("the rules in this trace are not what this version writes") from None
     refused = tuple(read(Suppression, entry) for entry in told.get("refused") or ())
-    return change, Given(rules, joint, engine, notes, synthesizer, version, refused)
+    maps = read(NumberMaps, told.get("number_maps") or {})
+    return change, Given(rules, joint, engine, notes, synthesizer, version, refused, maps)
 
 
 def _numbers(fields: dict[str, Any]) -> dict[str, int]:

@@ -26,6 +26,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.coverage import counted
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
+from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.joining import joined_by_proof
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
@@ -102,6 +103,7 @@ class JudgingSynthesizer:
     prompt: str
     trace: Recorder
     engine: str
+    calibrator: Calibrator
     tools: tuple[OfferedTool, ...] = ()
     lines_of: LinesOfSide = lambda _path, _side: ()
     """The masked lines of one side of a file, none where it has none; may block."""
@@ -119,13 +121,15 @@ class JudgingSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
-        found = self._joined(merged(findings_of(settled), self.rules.together))
+        findings = map(self.calibrator.finding, findings_of(settled))
+        found = self._joined(merged(findings, self.rules.together))
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
         rulings = await self._rulings(change, claims, slices, notes)
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
+        notes += self.calibrator.notes()
         told = Told(self.engine, notes, None if self.books is None else self.books.spent())
         return reviewed(change, plan, settled, weighed, told)
 
@@ -216,7 +220,8 @@ class JudgingSynthesizer:
 
         try:
             async with asyncio.timeout(max(0.0, self.left_s())):
-                answer = read_answer(await self.model.ask(await in_thread(question)), JudgeAnswer)
+                reply = await self.model.ask(await in_thread(question))
+            answer = read_answer(reply, JudgeAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
             why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
             notes.append(unjudged_note(len(claims), why))
@@ -230,11 +235,13 @@ class JudgingSynthesizer:
                 "judged",
                 path=finding.path,
                 line=finding.line,
+                message=finding.message,
+                model=reply.model,
                 claimed=finding.confidence,
                 was=finding.severity,
                 **ruling.model_dump(mode="json"),
             )
-        return rulings
+        return {name: self.calibrator.ruling(ruling, reply.model, asked[name]) for name, ruling in rulings.items()}
 
 
 def unjudged_note(number: int, why: str) -> str:

@@ -12,6 +12,7 @@ from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.config.rules import RuleSetting
 from reviewbot.contracts import ChangeSet, Finding, JudgeRuling, Plan, Proof, Review, WorkerResult
 from reviewbot.errors import BudgetError, RefusedError, TransientError
+from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
@@ -50,7 +51,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
         result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
-        known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude"}
+        known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude", "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
         settled = {task.task_id: Settled(task, (result,), done=True)}
         return asyncio.run(judge.synthesize(change, plan, settled))
@@ -190,14 +191,14 @@ def test_without_a_ruling_a_claim_stands_at_its_cap_and_the_report_says_why(
 ) -> None:
     review = judged(fake_model(answer), [claimed()])
 
-    assert review.notes == (f"1 claim of models without a judge's ruling: {why}",)
+    assert f"1 claim of models without a judge's ruling: {why}" in review.notes
     assert [f.confidence for f in review.findings] == [85]
 
 
 def test_a_judge_that_hangs_ends_with_the_time(judged: Any, claimed: MakeFinding, fake_model: Any) -> None:
     review = judged(fake_model(None), [claimed()], left_s=lambda: 0.02)
 
-    assert review.notes == ("1 claim of models without a judge's ruling: no time was left",)
+    assert "1 claim of models without a judge's ruling: no time was left" in review.notes
 
 
 def test_a_ruling_on_a_claim_that_there_is_not_changes_nothing(

@@ -1,0 +1,110 @@
+"""Claims of models with what is known of them, from rows of results: what their numbers are fitted on."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from reviewbot.contracts.base import Contract
+from reviewbot.errors import InputError
+from reviewbot.evaluate.labels import Labels
+from reviewbot.evaluate.matching import Ruling, judge
+from reviewbot.evaluate.model_fit import LabelledClaim
+from reviewbot.evaluate.rows import Json
+from reviewbot.evaluate.stated import Stated
+from reviewbot.model_calibration import Key, Quantity
+
+
+class HandLabel(Contract):
+    """A claim that a person judged. Its place and its text are those of its row; None: nothing was said of that."""
+
+    case: str
+    file: str
+    line: int
+    text: str
+    true: bool | None = None
+    labelled: bool | None = None
+    """Whether people named it in their review of the change."""
+
+
+HandLabels = Mapping[tuple[object, ...], HandLabel]
+"""By case, file, line and text."""
+
+
+def read_hand_labels(path: Path) -> HandLabels:
+    """Claims that were judged by hand, one JSON object per line. Raises InputError."""
+    found: dict[tuple[object, ...], HandLabel] = {}
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            label = HandLabel.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the line"
+            raise InputError(f"{path}, line {number}: {where}: {first['msg']}") from None
+        if found.setdefault((label.case, label.file, label.line, label.text), label) != label:
+            raise InputError(f"{path}, line {number}: this claim has another label further up")
+    return found
+
+
+def labelled_claims(
+    rows: Iterable[Json],
+    labels: Mapping[str, Labels],
+    hands: HandLabels,
+    truth: Collection[str],
+    worth: Collection[str],
+) -> dict[Key, list[LabelledClaim]]:
+    """The stated numbers with what is known of their claims.
+
+    `truth`: groups whose labels name every defect, so that a claim away from all of them is false. `worth`: groups of
+    real changes, whose labels are what people wrote there. What was judged by hand goes before both. Raises InputError.
+    """
+    found: dict[Key, list[LabelledClaim]] = defaultdict(list)
+    seen: set[str] = set()
+    for row in rows:
+        case = row["case"]
+        if case in seen:
+            raise InputError(f"the results hold {case} twice")
+        if case not in labels:
+            raise InputError(f"the results hold {case}, which is in none of the folders of --cases")
+        seen.add(case)
+        group = case.partition("/")[0]
+        for finding, ruling in zip(row["findings"], judge(row["findings"], labels[case]), strict=True):
+            hand = hands.get(claim_key(case, finding))
+            true, labelled = (None, None) if hand is None else (hand.true, hand.labelled)
+            right: dict[Quantity, bool | None] = {
+                "confidence": _by_place(ruling) if true is None and group in truth else true,
+                "worth": _by_place(ruling) if labelled is None and group in worth else labelled,
+            }
+            for each in _read(case, finding):
+                stated = {"confidence": each.confidence, "worth": each.worth}
+                for quantity, answer in right.items():
+                    if answer is not None:
+                        claim = LabelledClaim(case, stated[quantity], answer)
+                        found[each.role, quantity, each.model, each.prompt].append(claim)
+    return dict(found)
+
+
+def claim_key(case: str, finding: Json) -> tuple[object, ...]:
+    """What a claim is known by in a file of labels."""
+    return case, finding.get("file"), finding.get("line"), finding.get("text")
+
+
+def _by_place(ruling: Ruling) -> bool | None:
+    return None if ruling == "neutral" else ruling == "true"
+
+
+def _read(case: str, finding: Json) -> list[Stated]:
+    try:
+        return [Stated.model_validate_json(json.dumps(each)) for each in finding.get("stated") or ()]
+    except (ValidationError, TypeError):
+        raise InputError(f"a finding of {case!r:.80} states numbers in a form that is none of ours") from None
