@@ -115,7 +115,13 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     failed = failures(used)
     labels = {row["case"]: read_labels(cases[row["case"]].folder) for row in used if row["case"] in cases}
     if arguments.models:
-        return _calibrate_models(arguments, [row for row in used if "error" not in row], labels)
+        types = arguments.type
+        rows = [
+            {**row, "findings": [each for each in row["findings"] if not types or each.get("type") in types]}
+            for row in used
+            if "error" not in row
+        ]
+        return _calibrate_models(arguments, rows, labels)
     counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
     told = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
@@ -128,7 +134,7 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
     hands = {} if arguments.judged is None else read_hand_labels(arguments.judged)
     known = {claim_key(row["case"], finding) for row in rows for finding in row["findings"]}
     if lost := sum(key not in known for key in hands):
-        say(f"{lost} of {len(hands)} labels of {one_line(str(arguments.judged))} fit no claim of these results")
+        say(f"no claim in these results for {counted(lost, 'label')} of {one_line(str(arguments.judged))}")
     found = labelled_claims(rows, labels, hands, arguments.truth or (), arguments.worth or ())
     if not found:
         raise InputError("no claim of a model in these results has a label; see --truth, --worth and --judged")
@@ -144,7 +150,8 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
         )
     earlier = _model_tables(arguments.out) if arguments.out.exists() else ModelTables()
     _write(arguments.out, render_tables(replaced(earlier, kept)))
-    say(f"{len(kept)} of {len(tables)} tables written; each needs {MIN_CLAIMS} claims of {MIN_CHANGES} changes")
+    few = len(tables) - len(kept)
+    say(f"{counted(len(kept), 'table')} written, {few} left out: under {MIN_CLAIMS} claims or {MIN_CHANGES} changes")
     return ExitCode.REVIEWED
 
 

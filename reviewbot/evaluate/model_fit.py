@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from reviewbot.coverage import counted
 from reviewbot.model_calibration import Band, Key, MeasuredMap, ModelTables, Points, key_of, place_on
 
 PRIOR = 1
@@ -151,11 +152,12 @@ def render_reliability(tables: Iterable[MeasuredMap]) -> str:
 def _reliability(table: MeasuredMap) -> str:
     right = "true" if table.quantity == "confidence" else "labelled"
     fitted = "" if table.points else " The fit is no better, so that the numbers stay as stated."
+    size = f"{counted(table.claims, 'claim')} of {counted(table.changes, 'change')}"
     lines = [
         (
             f"{table.quantity.capitalize()} of {table.model} as {table.role}, prompt `{table.prompt}`, {table.date}: "
-            f"{table.claims} claims of {table.changes} changes. Calibration error (ECE) {_share(table.error_stated)} "
-            f"as stated, {_share(table.error_fitted)} fitted with one change left out.{fitted}"
+            f"{size}. Calibration error (ECE) {_share(table.error_stated)} as stated, {_share(table.error_fitted)} "
+            f"fitted with one change left out.{fitted}"
         ),
         "",
         f"| stated | claims | mean stated | {right} | mean fitted |",
