@@ -143,7 +143,8 @@ def compared(name: str, live: Model | None) -> tuple[str, Figures, Figures]:
 
 def live_model() -> Model:
     """The models of the settings in the environment, as in a review. Raises ConfigError without a key."""
-    from reviewbot.wiring.models import Around, line_to  # noqa: PLC0415 - only where somebody wants to pay
+    from reviewbot.wiring.model_line import line_to  # noqa: PLC0415 - only where somebody wants to pay
+    from reviewbot.wiring.models import Around  # noqa: PLC0415 - the same
 
     around = Around(SystemClock(), MemoryJournal(), Silent(), os.environ)
     return line_to(settings_for(None, os.environ, {}), around).model

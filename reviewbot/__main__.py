@@ -11,8 +11,9 @@ from typing import NoReturn
 
 from reviewbot.cli import main
 
-COLLECT_EVERY = 50_000
-"""Objects. Python's own 700 make it look through everything a hundred times while modules are loaded."""
+COLLECT_EVERY = 100_000
+"""Objects; the modules of a review are fewer. Python's own 700 make it look through everything a hundred times while
+they are loaded."""
 
 
 def run() -> NoReturn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from reviewbot.contracts import (
+    MODEL_SOURCE,
     Candidate,
     Dropped,
     Escalation,
@@ -32,8 +33,6 @@ from reviewbot.errors import (
 from reviewbot.floods import keep
 from reviewbot.ports import Answer, Engine, WorkOrder
 
-MODEL_SOURCE = "model:"
-"""How the source of a finding begins that a model made, followed by the model's name."""
 MAX_CANDIDATES = 400
 """Of one task. More is a flood and no review: of each rule the worst and surest stay, the rest is counted in a gap."""
 
@@ -165,11 +164,6 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
         title=candidate.title,
         sources=(_source(candidate, origin),),
     )
-
-
-def by_models_alone(finding: Finding) -> bool:
-    """Whether no program stands behind this finding."""
-    return all(source.startswith(MODEL_SOURCE) for source in finding.sources)
 
 
 def _source(candidate: Candidate, origin: str) -> str:

@@ -16,11 +16,11 @@ from reviewbot import wiring
 from reviewbot.adapters.replay import replay
 from reviewbot.cli import main
 from reviewbot.commands.replay import synthesizer_of
-from reviewbot.contracts import JudgeAnswer, ReaderAnswer
+from reviewbot.contracts.answers import JudgeAnswer, ReaderAnswer
 from reviewbot.evaluate.model_fit import LabelledClaim, measure, replaced
 from reviewbot.llm.agents.calibrator import prompt_hash
 from reviewbot.model_calibration import ModelTables, Quantity, Role, read_model_tables
-from reviewbot.wiring.models import prompt
+from reviewbot.wiring.model_casting import prompt
 from tests.messages_api import MessagesApi, Scripted, answered
 
 Json = dict[str, Any]

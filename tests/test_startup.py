@@ -10,6 +10,8 @@ import pytest
 
 EXAMPLE = Path(__file__).parent.parent / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
+OF_MODELS = {"reviewbot.llm", "reviewbot.adapters.claude", "reviewbot.contracts.answers", "re2"}
+"""What only a review with models needs."""
 
 PROGRAM = """
 import sys
@@ -18,13 +20,15 @@ try:
     code = main(sys.argv[1:])
 except SystemExit as ending:
     code = ending.code
-sys.stderr.write("loaded " + " ".join(sorted({name.partition(".")[0] for name in sys.modules})))
+sys.stderr.write("loaded " + " ".join(sorted(sys.modules)))
 sys.exit(code)
 """
 
 
-def loaded(tmp_path: Path, *argv: str) -> set[str]:
+def loaded(tmp_path: Path, *argv: str, key: str = "") -> set[str]:
+    """The modules that are there after a run."""
     environment = {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    environment |= {"ANTHROPIC_API_KEY": key} if key else {}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *argv], capture_output=True, text=True, check=False, env=environment
     )
@@ -37,5 +41,12 @@ def test_help_loads_neither_pydantic_nor_rich_nor_any_client(tmp_path: Path, arg
     assert not loaded(tmp_path, *argv) & (NEVER | {"pydantic", "rich", "asyncio", "unidiff", "sqlite3"})
 
 
-def test_an_offline_review_loads_no_client_no_server_and_no_job_engine(tmp_path: Path) -> None:
-    assert not loaded(tmp_path, "review", str(EXAMPLE), "--format", "json") & (NEVER | {"rich"})
+@pytest.mark.parametrize("form", ["terminal", "json", "markdown", "sarif"])
+def test_an_offline_review_loads_nothing_that_asks_a_model_and_without_a_terminal_no_colours(
+    tmp_path: Path, form: str
+) -> None:
+    assert not loaded(tmp_path, "review", str(EXAMPLE), "--format", form) & (NEVER | OF_MODELS | {"rich"})
+
+
+def test_a_review_with_a_key_loads_what_asks_a_model(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "review", str(EXAMPLE), "--estimate", key="sk-ant-none") >= {"reviewbot.llm"}

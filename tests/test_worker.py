@@ -30,7 +30,8 @@ from reviewbot.errors import (
     TransientError,
 )
 from reviewbot.ports import Answer, Escalated, WorkOrder
-from reviewbot.worker import MAX_CANDIDATES, by_models_alone, run_task
+from reviewbot.supervisor.verifier import by_a_model_alone
+from reviewbot.worker import MAX_CANDIDATES, run_task
 from tests.reading_cases import read
 
 MakeOrder = Callable[..., WorkOrder]
@@ -315,7 +316,7 @@ def test_what_programs_found_stands_beside_what_a_model_found(an_order: MakeOrde
     outcome = outcome_of(FakeEngine(Answer((said,), origin="model", programs=(counted,))), an_order())
 
     assert isinstance(outcome, WorkerResult)
-    assert [(f.sources, f.claimed, by_models_alone(f)) for f in outcome.findings] == [
+    assert [(f.sources, f.claimed, by_a_model_alone(f)) for f in outcome.findings] == [
         (("model:opus",), 90, True),
         (("ruff",), None, False),
     ]

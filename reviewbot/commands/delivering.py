@@ -16,8 +16,6 @@ from reviewbot.config import Settings
 from reviewbot.contracts import Review
 from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
-from reviewbot.llm.client.requests import request_text
-from reviewbot.llm.estimate import estimate
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
@@ -38,8 +36,10 @@ def previewed(
 
 def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
     """Print what the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
+    from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
+
     preview = run_to_end(partial(run.preview, subject.change))
-    asked = run.setup.engine.name in ASKING
+    asked = run.engine in ASKING
     models = wiring.tiers_of(settings) if asked else {}
     told = estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
     look = look_of(sys.stdout, os.environ)
@@ -54,6 +54,8 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
 
     Raises InputError where a file cannot be written.
     """
+    from reviewbot.llm.client.requests import request_text  # noqa: PLC0415 - as above
+
     preview = run_to_end(partial(run.preview, subject.change))
     requests = [*([preview.question] if preview.question else []), *preview.requests]
     try:

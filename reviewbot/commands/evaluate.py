@@ -170,7 +170,7 @@ def reviewed(way: Way, case: Case) -> Json:
             answer = run_to_end(partial(run.review, subject.change))
             fields = (worker_fields if way.stage == "workers" else review_fields)(answer, run.trace.events)
     spent = round(time.perf_counter() - began, 3)
-    return {"engine": run.setup.engine.name, "stage": way.stage, "around": around, "seconds": spent, **fields}
+    return {"engine": run.engine, "stage": way.stage, "around": around, "seconds": spent, **fields}
 
 
 def _subject(case: Case) -> tuple[wiring.Subject, str]:
@@ -222,7 +222,7 @@ def _digest(way: Way) -> str:
     subject = wiring.from_diff(_TRIAL, None)
     settings = _settings(way, subject)
     run = _setup(way, subject, settings)
-    parts = [__version__, run.setup.run_id, way.stage, way.calibration or "", repr(settings)]
+    parts = [__version__, run.run_id, way.stage, way.calibration or "", repr(settings)]
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "replace"))
     package = Path(wiring.__file__).parent
     for path in sorted(path for kind in ("py", "toml") for path in package.rglob(f"*.{kind}")):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewbot import wiring
-from reviewbot.adapters.claude import Sdk
 from reviewbot.commands.reading import SARIF_BYTES, read_input
 from reviewbot.errors import InputError
+
+if TYPE_CHECKING:
+    from reviewbot.adapters.claude import Sdk
 
 
 def given_of(arguments: argparse.Namespace, sdk: Sdk | None = None) -> wiring.Given:

@@ -79,7 +79,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             say(f"{WORDS['stands']}: {before.url}")
             return ExitCode.REVIEWED
         if journal is not None and not arguments.resume:
-            journal.inner.forget(prepared.run.setup.run_id + "/")
+            journal.inner.forget(prepared.run.run_id + "/")
         reviewed = _reviewed(arguments, office, prepared)
         progress.close()
         _shown(arguments, office, reviewed)

@@ -47,6 +47,7 @@ def synthesizer_of(given: Given, events: Sequence[Event]) -> Synthesizer:
         calibrator=Calibrator(nobody, given.number_maps),
         notes=given.notes,
         books=RecordedBooks(events),
+        refused=given.refused,
         judging=given.synthesizer == "judge",
     )
 

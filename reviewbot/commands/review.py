@@ -53,7 +53,7 @@ def review_command(arguments: argparse.Namespace) -> int:
         if (instead := previewed(arguments, subject, settings, run)) is not None:
             return instead
         if journal is not None and not arguments.resume:
-            journal.inner.forget(run.setup.run_id + "/")
+            journal.inner.forget(run.run_id + "/")
         try:
             answer = run_to_end(partial(run.review, subject.change))
             told = outgoing.delivered(answer, subject.snapshot, run.trace, journal)
@@ -82,7 +82,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
     else:
         look = look_of(sys.stdout, os.environ)
         hint = PLANNED_ANEW if preview.question is not None else ""
-        if settings.engine is None and run.setup.engine.name not in ASKING:
+        if settings.engine is None and run.engine not in ASKING:
             hint = WITH_MODELS
         write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour, hint=hint))
     return ExitCode.REVIEWED

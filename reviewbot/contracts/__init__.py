@@ -2,24 +2,12 @@
 
 Text in a model is always valid Unicode: bytes that are not UTF-8 become U+FFFD in code, and git's own quoted form in
 names (see `reviewbot.diff.names`). Line numbers are 1-based. Durations are milliseconds, money is US dollars.
+
+What models are asked to answer in stands in `reviewbot.contracts.answers`: a review without models does not load it.
 """
 
 from __future__ import annotations
 
-from reviewbot.contracts.answers import (
-    Claim,
-    Escalating,
-    JudgeAnswer,
-    Judged,
-    JudgeRuling,
-    ProofQuote,
-    ProposedPlan,
-    ProposedTask,
-    ProposedWorker,
-    ReaderAnswer,
-    TaskEnd,
-    Theme,
-)
 from reviewbot.contracts.base import (
     FLOOR_WORKER,
     SCHEMA_VERSION,
@@ -65,6 +53,7 @@ from reviewbot.contracts.review import (
 )
 from reviewbot.contracts.suppression import SECRET, Suppression
 from reviewbot.contracts.work import (
+    MODEL_SOURCE,
     Candidate,
     CardBudget,
     Constraints,
@@ -90,6 +79,7 @@ from reviewbot.contracts.work import (
 __all__ = [
     "DESCRIPTION",
     "FLOOR_WORKER",
+    "MODEL_SOURCE",
     "SCHEMA_VERSION",
     "SECRET",
     "SEVERITY_ORDER",
@@ -98,7 +88,6 @@ __all__ = [
     "CardBudget",
     "Cause",
     "ChangeSet",
-    "Claim",
     "Confidence",
     "Conflict",
     "Constraints",
@@ -108,7 +97,6 @@ __all__ = [
     "CoverageState",
     "Dropped",
     "Effort",
-    "Escalating",
     "Escalation",
     "EscalationReason",
     "Failure",
@@ -119,9 +107,6 @@ __all__ = [
     "GapReason",
     "HumanItem",
     "Hunk",
-    "JudgeAnswer",
-    "JudgeRuling",
-    "Judged",
     "Kind",
     "LineNumber",
     "Metadata",
@@ -135,11 +120,6 @@ __all__ = [
     "Plan",
     "PlannedFile",
     "Proof",
-    "ProofQuote",
-    "ProposedPlan",
-    "ProposedTask",
-    "ProposedWorker",
-    "ReaderAnswer",
     "Reading",
     "Review",
     "ReviewTask",
@@ -149,8 +129,6 @@ __all__ = [
     "Span",
     "Status",
     "Suppression",
-    "TaskEnd",
-    "Theme",
     "Tier",
     "Timings",
     "ToolRun",

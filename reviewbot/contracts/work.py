@@ -215,6 +215,10 @@ class Candidate(Contract):
     """A part of the code at fault, or the place where its value comes in, stands on an added line."""
 
 
+MODEL_SOURCE = "model:"
+"""How the source of a finding begins that a model made, followed by the model's name."""
+
+
 class Finding(Contract):
     """One defect at one place of the new side of the change. `line` to `end_line` lie inside its hunks."""
 

@@ -66,7 +66,7 @@ def prepare(office: Office, ref: PullRef, terms: Terms, closing: ExitStack) -> P
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
     start = subject.snapshot.merge_base if isinstance(subject.snapshot, GithubSnapshot) else ""
-    policy = policy_of(settings, run.setup.crew, run.setup.engine.name, start)
+    policy = policy_of(settings, run.crew, run.engine, start)
     return Prepared(ref, pull, subject, settings, run, terms, policy)
 
 

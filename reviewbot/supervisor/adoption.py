@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 
-from reviewbot.contracts import Constraints, Payload, Plan, ProposedPlan, ProposedTask, ReviewTask, WorkerCard
+from reviewbot.contracts import Constraints, Payload, Plan, ReviewTask, WorkerCard
+from reviewbot.contracts.answers import ProposedPlan, ProposedTask
 from reviewbot.supervisor.chains import in_order
 from reviewbot.supervisor.concrete import one_line
 from reviewbot.supervisor.planner import task_for

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reviewbot.config.hints import nearest, quoted
-from reviewbot.contracts import Payload, Plan, ProposedPlan, ProposedTask, ProposedWorker, ReviewTask, Tier, WorkerCard
+from reviewbot.contracts import Payload, Plan, ReviewTask, Tier, WorkerCard
+from reviewbot.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
 from reviewbot.coverage import counted
 from reviewbot.supervisor.chains import Waits, circle, longest
 from reviewbot.supervisor.concrete import looks_away, vagueness

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from reviewbot.contracts import SEVERITY_ORDER, Finding, Gap, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
-from reviewbot.worker import by_models_alone
+from reviewbot.supervisor.verifier import by_a_model_alone
 
 CONFIRMED = 80
 """From here on a finding counts as confirmed when attempts are compared; the cards' own threshold is the same."""
@@ -45,7 +45,7 @@ def reduced(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     kept: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=_surest_first):
         before = kept[finding.path]
-        if not (by_models_alone(finding) and any(_says_again(other, finding) for other in before)):
+        if not (by_a_model_alone(finding) and any(_says_again(other, finding) for other in before)):
             before.append(finding)
     return tuple(finding for group in kept.values() for finding in group)
 
@@ -113,7 +113,7 @@ def _closed(first: Settled, second: Settled) -> Settled:
 
 def _without_gaps(result: WorkerResult, paths: set[str]) -> WorkerResult:
     """The result without the gaps of these files, but for those about findings that still stand in it."""
-    unjudged = {finding.path for finding in result.findings if by_models_alone(finding)}
+    unjudged = {finding.path for finding in result.findings if by_a_model_alone(finding)}
     kept = [gap for gap in result.gaps if gap.path not in paths or (gap.tool == VERIFIER and gap.path in unjudged)]
     return result.model_copy(update={"gaps": tuple(kept)}) if result.gaps else result
 
@@ -134,7 +134,7 @@ def _says_again(other: Finding, finding: Finding) -> bool:
         return False
     if (other.rule, other.message, other.sources) == (finding.rule, finding.message, finding.sources):
         return (other.line, other.end_line) == (finding.line, finding.end_line)
-    if not (by_models_alone(other) and by_models_alone(finding)):
+    if not (by_a_model_alone(other) and by_a_model_alone(finding)):
         return False
     overlap = other.line <= finding.end_line and finding.line <= other.end_line
     return overlap and (other.category == finding.category or (other.cwe is not None and other.cwe == finding.cwe))
@@ -160,6 +160,6 @@ def _without_models(end: Settled, best: Settled) -> Settled:
     """An attempt that does not count; what it was asked is answered where the best one answered."""
     results = []
     for result in end.results:
-        programs = tuple(finding for finding in result.findings if not by_models_alone(finding))
+        programs = tuple(finding for finding in result.findings if not by_a_model_alone(finding))
         results.append(result.model_copy(update={"findings": programs, "gaps": ()}))
     return replace(end, results=tuple(results), gaps=(), human=(), done=best.done)

@@ -16,6 +16,7 @@ from reviewbot.contracts import (
     Plan,
     Reading,
     Review,
+    Suppression,
     Usage,
     provider_failure,
 )
@@ -54,6 +55,8 @@ class Told:
     notes: Sequence[str] = ()
     spent: Mapping[str, Usage] | None = None
     """By purpose, as the books have it; empty where nobody keeps any."""
+    refused: tuple[Suppression, ...] = ()
+    """Comments that silence nothing."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,12 @@ class RuledSynthesizer:
     engine: str
     notes: tuple[str, ...] = ()
     books: Books | None = None
+    refused: tuple[Suppression, ...] = ()
+    """Comments that silence nothing; the review lists them."""
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
         """One review of everything."""
-        told = Told(self.engine, self.notes, None if self.books is None else self.books.spent())
+        told = Told(self.engine, self.notes, None if self.books is None else self.books.spent(), self.refused)
         return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), told)
 
 
@@ -85,7 +90,8 @@ def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weig
     issues = weighed.issues
     verdict = decide(change, coverage, gaps, issues, len(human))
     rows = usages(plan, ends, told.spent)
-    suppressed = listed(entry for end in ends for result in end.results for entry in result.suppressed)
+    entries = (entry for end in ends for result in end.results for entry in result.suppressed)
+    suppressed = listed((*entries, *told.refused))
     return Review(
         engine=told.engine,
         verdict=verdict,

@@ -13,9 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import Finding, WorkerResult
+from reviewbot.contracts import MODEL_SOURCE, Finding, WorkerResult
 from reviewbot.ports import WorkOrder
-from reviewbot.worker import MODEL_SOURCE
 
 UNVERIFIED_CAP = 70
 """Below the threshold of 80: nobody has tried to refute it yet. Critical ones still reach a person."""

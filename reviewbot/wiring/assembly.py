@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewbot.adapters.analyzers import AnalyzersEngine
-from reviewbot.adapters.claude import Sdk
 from reviewbot.adapters.memory import MemoryJournal, SystemClock
 from reviewbot.adapters.replay import joint_rows, record_given
-from reviewbot.adapters.scripted import ScriptedEngine
 from reviewbot.adapters.secret_free import SecretFreeJournal
 from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.calibration import Calibration, packaged_calibration
@@ -21,8 +20,8 @@ from reviewbot.config.source import FOLDER, BaseSide, repository_crew, settings_
 from reviewbot.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.diff.rows import side_texts
 from reviewbot.errors import ConfigError
-from reviewbot.llm.agents.ad_hoc_workers import with_seats
-from reviewbot.model_calibration import ModelTables, packaged_model_tables
+from reviewbot.execution import PlanExecutor
+from reviewbot.model_calibration import ModelTables
 from reviewbot.ports import Crew, Journal
 from reviewbot.redact import SecretMask
 from reviewbot.review import Setup, review
@@ -33,7 +32,7 @@ from reviewbot.tools.foreign import ForeignFindings, foreign_tools
 from reviewbot.tools.foreign.kinds import WORKERS
 from reviewbot.tools.report_cache import PREFIX, ReportCache
 from reviewbot.trace import Event, Trace
-from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, model_parts, rule_parts
+from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, rule_parts
 from reviewbot.wiring.identity import digests, read_script, run_id
 from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, own_secrets
 from reviewbot.wiring.subjects import Subject, notes_on
@@ -66,6 +65,10 @@ def crew_for(base: BaseSide | None) -> Crew:
     return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
+if TYPE_CHECKING:
+    from reviewbot.adapters.claude import Sdk
+
+
 @dataclass(frozen=True)
 class Given:
     """What was handed in for a run beside the change and the settings."""
@@ -95,6 +98,11 @@ class Run:
     """One review, ready to begin."""
 
     setup: Setup
+    crew: Crew
+    engine: str
+    """The name of the engine that does the work."""
+    run_id: str
+    """Equal exactly where a finished task of one run may stand in another."""
     trace: Trace
     rules: Rules
     close: Callable[[], Awaitable[None]]
@@ -145,31 +153,31 @@ def setup(
         mask=mask,
         around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
-        measured=packaged_model_tables() if given.measured is None else given.measured,
+        measured=given.measured,
+        refused=suppression.suppressor.refused,
     )
     parts = _parts(settings, given, ground)
-    given_parts = parts.given(joint_rows(table))._replace(refused=suppression.suppressor.refused)
-    record_given(trace, subject.change, given_parts)
-    built = Setup(
+    record_given(trace, subject.change, parts.given(joint_rows(table)))
+    name = _identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
+    executor = PlanExecutor(
         crew=crew,
         engine=parts.engine,
-        planner=parts.planner,
         verifier=parts.verifier,
-        synthesizer=parts.synthesizer,
+        retarget=parts.planner.retarget,
         tools=tools,
         snapshot=subject.snapshot,
         journal=kept,
         clock=clock,
         trace=trace,
-        run_id=_identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor))),
+        run_id=name,
         concurrency=parts.tasks_at_once,
         deadline_s=settings.deadline_s,
         mask=mask,
-        scan=_scan(crew, settings, table),
-        fan_out=parts.fan_out,
         suppressor=suppression.suppressor,
+        find_outside=_scan(crew, settings, table),
     )
-    return Run(built, trace, ground.rules, parts.close, parts.preview)
+    built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
+    return Run(built, crew, parts.engine.name, name, trace, ground.rules, parts.close, parts.preview)
 
 
 def _scan(crew: Crew, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
@@ -201,6 +209,8 @@ def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
     except ConfigError as error:
         raise _with_side(error) from None
     if asks_models(settings, given.environ):
+        from reviewbot.llm.agents.ad_hoc_workers import with_seats  # noqa: PLC0415 - as for `model_parts`
+
         crew = with_seats(crew, settings.extra_workers)
     if unknown := [name for name in settings.workers if name not in crew.prompts]:
         known = nearest(unknown[0], (card.name for card in crew.cards))
@@ -239,8 +249,13 @@ def _parts(settings: Settings, given: Given, ground: Ground) -> Parts:
     if settings.engine == "scripted":
         if given.script is None:
             raise ConfigError("--engine scripted needs --script FILE with its answers")
+        from reviewbot.adapters.scripted import ScriptedEngine  # noqa: PLC0415 - for tests and demonstrations alone
+
         return rule_parts(settings, ground, ScriptedEngine.from_json(read_script(given.script)))
     if asks_models(settings, given.environ):
+        # A review without models loads nothing that asks one.
+        from reviewbot.wiring.model_casting import model_parts  # noqa: PLC0415
+
         return model_parts(settings, ground, given.baseline)
     return rule_parts(settings, ground, ground.programs)
 

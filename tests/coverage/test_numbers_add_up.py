@@ -35,6 +35,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.coverage import STATE_WORDS, count_of, reading_of
 from reviewbot.errors import EngineError, ExitCode
+from reviewbot.execution import PlanExecutor
 from reviewbot.host import CheckDraft
 from reviewbot.outgoing import Delivered, exit_code, masked_review
 from reviewbot.output.annotations import render_annotations
@@ -218,12 +219,12 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         scans=lambda card: card.name == "security",
         max_files=5,
     )
-    setup = Setup(
+    planner = RoutedPlanner(crew, engine.covers, lambda _path: None, limits)
+    executor = PlanExecutor(
         crew=crew,
         engine=engine,
-        planner=RoutedPlanner(crew, engine.covers, lambda _path: None, limits),
         verifier=CappingVerifier(),
-        synthesizer=RuledSynthesizer(rules, engine.name),
+        retarget=planner.retarget,
         tools={},
         snapshot=DiffSnapshot(change),
         journal=MemoryJournal(),
@@ -233,6 +234,8 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         concurrency=4,
         deadline_s=60.0,
     )
+    synthesizer = RuledSynthesizer(rules, engine.name)
+    setup = Setup(planner, executor, synthesizer, clock, Trace(clock))
     return masked_review(asyncio.run(review(change, setup))), rules
 
 

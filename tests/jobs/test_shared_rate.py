@@ -4,7 +4,8 @@ from reviewbot.adapters.memory import MemoryJournal, SystemClock
 from reviewbot.config import Settings
 from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
 from reviewbot.trace import Trace
-from reviewbot.wiring.models import Around, line_to
+from reviewbot.wiring.model_line import line_to
+from reviewbot.wiring.models import Around
 
 
 def test_the_calls_of_several_processes_share_the_rate_of_their_provider() -> None:

@@ -25,6 +25,7 @@ from reviewbot.calibration import Calibration, Row
 from reviewbot.commands.replay import synthesizer_of
 from reviewbot.contracts import ChangeSet, Usage, WorkerCard
 from reviewbot.diff.parse import parse_diff
+from reviewbot.execution import PlanExecutor
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.outgoing import Delivered, delivered, masked_trace, told_again
@@ -153,12 +154,12 @@ class Run:
                 books=books,
                 left_s=lambda: self.judge_s,
             )
-        setup = Setup(
+        planner = self.planner(RoutedPlanner(crew, engine.covers, snapshot.head, PlanLimits()))
+        executor = PlanExecutor(
             crew=crew,
             engine=engine,
-            planner=self.planner(RoutedPlanner(crew, engine.covers, snapshot.head, PlanLimits())),
             verifier=CappingVerifier(),
-            synthesizer=synthesizer,
+            retarget=planner.retarget,
             tools={},
             snapshot=snapshot,
             journal=self.journal,
@@ -167,8 +168,8 @@ class Run:
             run_id="run",
             concurrency=2,
             deadline_s=self.deadline_s,
-            fan_out=self.fan_out,
         )
+        setup = Setup(planner, executor, synthesizer, clock, trace, fan_out=self.fan_out)
         shown = delivered(asyncio.run(review(self.change, setup)), snapshot, trace)
         return shown, masked_trace(trace)
 

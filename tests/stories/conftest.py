@@ -15,6 +15,7 @@ from reviewbot.adapters.replay import Given, record_given, replay
 from reviewbot.adapters.scripted import ScriptedEngine
 from reviewbot.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.diff.parse import parse_diff
+from reviewbot.execution import PlanExecutor
 from reviewbot.outgoing import masked_review, masked_trace
 from reviewbot.output.json_report import render_json
 from reviewbot.ports import Answer, Crew, Escalated, Journal, Planner, Settled, Verifier, WorkOrder
@@ -150,12 +151,12 @@ class Story:
         self.events = trace.events
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         routed = RoutedPlanner(self.crew, engine.covers, DiffSnapshot(change).head, self.limits)
-        return Setup(
+        planner = routed if self.lead is None else Lead(routed, self.clock, **self.lead)
+        executor = PlanExecutor(
             crew=self.crew,
             engine=engine if self.gate is None else Gated(engine, *self.gate),
-            planner=routed if self.lead is None else Lead(routed, self.clock, **self.lead),
             verifier=self.verifier,
-            synthesizer=RuledSynthesizer(Rules.of(self.crew.cards, None, 10), engine.name, self.notes),
+            retarget=planner.retarget,
             tools={},
             snapshot=DiffSnapshot(change),
             journal=self.journal,
@@ -164,8 +165,9 @@ class Story:
             run_id="story",
             concurrency=self.concurrency,
             deadline_s=self.deadline_s,
-            fan_out=self.fan_out,
         )
+        synthesizer = RuledSynthesizer(Rules.of(self.crew.cards, None, 10), engine.name, self.notes)
+        return Setup(planner, executor, synthesizer, self.clock, trace, fan_out=self.fan_out)
 
     def asked(self) -> list[tuple[str, int]]:
         """Task and attempt of everything that was asked of the engine, in order."""

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, ProposedPlan, ProposedTask, ProposedWorker, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, WorkerCard
+from reviewbot.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
 from reviewbot.ports import Crew
 from reviewbot.supervisor.adoption import ALSO, FOCUS, plan_of
 from reviewbot.supervisor.planner import PlanLimits, make_plan

@@ -16,6 +16,7 @@ from reviewbot.config import Settings
 from reviewbot.contracts import Candidate, Review, ToolRun
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import ExitCode
+from reviewbot.execution import PlanExecutor
 from reviewbot.outgoing import exit_code
 from reviewbot.ports import ChangedFile, Snapshot, Tool, ToolReport
 from reviewbot.review import Setup, review
@@ -170,12 +171,12 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
             every, ChangeAnalysis(change, DiffSnapshot(change), every, limits=AnalysisLimits(seconds=seconds))
         )
         rules = Rules.of(crew.cards, None, 10)
-        setup = Setup(
+        planner = RoutedPlanner(crew, engine.covers, DiffSnapshot(change).head, PlanLimits())
+        executor = PlanExecutor(
             crew=crew,
             engine=engine,
-            planner=RoutedPlanner(crew, engine.covers, DiffSnapshot(change).head, PlanLimits()),
             verifier=CappingVerifier(),
-            synthesizer=RuledSynthesizer(rules, engine.name),
+            retarget=planner.retarget,
             tools=every,
             snapshot=DiffSnapshot(change),
             journal=MemoryJournal(),
@@ -185,6 +186,8 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
             concurrency=2,
             deadline_s=60.0,
         )
+        synthesizer = RuledSynthesizer(rules, engine.name)
+        setup = Setup(planner, executor, synthesizer, clock, trace)
         return Told(asyncio.run(review(change, setup)), trace.events, rules)
 
     return tell

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,12 +27,11 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.errors import InputError
-from reviewbot.ports import Crew, Settled, Synthesizer
+from reviewbot.ports import Settled, Synthesizer
 from reviewbot.review import Setup, review
+from reviewbot.supervisor.levels import Dispatch
 from reviewbot.supervisor.steps import gaps_of
-from reviewbot.supervisor.suppression import Suppressor
 from reviewbot.supervisor.synthesizer import RuledSynthesizer
-from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.trace import Event
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
@@ -53,7 +51,7 @@ def by_rules(given: Given, events: Sequence[Event]) -> Synthesizer:
         raise InputError(f"the review of this trace was made by a {given.synthesizer!r} synthesizer, which is not here")
     # Without books in the trace there were none, and the results say what they cost.
     books = RecordedBooks(events) if any(event["event"] in BOOKED for event in events) else None
-    return RuledSynthesizer(given.rules, given.engine, given.notes, books)
+    return RuledSynthesizer(given.rules, given.engine, given.notes, books, given.refused)
 
 
 async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rules) -> Review:
@@ -62,24 +60,12 @@ async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rul
     plans = [_plan(event) for event in events if event["event"] == "plan_made"]
     if not plans:
         raise InputError("the trace has no plan: the run it tells of did not come so far")
-    nobody: Any = Nobody()
     setup = Setup(
-        crew=Crew((), {}, {}),
-        engine=nobody,
         planner=_RecordedPlanner(tuple(plans)),
-        verifier=CappingVerifier(),
+        executor=_RecordedExecutor(events),
         synthesizer=synthesizer_of(given, events),
-        tools={},
-        snapshot=nobody,
-        journal=nobody,
         clock=_RecordedClock(recorded_review(events).timings.wall_ms),
-        trace=nobody,
-        run_id="replay",
-        concurrency=1,
-        deadline_s=1.0,
-        recorded=lambda plan: settle(plan, events),
-        suppressor=Suppressor(refused=given.refused),
-        scan=lambda _change: _scanned(events),
+        trace=Nobody(),
     )
     return await review(change, setup)
 
@@ -132,12 +118,6 @@ def _failed(end: Settled, event: Event) -> Settled:
     return replace(end, gaps=(*end.gaps, *gaps_of(end.task, reason, str(event.get("message", "")))))
 
 
-def _scanned(events: Sequence[Event]) -> WorkerResult | None:
-    """What was found outside of all tasks."""
-    found = next((event for event in events if event["event"] == "scanned"), None)
-    return None if found is None else read(WorkerResult, found.get("result"))
-
-
 def _outcome(value: object) -> Outcome:
     try:
         return _OUTCOME.validate_json(json.dumps(value))
@@ -183,6 +163,28 @@ class _RecordedPlanner:
         return None
 
 
+@dataclass(frozen=True)
+class _RecordedExecutor:
+    """The `Executor` of which nothing is asked but what a trace tells."""
+
+    events: Sequence[Event]
+
+    def dispatch(self, change: ChangeSet, started: float) -> Dispatch:
+        """How the tasks of a plan ended then."""
+        del change, started
+
+        async def dispatch(plan: Plan) -> dict[str, Settled]:
+            return settle(plan, self.events)
+
+        return dispatch
+
+    def scan(self, change: ChangeSet) -> WorkerResult | None:
+        """What was found outside of all tasks."""
+        del change
+        found = next((event for event in self.events if event["event"] == "scanned"), None)
+        return None if found is None else read(WorkerResult, found.get("result"))
+
+
 class _RecordedClock:
     """A clock that has shown the beginning once, and the end ever after."""
 
@@ -201,7 +203,7 @@ class _RecordedClock:
 
 
 class Nobody:
-    """Stands for engine, snapshot and journal, who are not asked, and for the recorder, whose events are there."""
+    """Stands for the recorder, whose events are there already."""
 
     def record(self, event: str, **fields: object) -> None:
         """Write nothing down."""

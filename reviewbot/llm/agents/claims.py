@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from reviewbot.contracts import Candidate, Claim, Payload, Proof, ProofQuote, ReviewTask, Side
+from reviewbot.contracts import Candidate, Payload, Proof, ReviewTask, Side
+from reviewbot.contracts.answers import Claim, ProofQuote
 from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.redact import redact

@@ -16,14 +16,14 @@ from reviewbot.contracts import (
     ChangeSet,
     Conflict,
     Finding,
-    JudgeAnswer,
-    JudgeRuling,
     Payload,
     Plan,
     Review,
     Severity,
+    Suppression,
     Tier,
 )
+from reviewbot.contracts.answers import JudgeAnswer, JudgeRuling
 from reviewbot.coverage import counted
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
 from reviewbot.llm.agents.calibrator import Calibrator
@@ -115,6 +115,8 @@ class JudgingSynthesizer:
     books: Books | None = None
     left_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
+    refused: tuple[Suppression, ...] = ()
+    """Comments that silence nothing; the review lists them."""
     judging: bool = True
     """False: what readers claim with proof stands as they claim it."""
 
@@ -130,7 +132,7 @@ class JudgingSynthesizer:
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
-        told = Told(self.engine, notes, None if self.books is None else self.books.spent())
+        told = Told(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
         return reviewed(change, plan, settled, weighed, told)
 
     def _joined(self, found: Merged) -> Merged:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from reviewbot.config.globs import applies
-from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ProposedPlan, ReviewTask
+from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ReviewTask
+from reviewbot.contracts.answers import ProposedPlan
 from reviewbot.coverage import counted
 from reviewbot.errors import EngineError, RefusedError
 from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of

@@ -15,19 +15,18 @@ from dataclasses import dataclass, field, replace
 from reviewbot.contracts import (
     FLOOR_WORKER,
     Candidate,
-    Escalating,
     Gap,
     GapReason,
     Metadata,
     Payload,
     Plan,
-    ReaderAnswer,
     Reading,
     ReviewTask,
     Side,
     Usage,
     WorkerCard,
 )
+from reviewbot.contracts.answers import Escalating, ReaderAnswer
 from reviewbot.coverage import reading_of
 from reviewbot.errors import (
     EngineError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reviewbot.contracts import Conflict, Finding, JudgeRuling
+from reviewbot.contracts import Conflict, Finding
+from reviewbot.contracts.answers import JudgeRuling
 from reviewbot.supervisor.verifier import HIGHEST_CONFIDENCE, by_a_model_alone
 
 MAX_JUDGEMENT = 1_000

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reviewbot.contracts import Candidate, Plan, ReaderAnswer, ReviewTask
+from reviewbot.contracts import Candidate, Plan, ReviewTask
+from reviewbot.contracts.answers import ReaderAnswer
 from reviewbot.llm.agents.conversation import TokenUsage
 from reviewbot.llm.prompts.analyzer_hints import Hint
 from reviewbot.ports import WorkOrder

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from reviewbot.contracts import Contract, JudgeAnswer, ProposedPlan, ReaderAnswer, Tier, Usage
+from reviewbot.contracts import Contract, Tier, Usage
+from reviewbot.contracts.answers import JudgeAnswer, ProposedPlan, ReaderAnswer
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.llm.client.requests import digest

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Candidate, Judged
+from reviewbot.contracts import SEVERITY_ORDER, Candidate
+from reviewbot.contracts.answers import Judged
 
 MAX_HINTS = 40
 """Shown with one task, the worst first; each is some forty tokens. The others count as nobody's word on them did."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import ChangeSet, Finding, JudgeAnswer, Payload, Proof, Tier
+from reviewbot.contracts import ChangeSet, Finding, Payload, Proof, Tier
+from reviewbot.contracts.answers import JudgeAnswer
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE, fenced
 from reviewbot.llm.prompts.judged_code import LinesOfSide, hunk_excerpts, proof_excerpts

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from reviewbot.contracts import ChangeSet, FileChange, Finding, ProposedPlan, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Finding, WorkerCard
+from reviewbot.contracts.answers import ProposedPlan
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE, fenced
 from reviewbot.ports import ModelRequest, Text, Turn

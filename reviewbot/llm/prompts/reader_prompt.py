@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import ReaderAnswer, WorkerResult
+from reviewbot.contracts import WorkerResult
+from reviewbot.contracts.answers import ReaderAnswer
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE, fenced

@@ -1,4 +1,4 @@
-"""Review -> terminal. The only folder that knows rich, and it loads it when the first page is made."""
+"""Review -> terminal. The only folder that knows rich, and it loads it for colours and for wide characters."""
 
 from __future__ import annotations
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from io import StringIO
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
 
 from reviewbot.output.text import clip_block, escape_runner_commands
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 # Names of the terminal's own colours, so that they fit its theme.
 HEADING, LABEL, PLACE, PLAIN = "bold underline", "dim", "bold", ""
@@ -18,50 +15,32 @@ MIN_WIDTH = 20
 CODE_LINES, CODE_CHARS = 12, 240
 """How much code one finding shows: a screen holds a few of them, and a minified line does not fill it."""
 
+_WORD = re.compile(r"\s*\S+\s*")
+
 
 class Page:
     """Collects lines and renders them once. Texts passed in must already be visible (see `reviewbot.output.text`)."""
 
     def __init__(self, *, width: int, colour: bool) -> None:
-        # Loading rich costs start-up time that --help need not pay.
-        from rich.cells import chop_cells  # noqa: PLC0415  see above
-        from rich.console import Console  # noqa: PLC0415  see above
-        from rich.text import Text  # noqa: PLC0415  see above
-
-        self._out = StringIO()
         self._width = max(width, MIN_WIDTH)
-        # Everything that rich would otherwise read from the environment is said here.
-        self._console = Console(
-            file=self._out,
-            width=self._width,
-            height=25,
-            force_terminal=colour,
-            color_system="standard" if colour else None,
-            no_color=False,
-            markup=False,
-            emoji=False,
-            highlight=False,
-            legacy_windows=False,
-            _environ={},
-        )
-        self._chop, self._text = chop_cells, Text
-        self._lines: list[Text] = []
+        self._colour = colour
+        self._lines: list[tuple[tuple[str, str], ...]] = []
 
     def line(self, *parts: tuple[str, str]) -> None:
         """One line of (text, style) parts, never wrapped: what a program may look for stays in one piece."""
-        self._lines.append(self._text.assemble(*parts))
+        self._lines.append(parts)
 
     def fits(self, *parts: tuple[str, str]) -> bool:
         """Whether the parts fit on one line."""
-        return self._text.assemble(*parts).cell_len <= self._width
+        return sum(_columns(text) for text, _ in parts) <= self._width
 
     def paragraph(self, text: str, style: str = PLAIN, *, indent: int = 0, lead: str = "") -> None:
         """Wrapped text; `lead` stands dimmed before its first line, and the other lines hang below the text."""
         room = max(self._width - indent - len(lead), MIN_WIDTH // 2)
-        for number, row in enumerate(self._text(text, style=style).wrap(self._console, room, tab_size=TAB)):
+        rows = (row for line in text.split("\n") for row in _wrap(line.expandtabs(TAB), room))
+        for number, row in enumerate(rows):
             before = lead if number == 0 else " " * len(lead)
-            row.rstrip()
-            self._lines.append(self._text.assemble((" " * indent + before, LABEL), row))
+            self.line((" " * indent + before, LABEL), (row.rstrip(), style))
 
     def code(self, text: str, *, indent: int, first_line: int | None = None, lead: str = "") -> None:
         """Code behind a gutter, with line numbers from `first_line`; long text is cut and says so."""
@@ -75,9 +54,9 @@ class Page:
     def _code_row(self, row: str, before: str) -> None:
         """Code breaks at the last column, not between words: blanks in it mean something."""
         room = max(self._width - len(before) - len(GUTTER), MIN_WIDTH // 2)
-        for number, part in enumerate(self._chop(row, room) or [""]):
+        for number, part in enumerate(_chop(row, room) or [""]):
             margin = before if number == 0 else " " * len(before)
-            self._lines.append(self._text.assemble((margin + GUTTER, LABEL), part.rstrip()))
+            self.line((margin + GUTTER, LABEL), (part.rstrip(), PLAIN))
 
     def heading(self, text: str) -> None:
         """A section starts: a blank line, then the heading."""
@@ -90,5 +69,64 @@ class Page:
 
     def render(self) -> str:
         """The whole page, with a last LF; the runner of a CI service whose log it comes into obeys nothing in it."""
-        self._console.print(self._text("\n").join(self._lines), soft_wrap=True)
-        return escape_runner_commands(self._out.getvalue())
+        if self._colour:
+            text = _paint(self._lines)
+        else:
+            text = "".join("".join(part for part, _ in line) + "\n" for line in self._lines)
+        return escape_runner_commands(text)
+
+
+def _paint(lines: list[tuple[tuple[str, str], ...]]) -> str:
+    """The lines with the terminal's sequences for their styles."""
+    # Loading rich takes longer than a plain page: only colours need it, and the widths of other scripts.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    # Everything that rich would otherwise read from the environment is said here.
+    console = Console(
+        width=MIN_WIDTH,
+        height=25,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        _environ={},
+    )
+    with console.capture() as capture:
+        console.print(Text("\n").join(Text.assemble(*line) for line in lines), soft_wrap=True)
+    return capture.get()
+
+
+def _columns(text: str) -> int:
+    """Of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415 - as above
+
+    return cell_len(text)
+
+
+def _chop(text: str, room: int) -> list[str]:
+    """A text in pieces of at most `room` columns."""
+    if text.isascii():
+        return [text[at : at + room] for at in range(0, len(text), room)]
+    from rich.cells import chop_cells  # noqa: PLC0415 - as above
+
+    return chop_cells(text, room)
+
+
+def _wrap(line: str, room: int) -> Iterator[str]:
+    """Yield the rows of one line, broken between words; a word that is longer than a row breaks at its last column."""
+    row = ""
+    for word in _WORD.findall(line):
+        if row and _columns(row) + _columns(word.rstrip()) > room:
+            yield row
+            row = ""
+        if not row and _columns(word.rstrip()) > room:
+            *full, word = _chop(word, room)  # noqa: PLW2901 - what is left of it
+            yield from full
+        row += word
+    yield row

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding, JudgeAnswer, JudgeRuling, Proof, ReaderAnswer
+from reviewbot.contracts import Finding, Proof
+from reviewbot.contracts.answers import JudgeAnswer, JudgeRuling, ReaderAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.model_calibration import NumberMap, NumberMaps, Points, Quantity, Role
 

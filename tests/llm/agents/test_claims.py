@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Claim, Payload, ReviewTask, Side
+from reviewbot.contracts import Payload, ReviewTask, Side
+from reviewbot.contracts.answers import Claim
 from reviewbot.llm.agents.claims import (
     NO_WORDS,
     QuoteFinder,

@@ -10,7 +10,8 @@ import pytest
 
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.config.rules import RuleSetting
-from reviewbot.contracts import ChangeSet, Finding, JudgeRuling, Plan, Proof, Review, WorkerResult
+from reviewbot.contracts import ChangeSet, Finding, Plan, Proof, Review, WorkerResult
+from reviewbot.contracts.answers import JudgeRuling
 from reviewbot.errors import BudgetError, RefusedError, TransientError
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds

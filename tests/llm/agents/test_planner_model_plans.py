@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParsedFile, ProposedPlan, Usage
+from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParsedFile, Usage
+from reviewbot.contracts.answers import ProposedPlan
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.ports import ModelReply, ModelRequest

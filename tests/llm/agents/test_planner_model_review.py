@@ -11,6 +11,7 @@ import pytest
 
 from reviewbot.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, Usage, WorkerCard
 from reviewbot.errors import EngineError
+from reviewbot.execution import PlanExecutor
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.ports import Answer, Crew, ModelReply, ModelRequest, WorkOrder
 from reviewbot.review import Setup, review
@@ -65,12 +66,12 @@ def _reviewed(
         crew = a_crew(*(a_card(name, tiers=("haiku", "sonnet")) for name in ("security", "logic")))
         change = a_change(a_file("src/a.py", added=300), a_file("src/b.py", added=300))
         routed = RoutedPlanner(crew, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
-        setup = Setup(
+        planner = ModelPlanner(routed, lead, trace, "You plan.", Planning(plan_above=0))
+        executor = PlanExecutor(
             crew=crew,
             engine=engine,
-            planner=ModelPlanner(routed, lead, trace, "You plan.", Planning(plan_above=0)),
             verifier=CappingVerifier(),
-            synthesizer=RuledSynthesizer(Rules.of(crew.cards, None, 25), engine.name),
+            retarget=planner.retarget,
             tools={},
             snapshot=no_snapshot,
             journal=journal,
@@ -80,6 +81,8 @@ def _reviewed(
             concurrency=4,
             deadline_s=600.0,
         )
+        synthesizer = RuledSynthesizer(Rules.of(crew.cards, None, 25), engine.name)
+        setup = Setup(planner, executor, synthesizer, clock, trace)
         return asyncio.run(review(change, setup))
 
     return reviewed

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import JudgeAnswer, ProposedPlan, ReaderAnswer, Usage
+from reviewbot.contracts import Usage
+from reviewbot.contracts.answers import JudgeAnswer, ProposedPlan, ReaderAnswer
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.ports import ModelReply, StopReason

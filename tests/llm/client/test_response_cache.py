@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import reviewbot
-from reviewbot.contracts import Contract, JudgeAnswer, Usage
+from reviewbot.contracts import Contract, Usage
+from reviewbot.contracts.answers import JudgeAnswer
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel

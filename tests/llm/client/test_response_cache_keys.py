@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import JudgeAnswer, Tier, Usage
+from reviewbot.contracts import Tier, Usage
+from reviewbot.contracts.answers import JudgeAnswer
 from reviewbot.errors import ConfigError, EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
