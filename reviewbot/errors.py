@@ -19,7 +19,7 @@
         ├── TransientError    -   the same, where trying again unchanged may help
         ├── RefusedError      -   the model declined to answer; asking again unchanged would not help
         ├── CallRejectedError -   the provider, or its library, rejected the call and would do so again
-        ├── ProviderError     -   no call of this run will be answered any more; becomes a named gap at once
+        ├── ProviderError     -   the provider is down, or refuses us: it is not asked; becomes a named gap at once
         │   └── AccountError  -   the provider serves no model, or not this one, to these credentials
         ├── TooLongError      -   the request is longer than the model reads; a part of it may not be
         ├── CutOffError       -   the answer was cut off at its limit; about a part there is less to say
@@ -155,7 +155,7 @@ class CallRejectedError(EngineError):
 
 
 class ProviderError(EngineError):
-    """The provider answers no call of this run any more; the message is the cause."""
+    """The provider is down, or refuses us, and is not asked for now; the message is the cause."""
 
 
 class AccountError(ProviderError):

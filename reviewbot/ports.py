@@ -353,7 +353,7 @@ class Model(Protocol):
     async def ask(self, request: ModelRequest) -> ModelReply:
         """Answer once.
 
-        Raises TransientError, DeadlineError, BudgetError, ProviderError where no call will be answered any more, and
+        Raises TransientError, DeadlineError, BudgetError, ProviderError where the provider is down, and
         EngineError for a request that will never be answered.
         """
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reviewbot.contracts import Tier
 from reviewbot.errors import ProviderError
+from reviewbot.ports import Clock
 
 
 @dataclass(frozen=True)
@@ -17,23 +18,46 @@ class Attempt:
 
 
 class CircuitBreaker:
-    """Opens for the rest of a run when the provider failed several times in a row, or refused the account.
+    """Opens when the provider failed several times in a row, or refused the account.
 
     Calls that fail together are one failure: a call counts only where, since it began, no other call was answered and
     no other failure was counted. After a failure that counts, one new call at a time goes out until one is answered.
+
+    After failures it is open for a cool-down; then one call goes out (half-open). Its answer closes the breaker, its
+    failure opens it for twice as long. While it is open, calls are refused; only where the provider had answered in
+    this run they wait for the first of these calls, since most outages are short, and a provider that never answered
+    is rather not there. A refused account stays refused for the rest of the run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock, cool_down_s: float) -> None:
+        self._clock = clock
+        self._cool_down_s = cool_down_s
         self._failures = 0
         self._events = 0
         self._probing = False
-        self._causes: dict[Tier | None, str] = {}
+        self._answered = False
+        self._openings = 0
+        """Since the last answer."""
+        self._open_until = 0.0
+        self._cause = ""
+        self._final: dict[Tier | None, str] = {}
 
-    def check(self, tier: Tier) -> None:
-        """Raises ProviderError where no call of this tier will be answered any more."""
-        cause = self._causes.get(None, self._causes.get(tier))
-        if cause is not None:
-            raise ProviderError(cause)
+    def wait_s(self, tier: Tier, left_s: float) -> float:
+        """Seconds until a call of this tier may ask for its turn; 0: it may now.
+
+        `left_s` are the seconds until the deadline. Raises ProviderError where the call is refused.
+        """
+        final = self._final.get(None, self._final.get(tier))
+        if final is not None:
+            raise ProviderError(final)
+        wait = self.open_s()
+        if wait and not (self._answered and self._openings == 1 and wait < left_s):
+            raise ProviderError(self._cause)
+        return wait
+
+    def open_s(self) -> float:
+        """Seconds that are left of a cool-down."""
+        return max(0.0, self._open_until - self._clock.monotonic()) if self._openings else 0.0
 
     def has_room(self) -> bool:
         """Whether another call may begin now."""
@@ -52,11 +76,12 @@ class CircuitBreaker:
 
     def succeed(self) -> None:
         """A call was answered."""
-        self._failures = 0
+        self._answered = True
+        self._failures = self._openings = 0
         self._events += 1
 
     def fail(self, attempt: Attempt, cause: str, allowed: int) -> int:
-        """A call failed in a way that says something of the provider. Opens at failure number `allowed` in a row.
+        """A call failed in a way that says something of the provider. Opens from failure number `allowed` in a row on.
 
         Returns how many failures in a row there are now; 0 where this one does not count.
         """
@@ -65,9 +90,11 @@ class CircuitBreaker:
         self._failures += 1
         self._events += 1
         if self._failures >= allowed:
-            self.open(f"{cause} ({self._failures} tries in a row)")
+            self._open_until = self._clock.monotonic() + self._cool_down_s * 2.0**self._openings
+            self._openings += 1
+            self._cause = f"{cause} ({self._failures} tries in a row)"
         return self._failures
 
-    def open(self, cause: str, tier: Tier | None = None) -> None:
-        """Let no call of a tier through any more; None: no call at all. The first cause is kept."""
-        self._causes.setdefault(tier, cause)
+    def refuse(self, cause: str, tier: Tier | None = None) -> None:
+        """Let no call of a tier through for the rest of the run; None: no call at all. The first cause is kept."""
+        self._final.setdefault(tier, cause)

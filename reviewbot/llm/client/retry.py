@@ -27,6 +27,8 @@ class RetryPolicy:
     """The same for a provider that answers with a rate limit or an overload: a minute of waiting in all."""
     first_wait_s: float = 0.5
     max_wait_s: float = 30.0
+    cool_down_s: float = 15.0
+    """From the last of so many failures in a row until one call tries again; doubled each time that this fails."""
     concurrency: int = 16
     """Calls in flight at once."""
 
@@ -43,8 +45,8 @@ class RetryingModel:
     """Retries after a TransientError, not before the provider's `retry-after`; raises DeadlineError when time is up.
 
     A wait that would outlast the deadline is not begun: the error is raised at once. Raises ProviderError where the
-    circuit breaker is open: after failures in a row of all requests together, or for a refused account. For one event
-    loop.
+    circuit breaker is open: after failures in a row of all requests together, until one call tries again, or for a
+    refused account. For one event loop.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class RetryingModel:
         self._policy = policy or RetryPolicy()
         self._rate_limiter: RateLimiter = rate_limiter or TokenBucket(clock)
         self._slots = ConcurrencyLimiter(self._policy.concurrency)
-        self._breaker = CircuitBreaker()
+        self._breaker = CircuitBreaker(clock, self._policy.cool_down_s)
         first, longest = self._policy.first_wait_s, self._policy.max_wait_s
         self._backoff = wait_exponential(multiplier=first, max=longest) + wait_random(0, first / 2)
 
@@ -69,7 +71,7 @@ class RetryingModel:
         """As `Model.ask`."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(TransientError),
-            stop=lambda state: state.attempt_number >= self._policy.allowed(_error_of(state)),
+            stop=self._is_last,
             wait=self._wait_s,
             before_sleep=lambda state: self._check_time(state.upcoming_sleep),
             sleep=self._clock.sleep,
@@ -85,46 +87,51 @@ class RetryingModel:
         limit = asyncio.timeout(left)
         try:
             async with limit:
-                await self._wait_for_turn(request)
-                slot, attempt = self._slots.enter(), self._breaker.begin()
-                try:
-                    await self._wait_for_rate(request)
-                    return await self._send(request, slot, attempt)
-                finally:
-                    self._breaker.end(attempt)
-                    self._slots.leave()
+                while True:
+                    await self._wait_for_turn(request)
+                    slot, attempt = self._slots.enter(), self._breaker.begin()
+                    try:
+                        if await self._wait_for_rate(request):
+                            return await self._send(request, slot, attempt)
+                    finally:
+                        self._breaker.end(attempt)
+                        self._slots.leave()
         except TimeoutError:
             if limit.expired():
                 raise DeadlineError("the review's deadline came before a model's answer") from None
             raise
 
     async def _wait_for_turn(self, request: ModelRequest) -> None:
-        """Wait until this request may be the next one in flight."""
+        """Wait until this request may be the next one in flight. Raises ProviderError where the breaker is open."""
         while True:
-            self._breaker.check(request.tier)
-            if not (self._slots.has_room() and self._breaker.has_room()):
+            if (cool_down := self._breaker.wait_s(request.tier, self._deadline.left_s())) > 0:
+                await self._sleep(cool_down)
+            elif not (self._slots.has_room() and self._breaker.has_room()):
                 await self._slots.changed()
             elif (pause := self._rate_limiter.closed_s()) > 0:
                 await self._sleep(pause)
             else:
                 return
 
-    async def _wait_for_rate(self, request: ModelRequest) -> None:
+    async def _wait_for_rate(self, request: ModelRequest) -> bool:
+        """Wait for room in the rate; False where the breaker opened meanwhile, so that a new turn is needed."""
         wait = self._rate_limiter.take(estimated_tokens(request))
         while wait > 0:
             await self._sleep(wait)
-            self._breaker.check(request.tier)
+            if self._breaker.wait_s(request.tier, self._deadline.left_s()) > 0:
+                return False
             wait = self._rate_limiter.closed_s()  # another call may have been turned away meanwhile
+        return True
 
     async def _send(self, request: ModelRequest, slot: int, attempt: Attempt) -> ModelReply:
         try:
             reply = await self._inner.ask(request)
         except EngineError as error:
             if isinstance(error, AccountError):
-                self._breaker.open(str(error), None if error.model is None else request.tier)
+                self._breaker.refuse(str(error), None if error.model is None else request.tier)
             elif isinstance(error, (TransientError, CallRejectedError)):
                 self._slow_down(error, slot, attempt)
-            self._breaker.check(request.tier)
+            self._breaker.wait_s(request.tier, self._deadline.left_s())  # raises where no other try may follow
             raise
         self._breaker.succeed()
         self._slots.grow()
@@ -138,9 +145,15 @@ class RetryingModel:
         failures = self._breaker.fail(attempt, str(error), self._policy.allowed(error))
         pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.left_s()
         if asked is not None and asked >= left:
-            self._breaker.open(f"{error}; it can be asked again in {asked:.0f} s, and the review has {left:.0f} s left")
+            self._breaker.refuse(
+                f"{error}; it can be asked again in {asked:.0f} s, and the review has {left:.0f} s left"
+            )
         elif pause > 0:
             self._rate_limiter.close(pause)
+
+    def _is_last(self, state: RetryCallState) -> bool:
+        """Whether a request has had its tries. Where the provider is down they say nothing of the request."""
+        return state.attempt_number >= self._policy.allowed(_error_of(state)) and not self._breaker.open_s()
 
     def _wait_s(self, state: RetryCallState) -> float:
         """Seconds before the next try: the backoff, or `retry-after` where that is longer."""
