@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from reviewbot.action.artifact_check import Checked
 from reviewbot.contracts import Finding, Review, Withheld
-from reviewbot.coverage import counted
 from reviewbot.output.fingerprints import all_of
+from reviewbot.wording import counted
 
 MAX_ADOPTED = 50
 """Findings that are listed; a reader of the review stops before."""

@@ -23,10 +23,10 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.contracts import ChangeSet
 from reviewbot.contracts.pulls import PullRef
-from reviewbot.coverage import counted
 from reviewbot.errors import ReviewbotError
 from reviewbot.ports import Clock
 from reviewbot.publish.marker import Signer
+from reviewbot.wording import counted
 
 ANALYZERS = {"engine": "analyzers"}
 """What stage one may use, whatever anybody says."""

@@ -12,8 +12,8 @@ from reviewbot import outgoing, wiring
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Reviewed
 from reviewbot.action.runner import Runner
-from reviewbot.coverage import counted
 from reviewbot.errors import InputError
+from reviewbot.wording import counted
 
 T = TypeVar("T")
 

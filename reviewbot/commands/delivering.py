@@ -14,12 +14,12 @@ from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Review
-from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.output.estimate_report import render_estimate
 from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
 from reviewbot.trace import Trace
+from reviewbot.wording import counted
 
 ASKING = frozenset({"claude"})
 """Engines that ask models."""

@@ -20,7 +20,6 @@ from reviewbot.calibration import Calibration, read_calibration
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import say
 from reviewbot.config import Settings
-from reviewbot.coverage import counted
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.evaluate.cases import Case, list_cases
 from reviewbot.evaluate.counting import STAGE, count, render_table
@@ -42,6 +41,7 @@ from reviewbot.model_calibration import ModelTables, read_model_tables
 from reviewbot.output.progress import ProgressLine
 from reviewbot.output.text import one_line
 from reviewbot.ports import Journal
+from reviewbot.wording import counted
 
 SHOWN_FAILURES = 5
 """Lines on standard error; all of them are in the results."""

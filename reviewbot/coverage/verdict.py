@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import ChangeSet, CoverageCount, CoverageState, FileCoverage, Finding, Gap, Review, Verdict
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from reviewbot.host import Conclusion
@@ -105,11 +106,6 @@ def conclusion_of(review: Review, *, gate_reached: bool) -> Conclusion:
     if is_lacking(review) or review.human or not reviewed:
         return "neutral"
     return "neutral" if any(finding.severity != "info" for finding in _shown(review)) else "success"
-
-
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, as in "1 file" and "2,000 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _shown(review: Review) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.coverage import counted
 from reviewbot.model_calibration import Band, Key, MeasuredMap, ModelTables, Points, key_of, place_on
+from reviewbot.wording import counted
 
 PRIOR = 1
 """Claims that are as right as they are stated, added to each stated number: a single claim moves it half of the way, so

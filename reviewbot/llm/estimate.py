@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewbot.contracts import Plan, Tier, Usage
-from reviewbot.coverage import counted
 from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.ports import ModelRequest
+from reviewbot.wording import counted
 
 LIKELY_TURNS = 3
 """Calls of a reader: two turns of look-ups and the answer."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import DESCRIPTION, TITLE
-from reviewbot.coverage import counted, is_lacking
+from reviewbot.coverage import is_lacking
 from reviewbot.diff.names import to_bytes
 from reviewbot.output.facts import by_severity, suppression_groups
 from reviewbot.output.text import clip, label, short_line, visible
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Usage
-from reviewbot.coverage import counted
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.coverage import counted
 from reviewbot.output.costs import bill, seconds
 from reviewbot.output.facts import (
     SEVERITY_WORDS,
@@ -25,6 +24,7 @@ from reviewbot.output.facts import (
     withheld_counts,
 )
 from reviewbot.output.text import block, clip_block, label, md, md_block, md_cell, md_code, one_line, short_line
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.coverage import counted
 from reviewbot.output.costs import seconds
 from reviewbot.output.facts import unlooked, without_review
 from reviewbot.output.json_report import render_json
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.terminal.report import write_unseen
 from reviewbot.output.text import label, one_line
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from reviewbot.contracts import Payload, Plan, ReviewTask

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reviewbot import __version__
-from reviewbot.coverage import STATE_WORDS, count_of, counted, is_sufficient
+from reviewbot.coverage import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.names import to_bytes
 from reviewbot.output.facts import SuppressionGroup, by_severity, suppression_groups, withheld_counts
 from reviewbot.output.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.output.sarif_rules import LEVELS, PERSON, Json, Told, rules_of
 from reviewbot.output.text import clip_block, short_line
 from reviewbot.strict_json import write_json
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

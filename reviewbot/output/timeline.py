@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reviewbot.coverage import counted
 from reviewbot.output.costs import seconds
+from reviewbot.wording import counted
 
 _DECISIONS = {"retry": "tries again", "climb": "climbs a tier", "reassign": "moves on", "split": "is split",
               "human": "goes to a person", "give_up": "given up"}  # fmt: skip

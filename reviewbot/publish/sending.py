@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reviewbot.coverage import counted
 from reviewbot.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.host import PostedReview, ReviewDraft
 from reviewbot.publish.lookup import standing
 from reviewbot.publish.order import Desk, Manner, Order
+from reviewbot.wording import counted
 
 LEASE_S = 60.0
 """How long an intent is held: longer than one call takes, and as long as a crashed poster keeps others waiting."""

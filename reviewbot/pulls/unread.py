@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reviewbot.adapters.github.snapshot import GithubSnapshot
-from reviewbot.coverage import counted
 from reviewbot.output.text import short_line
 from reviewbot.ports import Snapshot
+from reviewbot.wording import counted
 
 NO_TREE = "the whole repository could not be looked through, only single files of it"
 

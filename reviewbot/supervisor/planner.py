@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from reviewbot.config.globs import applies
 from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
-from reviewbot.coverage import counted
 from reviewbot.coverage.needs import Declared
 from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
 from reviewbot.supervisor.slices import Slice, changed_lines, enclosing, payloads
 from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
+from reviewbot.wording import counted
 
 __all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
 

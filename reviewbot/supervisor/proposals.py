@@ -14,11 +14,11 @@ from functools import cached_property
 from reviewbot.config.hints import nearest, quoted
 from reviewbot.contracts import Payload, Plan, ReviewTask, Tier, WorkerCard
 from reviewbot.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
-from reviewbot.coverage import counted
 from reviewbot.supervisor.chains import Waits, circle, longest
 from reviewbot.supervisor.concrete import looks_away, vagueness
 from reviewbot.supervisor.routing import FIRST_READERS
 from reviewbot.supervisor.slices import Slice, bundles
+from reviewbot.wording import counted
 
 MAX_FAULTS = 20
 """That are told; a plan with more is not worth a longer list."""

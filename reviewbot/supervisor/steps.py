@@ -21,8 +21,8 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.coverage import counted
 from reviewbot.diff.rows import halves
+from reviewbot.wording import counted
 
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""

@@ -20,20 +20,12 @@ from reviewbot.contracts import (
     Usage,
     provider_failure,
 )
-from reviewbot.coverage import (
-    GIT_SUBMODULE,
-    GIT_SYMLINK,
-    counted,
-    decide,
-    file_gaps,
-    final_coverage,
-    headline,
-    nothing_reviewed,
-)
+from reviewbot.coverage import GIT_SUBMODULE, GIT_SYMLINK, decide, file_gaps, final_coverage, headline, nothing_reviewed
 from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
 from reviewbot.supervisor.suppression import listed
 from reviewbot.supervisor.weighing import PERSON_FROM, Rules, Weighed, weigh
+from reviewbot.wording import counted
 
 __all__ = [
     "PERSON_FROM",

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import DESCRIPTION, TITLE, Finding, WorkerResult
-from reviewbot.coverage import counted
 from reviewbot.diff.names import exact
 from reviewbot.tools.changed_lines import Line
 from reviewbot.tools.hidden_characters import escaped
@@ -15,6 +14,7 @@ from reviewbot.tools.hidden_names import look
 from reviewbot.tools.hidden_text import HiddenText
 from reviewbot.tools.reports import quote_of
 from reviewbot.tools.review_manipulation import ReviewManipulation
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
-from reviewbot.coverage import counted
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.preexisting import token_of
 from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.contracts.work import NOT_RUN
-from reviewbot.coverage import counted
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
 from reviewbot.tools.kept_rules import KeptRules
@@ -26,6 +25,7 @@ from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_pins import find_pin, version_of
 from reviewbot.tools.ruff_run import RuffRunner
 from reviewbot.tools.ruff_selection import SELECTOR, Selection, prefixes, select
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.contracts.work import NOT_RUN
-from reviewbot.coverage import counted
 from reviewbot.diff.paths import is_test
 from reviewbot.threads import in_thread
 from reviewbot.tools.changed_lines import new_side
@@ -18,6 +17,7 @@ from reviewbot.tools.reports import gap, kept, message_of, quote_of, report
 from reviewbot.tools.ruff_doubts import NEED_TREES, Around, doubt_of
 from reviewbot.tools.ruff_fixes import replacement_of
 from reviewbot.tools.ruff_run import SYNTAX
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from reviewbot.diff.rows import side_texts
 from reviewbot.errors import ConfigError
 from reviewbot.execution import PlanExecutor
 from reviewbot.model_calibration import ModelTables
-from reviewbot.ports import Crew, Journal
+from reviewbot.ports import Crew, Journal, Tool
 from reviewbot.redact import SecretMask
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.synthesizer import Rules
@@ -137,16 +137,13 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    own = {name: tool for name, tool in tools.items() if tool not in foreign}
     rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     ground = Ground(
         subject=subject,
         crew=crew,
-        programs=AnalyzersEngine(
-            own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=_cache(journal, kept, subject, table))
-        ),
+        programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
@@ -178,6 +175,13 @@ def setup(
     )
     built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
     return Run(built, crew, parts.engine.name, name, trace, ground.rules, parts.close, parts.preview)
+
+
+def _programs(
+    subject: Subject, tools: Mapping[str, Tool], foreign: Collection[Tool], cache: ReportCache | None
+) -> AnalyzersEngine:
+    own = {name: tool for name, tool in tools.items() if tool not in foreign}
+    return AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=cache))
 
 
 def _scan(crew: Crew, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:

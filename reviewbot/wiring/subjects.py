@@ -14,11 +14,11 @@ from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
 from reviewbot.config.source import FOLDER, OWN_FOLDERS, BaseSide
 from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
-from reviewbot.coverage import counted
 from reviewbot.diff.apply import NO_FILES
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import InputError
 from reviewbot.ports import RepositorySnapshot, Snapshot
+from reviewbot.wording import counted
 
 
 @dataclass(frozen=True)

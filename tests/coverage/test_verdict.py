@@ -24,13 +24,13 @@ from reviewbot.coverage import (
     STATE_WORDS,
     conclusion_of,
     count_of,
-    counted,
     decide,
     headline,
     is_lacking,
     is_sufficient,
     nothing_reviewed,
 )
+from reviewbot.wording import counted
 from tests.publishing import a_review
 
 MakeChange = Callable[..., ChangeSet]

@@ -13,7 +13,6 @@ from reviewbot.contracts import (
     Withheld,
 )
 from reviewbot.contracts import FileCoverage as Covered
-from reviewbot.coverage import counted
 from reviewbot.output.facts import (
     GAP_WORDS,
     SEVERITY_WORDS,
@@ -25,6 +24,7 @@ from reviewbot.output.facts import (
     unseen,
     withheld_counts,
 )
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

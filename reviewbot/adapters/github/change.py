@@ -16,7 +16,6 @@ from reviewbot.adapters.github.listed import Listed, change_of, listed, text_of
 from reviewbot.adapters.github.pull import checked_repository, checked_sha, read_pull
 from reviewbot.adapters.github.trees import Objects
 from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
-from reviewbot.coverage import counted
 from reviewbot.diff.parse import parse_diff
 from reviewbot.errors import (
     DiffError,
@@ -27,6 +26,7 @@ from reviewbot.errors import (
     HostMovedError,
 )
 from reviewbot.host import PullRequest
+from reviewbot.wording import counted
 
 DIFF = "application/vnd.github.diff"
 

@@ -14,12 +14,12 @@ from reviewbot.adapters.github.trees import Objects, Unread, decoded, may_be_tex
 from reviewbot.adapters.github.whole_tree import Place, WholeTree
 from reviewbot.config.load import FILE_NAME
 from reviewbot.contracts import ChangeSet, FileChange
-from reviewbot.coverage import counted
 from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.host import PullRequest
 from reviewbot.ports import Commit, Occurrence
 from reviewbot.sources import Expression
+from reviewbot.wording import counted
 
 ORGANISATION = ".github"
 """The repository of an owner in which files lie that hold for all others:

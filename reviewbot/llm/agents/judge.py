@@ -24,7 +24,6 @@ from reviewbot.contracts import (
     Tier,
 )
 from reviewbot.contracts.answers import JudgeAnswer, JudgeRuling
-from reviewbot.coverage import counted
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
@@ -51,6 +50,7 @@ from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, 
 from reviewbot.supervisor.verifier import by_programs_alone
 from reviewbot.supervisor.weighing import placed
 from reviewbot.threads import in_thread
+from reviewbot.wording import counted
 
 BATCH = 12
 """Claims of one request."""

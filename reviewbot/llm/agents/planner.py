@@ -15,7 +15,6 @@ from typing import NamedTuple
 from reviewbot.config.globs import applies
 from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ReviewTask
 from reviewbot.contracts.answers import ProposedPlan
-from reviewbot.coverage import counted
 from reviewbot.errors import EngineError, RefusedError
 from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
 from reviewbot.llm.client.answers import read_answer
@@ -26,6 +25,7 @@ from reviewbot.supervisor.again import tried_again
 from reviewbot.supervisor.concrete import one_line
 from reviewbot.supervisor.planner import RoutedPlanner
 from reviewbot.supervisor.proposals import Ground, PlanCaps, faults_of
+from reviewbot.wording import counted
 
 LEAST_TASKS = 2
 """Of a routed plan that a model may better; one task cannot be split by files."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.coverage import counted
 from reviewbot.output.costs import bill, cost_line, in_words
 from reviewbot.output.facts import (
     Unseen,
@@ -18,6 +17,7 @@ from reviewbot.output.facts import (
 )
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.text import block, label, one_line, short_line
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from reviewbot.contracts import Finding, HumanItem, Review, Severity, Verdict

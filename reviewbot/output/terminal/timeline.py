@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.coverage import counted
 from reviewbot.output.costs import seconds
 from reviewbot.output.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.output.text import label, one_line, short_line
 from reviewbot.output.timeline import span
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from reviewbot.output.timeline import Row, Timeline

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from reviewbot.coverage import counted
 from reviewbot.tools.diff_semantics.callers import callers, namesake_calls, places, unchanged
 from reviewbot.tools.diff_semantics.sides import Told
 from reviewbot.tools.diff_semantics.signatures import misfit, parameters, returned, swapped
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,8 @@
+"""Words that several modules write alike."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, as in "1 file" and "2,000 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
