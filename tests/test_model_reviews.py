@@ -320,6 +320,24 @@ def test_neither_a_secret_nor_a_private_file_of_the_change_is_sent(door: Door, m
     assert states["own/plan.py"] == "partial", "analyzers alone have read it"
 
 
+def test_a_secret_in_the_authors_words_is_sent_to_no_model(door: Door) -> None:
+    """Also one that the limits of title and description would cut in two, so that no form is left of it."""
+    token, password = "gh" + "p_" + "aB3xQ9" * 6, "tr0ub4dor&3xKq9Zp"
+    title = f"Rotate {token}: {'long ' * 48}{token}"
+    description = f'password = "{password}" {"long " * 787}{token}'
+
+    door.review(LARGE + BILL, "--title", title, "--description", description)
+
+    sent = [json.dumps(body) for body in door.api.bodies]
+    assert any("claude-haiku" in text and "What the author says" in text for text in sent), "the planner"
+    assert any("The title of the change" in text and "Its description" in text for text in sent), "a reader"
+    assert any("Title of the change" in text and "Claim c" in text for text in sent), "the judge"
+    for text in sent:
+        assert "aB3xQ9" not in text
+        assert "tr0ub4dor" not in text
+    assert sum("Rotate ghp_****" in text for text in sent) >= 3
+
+
 def test_a_replay_of_the_trace_is_the_same_review_to_the_byte(door: Door) -> None:
     door.review(BILL + CART, "--trace", "trace.json", "--output", "review.json")
     asked = len(door.api.asked)

@@ -59,6 +59,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         Planning(plan_above=settings.plan_above, replan=settings.replan),
         line.deadline.left_s,
         lambda plan: head.begin(plan, line.ready),
+        _mask(ground),
     )
     foreign = [name for name, origin in ground.crew.origin.items() if origin != "package"]
 

@@ -81,6 +81,8 @@ class ModelPlanner:
     """Seconds until the review's deadline."""
     early: Callable[[Plan], None] = lambda _plan: None
     """Told of the routed plan when a model is about to be asked for a better one."""
+    mask: Callable[[str], str] = lambda text: text
+    """A text with masked secrets."""
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan; the routed one wherever a model cannot, need not or may not better it. No error."""
@@ -115,7 +117,12 @@ class ModelPlanner:
         return self._request(change, ground) if self._needless(change, ground) is None else None
 
     def _request(self, change: ChangeSet, ground: Ground) -> ModelRequest:
-        return request_for(change, ground, self.prompt, self.planning.max_tokens)
+        return request_for(self._masked(change), ground, self.prompt, self.planning.max_tokens)
+
+    def _masked(self, change: ChangeSet) -> ChangeSet:
+        """The change without secrets in its author's words, before these are cut to their length."""
+        words = {"title": self.mask(change.title), "description": self.mask(change.description)}
+        return change.model_copy(update=words)
 
     def _ground(self, change: ChangeSet, routed: Plan) -> Ground:
         crew, limits = self.routed.crew, self.routed.limits
@@ -184,7 +191,8 @@ class ModelPlanner:
         if not findings or TIME_SHARE * self.left_s() < self.planning.seconds:
             return ()
         ground = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
-        told = await self._asked(follow_up_for(change, ground, findings, self.prompt, self.planning.max_tokens), ground)
+        request = follow_up_for(self._masked(change), ground, findings, self.prompt, self.planning.max_tokens)
+        told = await self._asked(request, ground)
         self._record(told)
         tasks = () if told.plan is None else told.plan.tasks
         return tuple(task for task in tasks if task.task_id not in settled)

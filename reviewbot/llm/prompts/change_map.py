@@ -42,8 +42,8 @@ class MapMaker:
             in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
         repository = repository_map(self.view, in_change)
         return ChangeMap(
-            title=orders[0].title,
-            description=orders[0].description,
+            title=self.mask(orders[0].title),
+            description=self.mask(orders[0].description),
             change=self.mask(change_view(slices, self.view.lines_or_none)),
             deleted=self.mask(self._deleted()),
             other_parts=self._others(paths),

@@ -58,9 +58,11 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
         earlier: what was ruled of these claims before, where they are asked about once more.
         stated: how much may be looked up, in words.
     """
-    shared = [f"Title of the change:\n{fenced('title', change.title[:MAX_TITLE])}"] if change.title.strip() else []
-    if change.description.strip():
-        shared.append(f"Its description:\n{fenced('description', change.description[:MAX_DESCRIPTION])}")
+    # Masked before they are cut: a secret that is cut in two has lost its form.
+    title, description = mask(change.title)[:MAX_TITLE], mask(change.description)[:MAX_DESCRIPTION]
+    shared = [f"Title of the change:\n{fenced('title', title)}"] if title.strip() else []
+    if description.strip():
+        shared.append(f"Its description:\n{fenced('description', description)}")
     hunks = hunk_excerpts([each.finding for each in claims], slices)
     shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in hunks.texts]
     proofs = [proof for each in claims for proof in each.finding.proof]
