@@ -252,7 +252,7 @@ class Finding(Contract):
     judgement: str = ""
     """Why the confidence is what it is, in the words of the judge, which did not find it."""
     disputed: str = ""
-    """Why a model holds that what a program found is wrong; it deletes nothing."""
+    """Why a model holds that what a program, or a reader that is sure of it, found is wrong; it deletes nothing."""
     category: str
     rule: str = ""
     cwe: Annotated[int, Field(ge=1)] | None = None

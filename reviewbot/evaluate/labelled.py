@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -85,13 +85,19 @@ def labelled_claims(
                 "confidence": _by_place(ruling) if true is None and group in truth else true,
                 "worth": _by_place(ruling) if labelled is None and group in worth else labelled,
             }
-            for each in _read(case, finding):
-                stated = {"confidence": each.confidence, "worth": each.worth}
-                for quantity, answer in right.items():
-                    if answer is not None:
-                        claim = LabelledClaim(case, stated[quantity], answer)
-                        found[each.role, quantity, each.model, each.prompt].append(claim)
+            for key, claim in _numbers(case, finding, right):
+                found[key].append(claim)
     return dict(found)
+
+
+def _numbers(case: str, finding: Json, right: Mapping[Quantity, bool | None]) -> Iterator[tuple[Key, LabelledClaim]]:
+    """Each number that models stated for a finding, where it is known whether that was right."""
+    for each in _read(case, finding):
+        stated = {"confidence": each.confidence, "worth": each.worth}
+        for quantity, answer in right.items():
+            if answer is not None:
+                key = (each.role, quantity, each.model, each.prompt)
+                yield key, LabelledClaim(case, stated[quantity], answer)
 
 
 def claim_key(case: str, finding: Json) -> tuple[object, ...]:

@@ -31,9 +31,13 @@ def apply_ruling(finding: Finding, ruling: JudgeRuling | None) -> Finding:
     }
     confidence = min(ruling.confidence, HIGHEST_CONFIDENCE)
     if by_a_model_alone(finding):
-        # What a reader holds to be critical and the judge to be likely is for a person, whatever weight it gives it.
-        open_question = finding.severity == "critical" and REFUTED <= confidence < SETTLED
+        # What a reader holds to be critical is for a person, whatever weight the judge gives it, where the judge holds
+        # it to be likely, and where both are far apart: hostile text may have talked one of them into its number.
+        far_apart = finding.confidence >= SETTLED and confidence < REFUTED
+        open_question = finding.severity == "critical" and (far_apart or REFUTED <= confidence < SETTLED)
         judged |= {"confidence": confidence, "severity": "critical" if open_question else ruling.severity}
+        if open_question and far_apart:
+            judged |= {"disputed": reason}
     elif confidence < REFUTED:
         judged |= {"disputed": finding.disputed or reason}
     else:

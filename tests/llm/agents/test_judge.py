@@ -158,6 +158,26 @@ def test_a_critical_claim_that_the_second_ruling_confirms_is_shown(
     assert [(f.confidence, f.severity) for f in review.findings] == [(93, "critical")]
 
 
+@pytest.mark.parametrize(
+    ("stated", "place"),
+    [({"severity": "critical", "confidence": 90}, "person"), ({"severity": "critical", "confidence": 79}, "withheld"),
+     ({"severity": "warning", "confidence": 99}, "withheld")],
+    ids=["sure and critical", "unsure", "a warning"],
+)  # fmt: skip
+def test_a_critical_claim_goes_to_a_person_where_a_sure_reader_and_the_judge_are_far_apart(
+    stated: dict[str, Any], place: str, judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+) -> None:
+    ruling = {"claim": "c1", "confidence": 5, "severity": "info", "reason": "line 4 checks it"}
+
+    review = judged(fake_model(ruled(ruling)), [claimed(**stated)])
+
+    assert (len(review.human), len(review.withheld)) == ((1, 0) if place == "person" else (0, 1))
+    for item in review.human:
+        assert item.finding is not None
+        assert (item.finding.severity, item.finding.confidence) == ("critical", 5)
+        assert item.reason.endswith("the judge holds that it is wrong: line 4 checks it")
+
+
 def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
     judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
 ) -> None:
