@@ -2,10 +2,9 @@
 
     ReviewbotError            3   a fault of ours, unless a subclass says otherwise
     ├── InputError            2   what was handed in cannot be used; the message says what to do
-    │   ├── EmptyChangeError  2   a pull request changes no file; the Action has nothing to do there
+    │   ├── EmptyChangeError  2   a pull request changes no file or is closed; the Action has nothing to do there
     │   ├── DiffError         2   the bytes are no diff that can be read
-    │   ├── ConfigError       2   a setting, card or prompt is wrong
-    │   └── ArtifactError     2   what one stage of a fork's review hands to the other cannot be used; becomes a note
+    │   └── ConfigError       2   a setting, card or prompt is wrong
     ├── HostError             5   the code host cannot be reached, or answers what cannot be used
     │   ├── HostAccessError   5   it does not let us: no token, a token it refuses, a permission that is missing
     │   ├── HostMissingError  5   it knows no such thing, or does not show it to us
@@ -60,7 +59,7 @@ class InputError(ReviewbotError):
 
 
 class EmptyChangeError(InputError):
-    """There is no change in it: a pull request without a changed file."""
+    """There is nothing to review: a pull request without a changed file, or none that is open with this head."""
 
 
 class AlreadyPostedError(ReviewbotError):
@@ -79,10 +78,6 @@ class DiffError(InputError):
 
 class ConfigError(InputError):
     """A setting, a card or a prompt is wrong."""
-
-
-class ArtifactError(InputError):
-    """What the first stage of a fork's review hands to the second cannot be used."""
 
 
 class HostError(ReviewbotError):

@@ -6,7 +6,7 @@ Only ids, hashes and names of a strict form are taken; no title, no branch and n
 from __future__ import annotations
 
 import json
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -55,13 +55,30 @@ class NothingEvent(NamedTuple):
 Event = PullEvent | RangeEvent | NothingEvent
 
 
+class ForkRun(NamedTuple):
+    """A finished run of the workflow that a fork triggers. Its event does not say which pull request that was for."""
+
+    repository: str
+    """As "owner/name"."""
+    repository_id: int
+    head_sha: str
+    head_repository_id: int
+    head_owner: str
+    head_branch: str
+
+
 class _Part(BaseModel):
     """Foreign JSON: strict in what we read, and blind to what we do not."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-_Sha = Annotated[str, Field(pattern=_OBJECT)]
+Sha = Annotated[str, Field(pattern=_OBJECT)]
+Id = Annotated[int, Field(ge=1, lt=2**53)]
+"""Larger numbers are not the same to every reader of JSON; GitHub's ids are far below."""
+_Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$")]
+_Branch = Annotated[str, Field(pattern=r"^[^\x00-\x20\x7f~^:?*\[\\]{1,255}$")]
+"""As git lets a branch be called: https://git-scm.com/docs/git-check-ref-format"""
 
 
 class _Repository(_Part):
@@ -78,7 +95,7 @@ class _Side(_Part):
 
 class _Pull(_Part):
     # The top-level `number` of the payload says the same, and is missing where GitHub is stood in for.
-    number: Annotated[int, Field(ge=1, lt=2**53)]
+    number: Id
     head: _Side
 
 
@@ -88,13 +105,13 @@ class _PullPayload(_Payload):
 
 
 class _Commit(_Part):
-    id: _Sha
+    id: Sha
 
 
 class _PushPayload(_Payload):
     ref: str = ""
-    before: _Sha
-    after: _Sha
+    before: Sha
+    after: Sha
     deleted: bool
     forced: bool
     commits: Annotated[tuple[_Commit, ...], Field(max_length=_MOST_COMMITS)]
@@ -102,11 +119,37 @@ class _PushPayload(_Payload):
 
 class _DispatchInputs(_Part):
     range: Annotated[str, Field(pattern=_RANGE)] | None = None
-    number: Annotated[str, Field(pattern=_NUMBER)] | Annotated[int, Field(ge=1, lt=2**53)] | None = None
+    number: Annotated[str, Field(pattern=_NUMBER)] | Id | None = None
 
 
 class _DispatchPayload(_Payload):
     inputs: _DispatchInputs | None = None
+
+
+class _Owner(_Part):
+    login: _Login
+
+
+class _HeadRepository(_Part):
+    id: Id
+    owner: _Owner
+
+
+class _Run(_Part):
+    event: Literal["pull_request"]
+    head_sha: Sha
+    head_branch: _Branch
+    head_repository: _HeadRepository
+
+
+class _OwnRepository(_Repository):
+    id: Id
+
+
+class _RunPayload(_Payload):
+    action: Literal["completed"]
+    repository: _OwnRepository
+    workflow_run: _Run
 
 
 _Shape = TypeVar("_Shape", bound=_Payload)
@@ -130,6 +173,22 @@ def read_event(name: str, data: bytes, repository: str) -> Event:
             "and for forks the two stages of docs/forks.md"
         )
     raise InputError(f"there is no review for the event {ascii(name)[:60]}; it takes {', '.join(EVENTS)}")
+
+
+def read_fork_run(name: str, data: bytes, repository: str) -> ForkRun:
+    """The run that the event `workflow_run` tells of. Raises InputError as `read_event` does."""
+    if name != "workflow_run":
+        raise InputError("the mode fork-review is for the event workflow_run alone; see docs/forks.md")
+    payload = _parsed(_RunPayload, name, data, repository)
+    run = payload.workflow_run
+    return ForkRun(
+        repository=payload.repository.full_name,
+        repository_id=payload.repository.id,
+        head_sha=run.head_sha,
+        head_repository_id=run.head_repository.id,
+        head_owner=run.head_repository.owner.login,
+        head_branch=run.head_branch,
+    )
 
 
 def event_value(data: bytes) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.hints import quoted
@@ -13,10 +13,11 @@ from reviewbot.config.source import BaseSide, repository_settings
 from reviewbot.config.values import KINDS, Value
 from reviewbot.errors import ConfigError
 
-Mode = Literal["review", "annotate", "report"]
+Mode = Literal["review", "annotate", "report", "fork-review"]
 
-MODES: tuple[Mode, ...] = ("review", "annotate", "report")
-"""Who is told: the pull request, the log of the run with marks at lines, or nobody but the summary and the outputs."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+"""Who is told: the pull request, the log of the run with marks at lines, or nobody but the summary and the outputs. The
+last one is `review` for the event `workflow_run`, which a fork's pull request has caused."""
 
 PREFIX = "INPUT_"
 
@@ -72,6 +73,11 @@ class Inputs:
     def keyless(self) -> bool:
         """Whether nobody gave a key for a model."""
         return not self.key
+
+    @property
+    def posts(self) -> bool:
+        """Whether the pull request is told."""
+        return self.mode in ("review", "fork-review")
 
     def environment(self, job: Mapping[str, str]) -> dict[str, str]:
         """What a review may know of the environment: the key and address that the workflow named, and logins.

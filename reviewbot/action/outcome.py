@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from reviewbot.contracts import Review, Verdict
 from reviewbot.contracts.pulls import PullReview
@@ -31,9 +30,6 @@ class Reviewed:
     """By the gate and by what is missing."""
     what: str
     """What was reviewed, in words of ours with numbers and hashes."""
-    from_fork: bool = False
-    notes: tuple[str, ...] = ()
-    """What a reader of this run should know beside the review; may hold names from the repository."""
     value: PullReview | None = None
     """What posting it takes; None where there is no pull request."""
 
@@ -57,7 +53,7 @@ class Ending:
     keyless: bool = False
 
 
-def outputs_of(ending: Ending, sarif: Path) -> dict[str, str]:
+def outputs_of(ending: Ending, sarif: str) -> dict[str, str]:
     """The outputs of a run that reviewed something."""
     review = ending.reviewed.told.review
     critical = sum(finding.severity == "critical" for finding in review.findings)
@@ -67,7 +63,7 @@ def outputs_of(ending: Ending, sarif: Path) -> dict[str, str]:
         "verdict": review.verdict,
         "findings": str(len(review.findings)) if read else "",
         "critical": str(critical) if read else "",
-        "sarif": str(sarif) if review.verdict != "not_reviewed" else "",
+        "sarif": sarif if review.verdict != "not_reviewed" else "",
         "review-url": ending.posted.url,
         "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
         "tokens": str(tokens(review.usage)),

@@ -12,6 +12,8 @@ from contextlib import ExitStack
 from functools import partial
 
 from reviewbot import pulls, wiring
+from reviewbot.action.event import ForkRun
+from reviewbot.action.fork import MOVED, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.ranges import Work
@@ -19,7 +21,7 @@ from reviewbot.action.runner import Runner
 from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.contracts.pulls import PullPosted
-from reviewbot.errors import AlreadyPostedError, ConfigError, ReviewbotError
+from reviewbot.errors import AlreadyPostedError, ConfigError, EmptyChangeError, HostMovedError, ReviewbotError
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
 OUTCOMES = {
@@ -51,15 +53,27 @@ class ActionPulls:
             raise ReviewbotError("there is no review of a pull request to post")
         return told_of(self._work(partial(pulls.post, self._office, reviewed.value)))
 
-    async def _review(self, office: pulls.Office, number: int) -> Reviewed:
+    def review_fork(self, run: ForkRun) -> Reviewed:
+        """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
+        self._office = self._opened()
+        number = find_number(self._office.client, run)
+        try:
+            return self._work(partial(self._review, self._office, number, run))
+        except HostMovedError:
+            raise EmptyChangeError(MOVED) from None
+
+    async def _review(self, office: pulls.Office, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
         sdk = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
         terms = pulls.Terms(
-            given=wiring.Given(environ=environ, sdk=sdk, checkout=self._runner.workspace),
+            # Beside the key of a fork's review nothing is read that another step may have fetched.
+            given=wiring.Given(environ=environ, sdk=sdk, checkout=None if run else self._runner.workspace),
             settings=partial(settings_by, self._inputs),
-            to_post=self._inputs.mode == "review",
+            to_post=self._inputs.posts,
         )
         ref = await pulls.fetch(office, self._runner.repository, number)
+        if run is not None and (ref.repository_id, ref.head_sha) != (run.repository_id, run.head_sha):
+            raise EmptyChangeError(MOVED)
         with ExitStack() as closing:
             prepared = await asyncio.to_thread(pulls.prepare, office, ref, terms, closing)
             await check_not_posted(office, prepared)

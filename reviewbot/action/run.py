@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from reviewbot.action.event import NothingEvent, PullEvent, read_event
+from reviewbot.action.event import ForkRun, NothingEvent, PullEvent, read_event, read_fork_run
 from reviewbot.action.inputs import Inputs, by_input
 from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of
 from reviewbot.action.ranges import Work, review_range
@@ -23,6 +23,7 @@ from reviewbot.errors import (
     InputError,
     ReviewbotError,
 )
+from reviewbot.outgoing import Delivered
 from reviewbot.output.annotations import render_annotations
 from reviewbot.output.sarif import render_sarif_named
 from reviewbot.output.text import one_line
@@ -42,6 +43,9 @@ class Pulls(Protocol):
 
     def review(self, number: int) -> Reviewed:
         """Review it, from the API's own data alone."""
+
+    def review_fork(self, run: ForkRun) -> Reviewed:
+        """The same for the one that a fork's run belongs to. Raises EmptyChangeError where none is due."""
 
     def post(self, reviewed: Reviewed) -> Posted:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
@@ -83,14 +87,22 @@ def failed(voice: Voice, message: str) -> None:
 
 
 def _act(step: Step) -> ExitCode:
-    event = read_event(step.runner.event_name, step.runner.event(), step.runner.repository)
+    given = (step.runner.event_name, step.runner.event(), step.runner.repository)
+    if step.inputs.mode == "fork-review":
+        run, pulls = read_fork_run(*given), step.pulls()
+        ending = _of_pull(step, pulls.review_fork(run), pulls)
+        # A SARIF log would be filed under the commit that the workflow runs at, which is not the reviewed one.
+        _tell(step, ending, to_sarif=False)
+        return ending.code
+    event = read_event(*given)
     if isinstance(event, NothingEvent):
         return _nothing(step, event.why)
     if isinstance(event, PullEvent):
-        ending = _of_pull(step, event, step.pulls())
+        pulls = step.pulls()
+        ending = _of_pull(step, pulls.review(event.number), pulls, may_only_read=event.from_fork)
     else:
         reviewed = review_range(event.text, step.runner, step.inputs, step.work)
-        notes = (NOTHING_TO_POST_TO,) if step.inputs.mode == "review" else ()
+        notes = (NOTHING_TO_POST_TO,) if step.inputs.posts else ()
         ending = _ending(step, reviewed, Posted(notes=notes))
     _tell(step, ending)
     return ending.code
@@ -103,16 +115,15 @@ def _nothing(step: Step, why: str, url: str = "") -> ExitCode:
     return ExitCode.REVIEWED
 
 
-def _of_pull(step: Step, event: PullEvent, pulls: Pulls) -> Ending:
-    """Review and post. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
-    reviewed = pulls.review(event.number)
-    if step.inputs.mode != "review":
+def _of_pull(step: Step, reviewed: Reviewed, pulls: Pulls, *, may_only_read: bool = False) -> Ending:
+    """Post a review. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
+    if not step.inputs.posts:
         return _ending(step, reviewed)
     try:
         posted = pulls.post(reviewed)
     except HostAccessError as error:
         # Nobody but GitHub can give a fork's run more, and its author can do nothing about it.
-        note, code = (FORK_NOTE, reviewed.code) if event.from_fork else (_not_posted(error), ExitCode.HOST)
+        note, code = (FORK_NOTE, reviewed.code) if may_only_read else (_not_posted(error), ExitCode.HOST)
     except HostError as error:
         note, code = _not_posted(error), ExitCode.HOST
     else:
@@ -138,7 +149,7 @@ def _not_posted(error: HostError) -> str:
     return f"{known[:1].upper()}{known[1:]}: {one_line(str(error))}"
 
 
-def _tell(step: Step, ending: Ending) -> None:
+def _tell(step: Step, ending: Ending, *, to_sarif: bool = True) -> None:
     """The marks at lines, the outputs and the summary."""
     told = ending.reviewed.told
     marks = step.inputs.mode != "report" and not ending.posted.marks
@@ -152,10 +163,15 @@ def _tell(step: Step, ending: Ending) -> None:
     elif told.review.verdict == "nothing_to_review":
         step.voice.say("notice", told.review.headline)
     step.voice.line(f"{told.review.headline}. Check {end_of(ending)}.")
-    sarif = step.runner.place(SARIF_NAME)
+    step.voice.outputs(outputs_of(ending, _write_sarif(step, told) if to_sarif else ""))
+    step.voice.summary(summary_of(ending))
+
+
+def _write_sarif(step: Step, told: Delivered) -> str:
+    """Where the log is."""
+    place = step.runner.place(SARIF_NAME)
     try:
-        sarif.write_text(render_sarif_named(told.review, fingerprints=told.fingerprints), encoding="utf-8")
+        place.write_text(render_sarif_named(told.review, fingerprints=told.fingerprints), encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the SARIF file: {error.strerror}") from None
-    step.voice.outputs(outputs_of(ending, sarif))
-    step.voice.summary(summary_of(ending))
+    return str(place)

@@ -34,7 +34,7 @@ KEYLESS = "No key for a model was given: static analyzers reviewed, and no model
 def summary_of(ending: Ending) -> str:
     """The Markdown of a run that reviewed something."""
     told = [f"Reviewed: {ending.reviewed.what}", *([KEYLESS] if ending.keyless else [])]
-    told += [*ending.reviewed.notes, *ending.posted.notes]
+    told += ending.posted.notes
     lines = [f"- **Check {end_of(ending)}.**", *(f"- {_line(text)}" for text in told)]
     if ending.posted.url:
         lines.append(f"- Posted: {_link(ending.posted.url)}")

@@ -18,9 +18,6 @@ from reviewbot.action.runner import Runner, Voice, runner_of
 from reviewbot.commands.running import run_to_end
 from reviewbot.errors import ConfigError
 
-STAGES = ("fork-analyze", "fork-review")
-"""Modes that are steps of another kind: the two stages of docs/forks.md, the first without any secret."""
-
 
 def action_command(arguments: argparse.Namespace) -> int:
     """`reviewbot action`."""
@@ -34,9 +31,6 @@ def action_command(arguments: argparse.Namespace) -> int:
 
 def carried_out(environ: Mapping[str, str], log: TextIO) -> int:
     """Carry out the step that the environment tells of; the result is the exit code. Raises as a command does."""
-    mode = environ.get("INPUT_MODE", "").strip()
-    if mode in STAGES:
-        return _stage(mode, environ)
     runner = runner_of(environ)
     try:
         inputs = read_inputs(environ)
@@ -59,13 +53,6 @@ def _pulls(runner: Runner, inputs: Inputs, closing: ExitStack) -> Pulls:
     from reviewbot.action.pulls import ActionPulls  # noqa: PLC0415 - loads GitHub's client, which a push does not need
 
     return ActionPulls(runner, inputs, run_to_end, closing)
-
-
-def _stage(mode: str, environ: Mapping[str, str]) -> int:
-    from reviewbot.action import fork  # noqa: PLC0415 - the same
-
-    stage = fork.stage_one if mode == STAGES[0] else fork.stage_two
-    return stage(environ, run_to_end)
 
 
 def forget(environ: MutableMapping[str, str]) -> None:

@@ -19,11 +19,6 @@ def told_of(value: PullReview) -> Delivered:
     return Delivered(value.review, {finding: name for finding, name in names if name})
 
 
-def retold(value: PullReview, told: Delivered) -> PullReview:
-    """The same with another review in it, of which posting takes the body."""
-    return value.model_copy(update={"review": told.review, "fingerprints": names_of(told)})
-
-
 def shown_part(change: ChangeSet, review: Review) -> ChangeSet:
     """The files of a change that have findings: no other can have a comment."""
     paths = {finding.path for finding in all_of(review)}

@@ -81,7 +81,7 @@ def test_the_page_lists_every_input_and_output() -> None:
         ("min_confidence", "101", "the input min-confidence must be a whole number from 0 to 100"),
         ("max_cost", "-1", "the input max-cost must be an amount in dollars"),
         ("paths", "a" * 257, "the input paths must be a list of at most 100 globs"),
-        ("mode", "approve", "the input mode must be one of review, annotate, report, not 'approve'"),
+        ("mode", "approve", "the input mode must be one of review, annotate, report, fork-review, not 'approve'"),
         ("config", "/etc/passwd", "the input config must be a path inside the repository"),
         ("config", "../x.toml", "the input config must be a path inside the repository"),
         ("config", "a/../../x", "the input config must be a path inside the repository"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,21 +11,20 @@ from typing import Any
 
 import pytest
 
-from reviewbot.action.fork import GithubPull, _step
-from reviewbot.action.fork_seam import inputs_of
-from reviewbot.action.inputs import BEDROCK_KEY
+from reviewbot.action.inputs import BEDROCK_KEY, read_inputs
 from reviewbot.action.outcome import Ending, Posted
 from reviewbot.action.pulls import OUTCOMES, ActionPulls, told_of
 from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
 from reviewbot.action.summary import ENDS, KEYLESS, PASSED_EMPTY, PASSED_UNREAD, REVIEW_CHARS, end_of, summary_of
+from reviewbot.commands.action import carried_out
 from reviewbot.contracts import CoverageState, FileCoverage, Finding, Verdict
 from reviewbot.contracts.pulls import PullPosted
 from reviewbot.errors import ConfigError, ExitCode, ReviewbotError
 from reviewbot.output.markdown import MAX_CHARS, render_markdown
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
-from tests.fork_cases import an_environment, text_of
+from tests.fork_cases import an_environment, run_event, text_of
 from tests.publishing import a_review
 
 Make = Callable[..., Finding]
@@ -45,8 +45,7 @@ def never(_: object) -> Any:
 
 
 def test_a_page_says_how_it_ended_what_was_reviewed_and_all_notes_before_the_review() -> None:
-    told = replace(reviewed(a_review()), notes=("a *note*",))
-    ending = Ending(told, ExitCode.REVIEWED, Posted(URL, notes=("another",)), keyless=True)
+    ending = Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(URL, notes=("a *note*", "another")), keyless=True)
     headline, _, rest = summary_of(ending).partition("\n\n")
 
     assert headline == "## reviewbot: 0 issues found; 1 of 1 file reviewed"
@@ -143,27 +142,22 @@ def test_what_came_of_posting_is_told_before_what_went_wrong_on_the_way(
 )
 def test_what_a_pull_request_takes_is_asked_for_before_anything_begins(given: dict[str, str], words: str) -> None:
     with ExitStack() as closing, pytest.raises(ConfigError, match=words):
-        ActionPulls(runner_of(ENVIRONMENT), inputs_of(given), never, closing).review(1)
+        ActionPulls(runner_of(ENVIRONMENT), read_inputs(given), never, closing).review(1)
 
 
-def test_neither_an_input_nor_a_login_of_the_job_is_in_what_a_stage_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_neither_an_input_nor_a_login_of_the_job_is_in_what_a_run_says(tmp_path: Path) -> None:
     secrets = {"INPUT_ANTHROPIC_API_KEY": "sk-ant-" + "k" * 20, BEDROCK_KEY: "bedrock-" + "b" * 20}
-    environ = an_environment(tmp_path, "workflow_run", {}, **secrets)
+    log = io.StringIO()
+    name = f"{' '.join(secrets.values())}/shop"
+    given = {"INPUT_MODE": "fork-review", "GITHUB_REPOSITORY": name, **secrets}
 
-    def fails(*_: object) -> int:
-        raise ConfigError(f"no worker is called {' '.join(secrets.values())}")
-
-    assert _step(environ, fails) == ExitCode.USAGE
-    said = capsys.readouterr().out + text_of(tmp_path)
-    assert said.count("no worker is called ***") == 2
+    assert carried_out(an_environment(tmp_path, "workflow_run", run_event(), **given), log) == ExitCode.USAGE
+    said = log.getvalue() + text_of(tmp_path)
+    assert said.count("another repository than ***") == 2
     assert not [secret for secret in secrets.values() if secret in said]
 
 
 def test_without_a_review_of_a_pull_request_nothing_is_posted() -> None:
     stack, runner, unread = ExitStack(), runner_of(ENVIRONMENT), reviewed(a_review())
     with pytest.raises(ReviewbotError, match="no review of a pull request to post"):
-        ActionPulls(runner, inputs_of({}), never, stack).post(unread)
-    with pytest.raises(ReviewbotError, match="no review of a pull request to post"):
-        GithubPull(never, never, never).post(unread)  # type: ignore[arg-type] # nobody gets as far as to use them
+        ActionPulls(runner, read_inputs({}), never, stack).post(unread)

@@ -1,6 +1,6 @@
-"""The two workflows of docs/forks.md as a runner carries them out: processes, real git, and our GitHub on loopback.
+"""Stage two of docs/forks.md as a runner carries it out: a process, real git, and our GitHub on loopback.
 
-Each stage runs the steps of its own file with the token that its permissions give, in a folder that the author of the
+It runs the step of its workflow file with the token that the permissions there give, in a folder that the author of the
 change has filled.
 """
 
@@ -13,15 +13,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.action.artifact import FILE_NAME
 from tests.action_runner import ROOT, ActionRunner, Checkout, Ran, read_yaml
-from tests.fork_cases import an_entry, zipped
 from tests.github_api import FakeGitHub, Pull
-from tests.github_api.artifacts import Storage, add_artifact
 
 pytestmark = pytest.mark.slow
 
-WORKFLOWS = ROOT / "examples/workflows"
+WORKFLOW = ROOT / "examples/workflows/fork-review.yml"
 BEFORE = "def run(name):\n    return name\n"
 DEFECT = 'import subprocess\n\n\ndef run(name):\n    subprocess.run(f"ls {name}", shell=True)\n    return name\n'
 CANARY = "/tmp/reviewbot-fork-process-canary"
@@ -39,10 +36,10 @@ HOSTILE = {
 
 
 class Runs:
-    """A repository and a stranger's fork; each stage is a run of its workflow."""
+    """A repository, a stranger's fork, and runs of the workflow."""
 
-    def __init__(self, github: FakeGitHub, storage: Storage, folder: Path, tree: Path, installed: Path) -> None:
-        self.github, self.storage, self.folder = github, storage, folder
+    def __init__(self, github: FakeGitHub, folder: Path, tree: Path, installed: Path) -> None:
+        self.github, self.folder = github, folder
         self.tree, self.installed = tree, installed
         self.origin = Checkout(folder / "origin")
         self.origin.commit({"app.py": BEFORE})
@@ -53,86 +50,57 @@ class Runs:
         self.origin.commit({"app.py": DEFECT, **HOSTILE})
         self.pull: Pull = github.open_pull("acme/shop", "main", "patch-1", author="mallory", fork="mallory/shop")
 
-    def stage(self, name: str, event: str, payload: dict[str, Any], **job: str) -> Ran:
-        """Carry out the first step of a workflow, with the token that its job has."""
-        (job_of,) = read_yaml(WORKFLOWS / f"{name}.yml")["jobs"].values()
-        token = f"ghs_{name.replace('-', '')}{len(self.tokens):020}"
+    def review(self, event: dict[str, Any] | None = None) -> Ran:
+        """Carry out the step of the workflow, with the token that its job has."""
+        (job_of,) = read_yaml(WORKFLOW)["jobs"].values()
+        token = f"ghs_forkreview{len(self.tokens):020}"
         self.tokens.append(token)
         granted = {right.replace("-", "_"): level for right, level in job_of["permissions"].items()}
         self.github.add_token(token, "github-actions[bot]", granted)
         self.github.state.tokens[token].app_id = 15_368
         given = {"install": {"home": str(self.installed)}}
-        place = self.folder / f"{name}-{len(self.tokens)}"
-        runner = ActionRunner(self.tree, place, self.github.url, token=token, given=given, job=job)
+        place = self.folder / f"run-{len(self.tokens)}"
+        runner = ActionRunner(self.tree, place, self.github.url, token=token, given=given)
         for path, text in HOSTILE.items():
             (runner.workspace / path).parent.mkdir(parents=True, exist_ok=True)
             (runner.workspace / path).write_text(text)
         inputs = {key: str(value) for key, value in job_of["steps"][0]["with"].items() if "secrets." not in str(value)}
-        ran = runner.run(event, payload, inputs)
+        ran = runner.run("workflow_run", event or self.finished(), inputs)
         assert not [each for each in self.tokens if each in ran.log + ran.summary]
-        self.handed_over = place / "temp" / FILE_NAME
         return ran
-
-    def analyze(self, **job: str) -> Ran:
-        head = {"sha": self.pull.head_sha, "ref": "patch-1", "repo": {"id": self.fork.repository_id}}
-        told = {"number": self.pull.number, "head": head, "base": {"sha": self.pull.base_sha}}
-        repository = {"id": self.repository.repository_id, "full_name": "acme/shop"}
-        return self.stage("fork-analyze", "pull_request", {"repository": repository, "pull_request": told}, **job)
-
-    def upload(self, data: bytes | None) -> None:
-        """The artifact: as stage one left it, a stranger's, or none."""
-        self.repository.artifacts.clear()
-        if data is not None:
-            archive = zipped((an_entry(), data))
-            address = self.storage.put(f"{len(self.tokens)}.zip", archive)
-            add_artifact(self.repository, 77, 9_001, "reviewbot-fork-1", address, size=len(archive))
 
     def finished(self, **run: Any) -> dict[str, Any]:
         """The event that stage one has ended."""
-        known = {"id": 9_001, "run_attempt": 1, "event": "pull_request", "head_branch": "patch-1"}
+        known: dict[str, Any] = {"event": "pull_request", "head_branch": "patch-1"}
         known |= {"head_sha": self.pull.head_sha}
         known |= {"head_repository": {"id": self.fork.repository_id, "owner": {"login": "mallory"}}}
         repository = {"id": self.repository.repository_id, "full_name": "acme/shop"}
         return {"action": "completed", "repository": repository, "workflow_run": known | run}
 
-    def review(self, event: dict[str, Any] | None = None) -> Ran:
-        return self.stage("fork-review", "workflow_run", event or self.finished())
-
 
 @pytest.fixture
 def runs(github_api: FakeGitHub, tmp_path: Path, action_tree: Path, installed: Path) -> Iterator[Runs]:
-    with Storage() as storage:
-        yield Runs(github_api, storage, tmp_path, action_tree, installed)
+    yield Runs(github_api, tmp_path, action_tree, installed)
     assert not Path(CANARY).exists()
 
 
-def test_a_strangers_change_becomes_one_review_by_the_two_workflows(runs: Runs) -> None:
-    one = runs.analyze()
-    assert one.code == 0, one.log
-    assert {each.path for each in runs.github.recorded if each.method != "GET"} <= {"/graphql"}
-    runs.upload(runs.handed_over.read_bytes())
+def test_a_strangers_change_becomes_one_review(runs: Runs) -> None:
+    first, again = runs.review(), runs.review()
 
-    two = runs.review()
-    again = runs.review()
-
-    assert (two.code, again.code, len(runs.pull.reviews)) == (0, 0, 1), two.log + again.log
+    assert (first.code, again.code, len(runs.pull.reviews)) == (0, 0, 1), first.log + again.log
     assert "app.py" in runs.pull.reviews[0].body
     assert "this change cannot configure its own review" in runs.pull.reviews[0].body
     assert [(each.status, each.head_sha) for each in runs.repository.checks][:1] == [("completed", runs.pull.head_sha)]
     assert not [each for each in runs.tokens if each in runs.pull.reviews[0].body]
 
 
-@pytest.mark.parametrize("artifact", [None, b"{}", b"\xff" * 100], ids=["none", "empty", "bytes"])
-def test_what_the_strangers_own_stage_one_hands_over_decides_nothing(artifact: bytes | None, runs: Runs) -> None:
-    runs.upload(artifact)
-
+def test_stage_two_asks_for_nothing_that_stage_one_made(runs: Runs) -> None:
     assert runs.review().code == 0
-    assert "app.py" in runs.pull.reviews[0].body
+
+    assert not [each.path for each in runs.github.recorded if "/actions/" in each.path]
 
 
 def test_a_push_between_the_stages_is_reviewed_once_and_by_its_own_runs(runs: Runs) -> None:
-    runs.analyze()
-    runs.upload(runs.handed_over.read_bytes())
     late = runs.finished()
     head = runs.origin.commit({"app.py": DEFECT + "\n"})
     runs.github.push("acme/shop", runs.pull.number, head)
@@ -166,16 +134,6 @@ def test_the_name_of_a_branch_is_one_value_of_the_question(runs: Runs) -> None:
 
     asked = next(each for each in runs.github.recorded if each.path.endswith("/pulls"))
     assert (asked.query["head"], asked.query["state"]) == ("mallory:patch-1&state=all#", "open")
-
-
-@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "REVIEWBOT_MARKER_KEY", "AWS_SECRET_ACCESS_KEY"])
-def test_stage_one_refuses_to_start_beside_a_key(name: str, runs: Runs) -> None:
-    ran = runs.analyze(**{name: "a-key-that-nobody-may-see"})
-
-    assert ran.code == 2
-    assert name in ran.log
-    assert "a-key-that-nobody-may-see" not in ran.log
-    assert not runs.handed_over.exists()
 
 
 def test_the_event_of_another_repository_reviews_nothing(runs: Runs) -> None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from reviewbot.action.event import ForkRun
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.run import Step, act
 from reviewbot.action.runner import Voice, runner_of
 from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import ChangeSet, Review
-from reviewbot.contracts.pulls import PullRef
+from reviewbot.contracts import Review
 from reviewbot.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.outgoing import Delivered
 from reviewbot.output.fingerprints import of_review
@@ -43,48 +43,21 @@ class PlayedPulls:
 
     answer: Reviewed | ReviewbotError
     fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
-    asked: list[int] = field(default_factory=list)
+    asked: list[int | ForkRun] = field(default_factory=list)
     posts: int = 0
 
     def review(self, number: int) -> Reviewed:
         self.asked.append(number)
         return given(self.answer)
 
+    def review_fork(self, run: ForkRun) -> Reviewed:
+        self.asked.append(run)
+        return given(self.answer)
+
     def post(self, reviewed: Reviewed) -> Posted:
         assert reviewed is self.answer
         self.posts += 1
         return given(self.fate)
-
-
-@dataclass
-class PlayedFork:
-    """As `reviewbot.action.fork_seam.Fetched`: the same, with a change that an artifact may tell of."""
-
-    pull: PullRef
-    change: ChangeSet
-    answer: Reviewed
-    fate: Posted | HostError = field(default_factory=lambda: Posted(URL))
-    posts: list[Review] = field(default_factory=list)
-
-    def review(self) -> Reviewed:
-        return self.answer
-
-    def post(self, reviewed: Reviewed) -> Posted:
-        self.posts.append(reviewed.told.review)
-        return given(self.fate)
-
-
-@dataclass
-class PlayedForks:
-    """As `reviewbot.action.fork_seam.Pulls`: one of them."""
-
-    one: PlayedFork
-    error: HostError | None = None
-    asked: list[int] = field(default_factory=list)
-
-    def fetch(self, number: int) -> PlayedFork:
-        self.asked.append(number)
-        return given(self.error or self.one)
 
 
 @dataclass

@@ -14,12 +14,12 @@ from threading import Thread
 from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.github_api import artifacts, contracts, graphql, reads, writes
+from tests.github_api import contracts, graphql, reads, writes
 from tests.github_api.refusals import bad_token, missing_permission, not_found, primary_limit
 from tests.github_api.routes import ROUTES, Call, Refused, Reply, Route
 from tests.github_api.state import Account, GithubState, Ordered, Pull, Repository, Token
 
-HANDLERS = (artifacts, graphql, reads, writes)
+HANDLERS = (graphql, reads, writes)
 """The modules with routes: to be imported is enough."""
 
 RESET = 4_000_000_000

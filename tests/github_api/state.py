@@ -94,20 +94,6 @@ class CheckRun:
 
 
 @dataclass
-class Artifact:
-    """An artifact of a workflow run. `listed_for` is the run in whose list it stands."""
-
-    artifact_id: int
-    run_id: int
-    name: str
-    address: str
-    """Where its archive is."""
-    size: int
-    listed_for: int
-    expired: bool = False
-
-
-@dataclass
 class Repository:
     """A repository and the git folder behind it."""
 
@@ -119,7 +105,6 @@ class Repository:
     default_branch: str = "main"
     pulls: dict[int, Pull] = field(default_factory=dict)
     checks: list[CheckRun] = field(default_factory=list)
-    artifacts: list[Artifact] = field(default_factory=list)
 
 
 @dataclass

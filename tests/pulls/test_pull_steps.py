@@ -16,7 +16,7 @@ from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.errors import ConfigError, ExitCode, HostAccessError, HostMissingError, HostMovedError
-from reviewbot.pulls import Office, Reviewed, Terms, carry_out, fetch, post, prepare, retold, told_of
+from reviewbot.pulls import Office, Reviewed, Terms, carry_out, fetch, post, prepare, told_of
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 from tests.pull_steps import review
@@ -322,17 +322,6 @@ def test_the_values_between_the_steps_are_json_and_lose_nothing(office: Office, 
     assert told_of(again(found.value)) == found.told
     assert [file.path for file in found.value.change.files] == ["src/pay.py"]
     assert list(found.value.suggestions.values()) == ["    if order == 3:"]
-
-
-@pytest.mark.slow
-def test_a_review_that_came_to_more_notes_later_is_posted_with_them(office: Office, open_pull: OpenPull) -> None:
-    pull = open_pull()
-    found = reviewed(office)
-    more = found.told.review.model_copy(update={"notes": ("something from elsewhere",)})
-
-    posted(office, retold(found.value, found.told._replace(review=more)))
-
-    assert "something from elsewhere" in pull.reviews[0].body
 
 
 def test_what_there_is_not_is_a_clear_error(office: Office, open_pull: OpenPull, github_api: FakeGitHub) -> None:
