@@ -44,7 +44,7 @@ class MapMaker:
         return ChangeMap(
             title=self.mask(orders[0].title),
             description=self.mask(orders[0].description),
-            change=self.mask(change_view(slices, self.view.lines_or_none)),
+            change=self.mask(change_view(slices, self.view.lines_or_none, whole_files=repository.whole)),
             deleted=self.mask(self._deleted()),
             other_parts=self._others(paths),
             conventions=self.mask(_rules(orders[0], paths)),

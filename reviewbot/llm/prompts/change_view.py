@@ -27,15 +27,17 @@ def no_lines(_path: str) -> Sequence[str]:
     return ()
 
 
-def change_view(slices: Sequence[Payload], lines_of: LinesOf = no_lines) -> str:
+def change_view(slices: Sequence[Payload], lines_of: LinesOf = no_lines, *, whole_files: bool = False) -> str:
     """All slices, those of one file together. Lines carry their number on the new side, removed lines none.
 
-    `lines_of` gives the new side of a file, for the definitions around each hunk.
+    `lines_of` gives the new side of a file, for the definitions around each hunk; with `whole_files` everything between
+    the hunks is shown as well.
     """
     by_file: dict[str, list[Payload]] = {}
     for payload in slices:
         by_file.setdefault(payload.file_path, []).append(payload)
-    return "\n\n".join(_file_view(parts, lines_of(path)) for path, parts in by_file.items())
+    view = _whole_file_view if whole_files else _file_view
+    return "\n\n".join(view(parts, lines_of(path)) for path, parts in by_file.items())
 
 
 def hunk_views(payload: Payload) -> Iterator[tuple[HunkRow, ...]]:
@@ -64,10 +66,27 @@ def changed_files(slices: Iterable[Payload]) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def _heading(payload: Payload) -> str:
+    renamed = f" (was {payload.old_path})" if payload.old_path else ""
+    return f"### {payload.file_path}{renamed} [{payload.language}]"
+
+
+def _whole_file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
+    """The new side with its changes in place. A removed line stands where it was."""
+    lines = [_heading(parts[0])]
+    between = [f"{number:5}  {line}" for number, line in enumerate(whole, 1)]
+    hunks = [pair for payload in parts for pair in zip(payload.starts, hunk_views(payload), strict=False)]
+    shown = 0
+    for (_, start), rows in sorted(hunks, key=lambda hunk: hunk[0][1]):
+        numbers = new_lines(rows)
+        # A hunk that only removes lines stands behind the line that it names.
+        lines += [*between[shown : start - 1 if numbers else start], *(row.text for row in rows)]
+        shown = max(shown, numbers.stop - 1 if numbers else start)
+    return "\n".join([*lines, *between[shown:]])
+
+
 def _file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
-    first = parts[0]
-    renamed = f" (was {first.old_path})" if first.old_path else ""
-    lines = [f"### {first.file_path}{renamed} [{first.language}]"]
+    lines = [_heading(parts[0])]
     for payload in parts:
         headings = [line for line in payload.code.split("\n") if line.startswith("@@")]
         for heading, rows in zip(headings, hunk_views(payload), strict=False):

@@ -19,6 +19,7 @@ from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
 
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
+CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
 
@@ -72,7 +73,7 @@ def _shared(shared: ChangeMap) -> str:
         ("Results of analyzers on the changed lines, each with a handle", "analyzers", shared.hits),
         ("Files of the same change that other readers review", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
-        ("The change. Numbers are lines of the new side; `+` added, `-` removed", "change", shared.change),
+        (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
     )
     return "\n\n".join(
         f"{title[0].upper()}{title[1:]}:\n{fenced(name, text)}" for title, name, text in sections if text

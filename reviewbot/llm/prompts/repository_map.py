@@ -19,7 +19,7 @@ MAX_FOLDERS = 60
 
 
 class RepositoryMap(NamedTuple):
-    """The text, and whether it holds all that the change does not show."""
+    """The text; and whether everything is shown, here or, with whole files, in the change."""
 
     text: str
     whole: bool = False
@@ -28,8 +28,8 @@ class RepositoryMap(NamedTuple):
 def repository_map(view: RepositoryView, in_change: Mapping[str, Sequence[range]]) -> RepositoryMap:
     """The map; its text is empty where the tree is not at hand.
 
-    `in_change`: for each changed file of the part, the lines of the new side that the change shows. A small repository
-    is shown without them: what stands in the change is not sent twice.
+    `in_change`: for each changed file of the part, the lines of the new side that its hunks show. Of a small repository
+    the other files are shown whole; the changed ones belong into the change, so that nothing is sent twice.
     """
     files = view.files
     if files is None:
@@ -45,23 +45,15 @@ def _whole(view: RepositoryView, files: Iterable[str], in_change: Mapping[str, S
     texts: list[str] = []
     size = 0
     for path in sorted(files):
-        text = _rest(view.lines_or_none(path), in_change.get(path, ())) or "[no text]"
-        size += len(text)
+        lines = view.lines_or_none(path)
+        hidden = {number for shown in in_change.get(path, ()) for number in shown}
+        size += sum(len(line) + 1 for number, line in enumerate(lines, 1) if number not in hidden)
         if size > WHOLE_CHARS:
             return ""
-        texts.append(f"### {path}\n{text}")
-    return "All files after the change, without the lines that the change shows:\n" + "\n".join(texts)
-
-
-def _rest(lines: Sequence[str], ranges: Sequence[range]) -> str:
-    """A file without some ranges of its lines; one row says where each of them was. No numbers: they cost a sixth."""
-    rows: list[str] = []
-    at = 1
-    for shown in sorted((each for each in ranges if each), key=lambda each: each.start):
-        rows += lines[at - 1 : shown.start - 1]
-        rows.append(f"[lines {shown.start} to {shown.stop - 1}: see the change]")
-        at = max(at, shown.stop)
-    return "\n".join([*rows, *lines[at - 1 :]])
+        if path not in in_change:
+            # Without numbers: they would cost a sixth, and a proof is found by its quote.
+            texts.append("\n".join([f"### {path}", *(lines or ["[no text]"])]))
+    return "All other files after the change:\n" + "\n".join(texts)
 
 
 def _outline(files: Iterable[str], changed: Iterable[str]) -> str:

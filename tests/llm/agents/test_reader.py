@@ -219,7 +219,7 @@ def test_a_repair_that_takes_too_long_leaves_the_answer_as_it_was(
     an_engine: Engine, an_order: Any, said: Reply, claim: Any, trace: Any
 ) -> None:
     order = an_order()
-    short = order.task.constraints.model_copy(update={"timeout_ms": 200})
+    short = order.task.constraints.model_copy(update={"timeout_ms": 1_000})
 
     [answer] = work(an_engine(said(claim(quote="x = 2")), None), again(order, constraints=short))
 

@@ -58,10 +58,29 @@ def test_a_small_repository_is_shown_whole_but_for_what_the_change_shows() -> No
     shown = repository_map(view, {"b": [range(1, 2)], "c": [range(4, 5), range(2, 3), range(0)]})
 
     assert shown.whole
-    assert shown.text == (
-        "All files after the change, without the lines that the change shows:\n"
-        "### a\none\ntwo\n### b\n[lines 1 to 1: see the change]\n"
-        "### c\n1\n[lines 2 to 2: see the change]\n3\n[lines 4 to 4: see the change]\n5"
+    assert shown.text == "All other files after the change:\n### a\none\ntwo"
+
+
+def test_what_the_change_shows_does_not_count_for_the_size_of_a_small_repository() -> None:
+    long = view_of(a="x" * WHOLE_CHARS + "\ny\n", b="z")
+
+    assert not repository_map(long, {"a": []}).whole
+    assert repository_map(long, {"a": [range(1, 2)]}).whole
+
+
+def test_a_changed_file_of_a_small_repository_is_shown_whole_with_its_hunks_in_place(a_payload: Any) -> None:
+    text = [f"line {n}" for n in range(1, 8)]
+    code = " line 2\n-old\n+line 3", " line 6\n+line 7"
+    first, second = (a_payload(each, path="a.py") for each in code)
+    parts = [second.model_copy(update={"starts": ((6, 6),)}), first.model_copy(update={"starts": ((2, 2),)})]
+    removed = a_payload("-gone", path="b.py").model_copy(update={"starts": ((2, 1),)})
+
+    shown = change_view([*parts, removed], {"a.py": text, "b.py": ["x", "y"]}.__getitem__, whole_files=True)
+
+    assert shown == (
+        "### a.py [python]\n    1  line 1\n    2  line 2\n      -old\n    3 +line 3\n    4  line 4\n"
+        "    5  line 5\n    6  line 6\n    7 +line 7\n\n"
+        "### b.py [python]\n    1  x\n      -gone\n    2  y"
     )
 
 
