@@ -11,7 +11,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench calibrate trees symbols limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -85,6 +85,9 @@ trees: $(VENV)/dev  ## long: 20 reviews at once of a repository of 300 MB, in ti
 
 symbols: $(VENV)/dev  ## long: look-ups of definitions against other tools; REPOSITORIES="folder folder ..." of git
 	$(BIN)/python benchmarks/symbols.py $(foreach folder,$(or $(REPOSITORIES),.),--git $(folder))
+
+estimate: $(VENV)/dev  ## what --estimate says of the labelled cases beside the repository
+	$(BIN)/python benchmarks/estimate.py $(SHARED)/bench/cases
 
 limits: $(VENV)/dev  ## long: peak memory and time of ten hostile changes, into docs/operations.md
 	$(BIN)/python benchmarks/limits.py --write docs/operations.md

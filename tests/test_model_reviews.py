@@ -364,7 +364,7 @@ def test_an_estimate_asks_nobody_and_counts_the_planner_where_it_would_be_asked(
     assert main(["review", "change.diff", "--engine", "claude", "--estimate"]) == 0
     told = door.capsys.readouterr().out
     assert "Likely $" in told
-    assert ("planner: 2 calls (1 to 2)" in told) is planned
+    assert ("planner: 1 call (1 to 2)" in told) is planned
     assert door.api.asked == []
 
 

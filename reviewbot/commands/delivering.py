@@ -7,6 +7,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewbot import outgoing, wiring
 from reviewbot.commands.reports import write_report
@@ -20,6 +21,9 @@ from reviewbot.output.terminal.look import look_of, write
 from reviewbot.output.text import one_line
 from reviewbot.trace import Trace
 from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from reviewbot.llm.estimate import Estimate
 
 ASKING = frozenset({"claude"})
 """Engines that ask models."""
@@ -35,18 +39,23 @@ def previewed(
 
 
 def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
-    """Print what the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
-    from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
-
-    preview = run_to_end(partial(run.preview, subject.change))
-    asked = run.engine in ASKING
-    models = wiring.tiers_of(settings) if asked else {}
-    told = estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
+    """Print what the review would take. Asks no model."""
+    told = estimate_of(subject, settings, run)
     look = look_of(sys.stdout, os.environ)
     text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
     with reader_may_leave():
         write(sys.stdout, text)
     return ExitCode.REVIEWED
+
+
+def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> Estimate:
+    """What the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
+    from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
+
+    preview = run_to_end(partial(run.preview, subject.change))
+    asked = run.engine in ASKING
+    models = wiring.tiers_of(settings) if asked else {}
+    return estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
 
 
 def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:

@@ -6,13 +6,17 @@ what there is to judge, is estimated from measured reviews (docs/quality.md).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reviewbot.contracts import Plan, Tier, Usage
 from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
+from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
-from reviewbot.ports import ModelRequest
+from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
+from reviewbot.llm.prompts.judged_code import HUNK_ROWS, MAX_PROOF_CHARS, MAX_ROW
+from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.wording import counted
 
 LIKELY_TURNS = 3
@@ -21,23 +25,34 @@ TURN_RESULTS = 2_500
 """Tokens that a turn's look-ups bring."""
 TURN_ANSWER, FINAL_ANSWER = 400, 2_500
 """Tokens that a reader writes in a turn with calls, and in its answer."""
-JUDGE_REQUEST, JUDGE_ANSWER = 6_000, 1_500
-"""Tokens of the judge's likely request (some claims with their hunks and proofs) and of its rulings."""
-MAX_JUDGE_REQUEST, MAX_JUDGE_ANSWER = 40_000, 8_000
-"""The same at most: twelve claims with the longest hunks and proofs."""
-MAX_JUDGE_REQUESTS = 4
-"""Three batches, and critical claims once more."""
+JUDGE_TURNS, CLAIM_TOKENS, RULING_TOKENS = 2, 1_200, 300
+"""Calls of a judge (one turn of look-ups, and the rulings); tokens of a claim with code around it, and of a ruling."""
+MIN_CLAIMS, MAX_CLAIMS, LINES_A_CLAIM = 2, 5, 20
+"""Likely claims: one for so many lines that are shown, within these bounds."""
+PLAN_ANSWER = 2_000
+"""Tokens of a plan."""
 PLANNER, READER, JUDGE = "planner", "reader", "judge"
 PLANNER_CALLS = 2
-"""The request for a plan, and once more with the faults of the answer."""
+"""At most: the request for a plan, and once more with the faults of the answer."""
+JUDGE_TIERS: tuple[Tier, ...] = ("sonnet", "opus")
+"""Who may be asked to judge: the second where a claim is critical."""
+
+AT_MOST = 4 / 3
+"""Tokens for each token that is counted by the number of characters."""
+MAX_HINT_TOKENS = MAX_HINTS * (MAX_QUOTE + MAX_MESSAGE + 150) // CHARS_PER_TOKEN
+"""Of the analyzers' results, with their names and places."""
+MAX_TURN_TOKENS = 400
+"""Of what the program adds to a turn: delimiters, what is left to be looked up, the quotes that are to be repaired."""
+MAX_CODE_TOKENS = BATCH * (2 * HUNK_ROWS + 1) * MAX_ROW // CHARS_PER_TOKEN
+"""Of the hunks around the claims of one request."""
 
 ASSUMPTIONS = (
-    f"{CHARS_PER_TOKEN} characters are one token; newer models count up to a third more",
+    f"{CHARS_PER_TOKEN} characters are one token; newer models count up to a third more, as the bound does",
     f"a reader takes about {LIKELY_TURNS} calls; what one call sent, the next one reads from the provider's cache",
-    f"about {TURN_RESULTS:,} tokens of look-ups a turn, {FINAL_ANSWER:,} of an answer, one request of a judge",
+    f"about {TURN_RESULTS:,} tokens of look-ups a turn and {FINAL_ANSWER:,} of an answer; up to {MAX_CLAIMS} claims",
     "at most: every turn, all room for look-ups, every token that may be written, and all requests of the judge",
-    "no answer is known from an earlier run, and no task is tried again or climbs a tier",
-    "the planner is counted with its longest answer, and with a second request",
+    "no answer is known from an earlier run, and each can be used: none is asked for again, by whatever model",
+    "the readers are those of the plan that rules make; what a planner or a failure adds is bounded by --max-cost",
 )
 """What the figures rest on, in words."""
 
@@ -109,11 +124,10 @@ class Estimate:
             return "No model would be asked: $0.00."
         unknown = f" The price of {', '.join(self.unpriced)} is not known." if self.unpriced else ""
         most, limit = self.most, self.max_cost
-        bound = (
-            f"{_dollars(limit)} (--max-cost)"
-            if limit is not None and (most is None or most > limit)
-            else _dollars(most)
-        )
+        bound = f"{_dollars(most)} if no answer is asked for again"
+        if limit is not None:
+            over = most is None or most > limit
+            bound = f"{_dollars(limit)} (--max-cost)" if over else f"{bound}, else {_dollars(limit)} (--max-cost)"
         return f"Likely {_dollars(self.dollars)}, at most {bound}: {_taken(self)}.{unknown}"
 
     @property
@@ -149,7 +163,9 @@ class Preview:
     requests: tuple[ModelRequest, ...] = ()
     """The first request of each reader, without the analyzers' results."""
     bounds: Bounds = Bounds()  # noqa: RUF009 - a frozen value
-    judging: bool = False
+    judge: ModelRequest | None = None
+    """What a judge would be sent beside claims; None: none is asked."""
+    judge_bounds: Bounds = Bounds()  # noqa: RUF009 - a frozen value
 
 
 def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str], max_cost: float | None = None) -> Estimate:
@@ -158,29 +174,75 @@ def estimate(preview: Preview, prices: Priced, models: Mapping[Tier, str], max_c
     `max_cost`: the dollars after which no further call is made; None: no such limit.
     """
     shares: list[Share] = []
-    if preview.question is not None and preview.requests:
-        asked = _planner_calls(preview.question, models)
-        shares.append(_share(PLANNER, 0, Calls(1, PLANNER_CALLS, PLANNER_CALLS), asked, asked, prices))
     if preview.requests:
-        turns = [_turns(request, preview.bounds) for request in preview.requests]
-        both = list(zip(preview.requests, turns, strict=True))
-        likely = [call for request, (count, _) in both for call in _reader_calls(request, models, count)]
-        most = [call for request, (_, count) in both for call in _most_of(request, models, count, preview.bounds)]
-        tasks = sum(not task.programs_only for task in preview.plan.tasks)
-        calls = Calls(len(turns), sum(count for count, _ in turns), sum(count for _, count in turns))
-        shares.append(_share(READER, tasks, calls, likely, most, prices))
-    if preview.requests and preview.judging:
-        judge = models[max(preview.requests, key=lambda each: each.tier == "opus").tier]
-        one = [_Call(judge, Usage(calls=1, input_tokens=JUDGE_REQUEST, output_tokens=JUDGE_ANSWER))]
-        per_request = 1 + 2 + MAX_LATE_TURNS
-        full = Usage(calls=1, input_tokens=MAX_JUDGE_REQUEST, output_tokens=MAX_JUDGE_ANSWER)
-        every = [_Call(judge, full)] * (MAX_JUDGE_REQUESTS * per_request)
-        shares.append(_share(JUDGE, 0, Calls(0, 1, len(every)), one, every, prices))
+        if preview.question is not None:
+            shares.append(_planner(preview.question, models, prices))
+        shares.append(_readers(preview, models, prices))
+        if preview.judge is not None:
+            shares.append(_judge(preview, preview.judge, models, prices))
     unpriced = dict.fromkeys(model for share in shares for model in share.models if prices(model, _ONE) is None)
     return Estimate(tuple(shares), tuple(unpriced), max_cost)
 
 
 _ONE = Usage(calls=1, input_tokens=1, output_tokens=1)
+
+
+def _planner(question: ModelRequest, models: Mapping[Tier, str], prices: Priced) -> Share:
+    """One request; at most both at their longest: the second one repeats the first and its answer."""
+    model, read, write = models[question.tier], estimated_tokens(question), question.max_tokens
+    likely = Usage(calls=1, input_tokens=read, output_tokens=min(write, PLAN_ANSWER))
+    most = [_written(AT_MOST * read, write), _written(AT_MOST * read + write, write)]
+    return _share(
+        PLANNER, 0, Calls(1, 1, PLANNER_CALLS), [_Call(model, likely)], [_Call(model, each) for each in most], prices
+    )
+
+
+def _readers(preview: Preview, models: Mapping[Tier, str], prices: Priced) -> Share:
+    counts = [_turns(request, preview.bounds) for request in preview.requests]
+    likely, most = list[_Call](), list[_Call]()
+    shared: set[tuple[object, ...]] = set()
+    for request, (turns, max_turns) in zip(preview.requests, counts, strict=True):
+        model, size = models[request.tier], estimated_tokens(request)
+        prefix = _prefix(request)
+        known = estimated_tokens(prefix) if _key(prefix) in shared else 0
+        shared.add(_key(prefix))
+        likely += _conversation(model, known, size - known, turns, request.max_tokens, FINAL_ANSWER)
+        room = preview.bounds.result_chars // CHARS_PER_TOKEN if request.tools else 0
+        longest = AT_MOST * (size + MAX_HINT_TOKENS + room + MAX_TURN_TOKENS * max_turns) + request.max_tokens
+        most += [_Call(model, _written(longest, 0))] * max_turns
+        most.append(_Call(model, Usage(output_tokens=request.max_tokens)))
+    tasks = sum(not task.programs_only for task in preview.plan.tasks)
+    calls = Calls(len(counts), sum(count for count, _ in counts), sum(count for _, count in counts))
+    return _share(READER, tasks, calls, likely, most, prices)
+
+
+def _judge(preview: Preview, request: ModelRequest, models: Mapping[Tier, str], prices: Priced) -> Share:
+    """One request; at most all batches, and the critical claims of them once more."""
+    size, bounds = estimated_tokens(request), preview.judge_bounds
+    turns = min(JUDGE_TURNS, bounds.tool_turns + 1)
+    claims = min(MAX_CLAIMS, max(MIN_CLAIMS, _lines(preview.plan) // LINES_A_CLAIM))
+    first = size + claims * CLAIM_TOKENS
+    likely = _conversation(models[request.tier], 0, first, turns, request.max_tokens, claims * RULING_TOKENS)
+    # No more of the change's code than there is, and no more claims than readers can write.
+    code = min(MAX_CODE_TOKENS, sum(estimated_tokens(each) for each in preview.requests))
+    written = sum(each.max_tokens for each in preview.requests)
+    max_turns = 1 + bounds.tool_turns + MAX_LATE_TURNS
+    requests = MAX_BATCHES + 1
+    room = (bounds.result_chars + MAX_PROOF_CHARS) // CHARS_PER_TOKEN
+    each = AT_MOST * (size + code + room + MAX_TURN_TOKENS * max_turns) + request.max_tokens
+    # Each claim stands in one batch, and perhaps in the request for a second ruling.
+    read = requests * max_turns * each + 2 * max_turns * AT_MOST * written
+    calls = requests * max_turns
+    asked = max(JUDGE_TIERS, key=lambda tier: prices(models[tier], _ONE) or 0.0)
+    most = [*[_Call(models[asked], _written(read / calls, 0))] * calls]
+    most.append(_Call(models[asked], Usage(output_tokens=requests * request.max_tokens)))
+    return _share(JUDGE, 0, Calls(0, turns, calls), likely, most, prices)
+
+
+def _lines(plan: Plan) -> int:
+    """Lines of the change that readers are shown."""
+    slices = {payload for task in plan.tasks if not task.programs_only for payload in task.slices}
+    return sum(payload.code.count("\n") + 1 for payload in slices)
 
 
 def _turns(request: ModelRequest, bounds: Bounds) -> tuple[int, int]:
@@ -190,32 +252,30 @@ def _turns(request: ModelRequest, bounds: Bounds) -> tuple[int, int]:
     return min(LIKELY_TURNS, bounds.tool_turns + 1), bounds.tool_turns + MAX_LATE_TURNS + 2
 
 
-def _reader_calls(request: ModelRequest, models: Mapping[Tier, str], turns: int) -> list[_Call]:
+def _prefix(request: ModelRequest) -> ModelRequest:
+    """What comes before the first mark of the cache, and may be the same for several readers."""
+    part = request.turns[0].parts[0]
+    cached = isinstance(part, Text) and part.cached
+    return replace(request, turns=(Turn("user", (part,)),) if cached else ())
+
+
+def _key(request: ModelRequest) -> tuple[object, ...]:
+    return (request.tier, request.system, request.turns, tuple(tool.name for tool in request.tools))
+
+
+def _conversation(model: str, known: int, new: int, turns: int, most: int, answer: int) -> list[_Call]:
     """Each call reads what the one before sent from the cache, and writes what is new to it."""
-    model, known, new = models[request.tier], 0, estimated_tokens(request)
     made: list[_Call] = []
     for turn in range(turns):
-        written = min(request.max_tokens, FINAL_ANSWER if turn == turns - 1 else TURN_ANSWER)
+        written = min(most, answer if turn == turns - 1 else TURN_ANSWER)
         made.append(_Call(model, Usage(calls=1, cached_tokens=known, cache_write_tokens=new, output_tokens=written)))
         known, new = known + new, TURN_RESULTS + written
     return made
 
 
-def _most_of(request: ModelRequest, models: Mapping[Tier, str], turns: int, bounds: Bounds) -> list[_Call]:
-    """Every turn with all room for results used, every token written, and nothing read from a cache."""
-    size = estimated_tokens(request) + bounds.result_chars // CHARS_PER_TOKEN + request.max_tokens
-    spent = Usage(calls=1, cache_write_tokens=size)
-    return [
-        *[_Call(models[request.tier], spent)] * turns,
-        _Call(models[request.tier], Usage(output_tokens=request.max_tokens)),
-    ]
-
-
-def _planner_calls(question: ModelRequest, models: Mapping[Tier, str]) -> list[_Call]:
-    """Both requests at their longest: the second one repeats the first and its answer."""
-    read, write = estimated_tokens(question), question.max_tokens
-    model = models[question.tier]
-    return [_Call(model, Usage(calls=1, input_tokens=tokens, output_tokens=write)) for tokens in (read, read + write)]
+def _written(tokens: float, output: int) -> Usage:
+    """A call of which nothing is read from the cache, and all is written to it."""
+    return Usage(calls=1, cache_write_tokens=math.ceil(tokens), output_tokens=output)
 
 
 def _share(

@@ -67,20 +67,20 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         engine.begin(plan, ground.order)
         head.begin(plan)
 
-    judging = settings.effort != "quick" and baseline is None
+    judge = _judge(settings, ground, line, tools, judging=settings.effort != "quick" and baseline is None)
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
         made = bundled(plan, settings.effort, foreign)
         engine.begin(made, ground.order)
         question, requests = planner.request_of(change, plan), await engine.first_requests()
-        return Preview(made, question, requests, engine.bounds, judging)
+        return Preview(made, question, requests, engine.bounds, judge.first_request(change), JUDGE_BOUNDS)
 
     return Parts(
         engine=engine,
         planner=BundlingPlanner(planner, settings.effort, foreign, begin),
         verifier=CappingVerifier(),
-        synthesizer=_judge(settings, ground, line, tools, judging=judging),
+        synthesizer=judge,
         close=_all_of(engine.close, head.close, line.close),
         preview=preview,
         # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,15 @@ from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens, request_text
 from reviewbot.llm.estimate import (
     ASSUMPTIONS,
+    AT_MOST,
+    CLAIM_TOKENS,
     FINAL_ANSWER,
-    JUDGE_REQUEST,
     LIKELY_TURNS,
+    MAX_CLAIMS,
+    MAX_HINT_TOKENS,
+    MAX_TURN_TOKENS,
+    MIN_CLAIMS,
+    RULING_TOKENS,
     TURN_ANSWER,
     TURN_RESULTS,
     Calls,
@@ -24,7 +31,7 @@ from reviewbot.llm.estimate import (
     estimate,
 )
 from reviewbot.output.estimate_report import render_estimate
-from reviewbot.ports import ModelRequest, OfferedTool
+from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn
 
 Make = Callable[..., Any]
 
@@ -49,7 +56,9 @@ def preview(a_task: Callable[..., ReviewTask], a_request: Callable[..., ModelReq
         tasks = (a_task("logic:a"), a_task("style:a", worker="style"), a_task("security:a", programs_only=True))
         first = a_request("x" * 4_000, tools=(TOOL,), tier="opus", max_tokens=20_000)
         plan = Plan(goal="g", tasks=tasks, reason="r")
-        return Preview(plan, requests=requests or (first,), **{"judging": True, **fields})
+        judge = a_request("judge these", tools=(TOOL,), max_tokens=8_000)
+        bounds = Bounds(tool_turns=2, result_chars=4_000)
+        return Preview(plan, requests=requests or (first,), **{"judge": judge, "judge_bounds": bounds, **fields})
 
     return make
 
@@ -77,16 +86,24 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
         cache_write_tokens=size + 2 * (TURN_RESULTS + TURN_ANSWER),
         output_tokens=2 * TURN_ANSWER + FINAL_ANSWER,
     )
-    assert (judge.name, judge.calls.likely, judge.usage.input_tokens) == ("judge", 1, JUDGE_REQUEST)
+    first = estimated_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS if made.judge else 0
+    assert (judge.name, judge.calls) == ("judge", Calls(0, 2, 20))
+    assert judge.usage == Usage(
+        calls=2,
+        cached_tokens=first,
+        cache_write_tokens=first + TURN_RESULTS + TURN_ANSWER,
+        output_tokens=TURN_ANSWER + MIN_CLAIMS * RULING_TOKENS,
+    )
 
 
 def test_at_most_every_turn_all_room_and_every_token_are_counted(preview: Callable[..., Preview]) -> None:
-    made = preview(bounds=Bounds(tool_turns=1, result_chars=400), judging=False)
+    made = preview(bounds=Bounds(tool_turns=1, result_chars=400), judge=None)
     [request] = made.requests
 
     [reader] = counted(made).shares
 
-    whole = estimated_tokens(request) + 400 // CHARS_PER_TOKEN + request.max_tokens
+    room = MAX_HINT_TOKENS + 400 // CHARS_PER_TOKEN + 5 * MAX_TURN_TOKENS
+    whole = math.ceil(AT_MOST * (estimated_tokens(request) + room) + request.max_tokens)
     assert reader.calls == Calls(1, 2, 5)
     assert reader.most == 5 * whole + request.max_tokens
     assert reader.dollars is not None
@@ -94,15 +111,43 @@ def test_at_most_every_turn_all_room_and_every_token_are_counted(preview: Callab
 
 
 def test_without_tools_a_reader_answers_at_once(preview: Callable[..., Preview], a_request: Make) -> None:
-    [reader] = counted(preview(a_request(tools=()), judging=False)).shares
+    [reader] = counted(preview(a_request(tools=()), judge=None)).shares
 
     assert reader.calls == Calls(1, 1, 2)
 
 
 def test_no_answer_is_longer_than_the_request_allows(preview: Callable[..., Preview], a_request: Make) -> None:
-    [reader] = counted(preview(a_request(tools=(), max_tokens=300), judging=False)).shares
+    [reader] = counted(preview(a_request(tools=(), max_tokens=300), judge=None)).shares
 
     assert reader.usage.output_tokens == 300
+
+
+def test_what_several_readers_are_shown_alike_is_read_from_the_cache_by_all_but_the_first(
+    preview: Callable[..., Preview], a_request: Make
+) -> None:
+    shared = Text("the same change " * 500, cached=True)
+    requests = [
+        a_request(turns=(Turn("user", (shared, Text(task))),), max_tokens=20_000)
+        for task in ("logic", "style", "logic")
+    ]
+    prefix = estimated_tokens(replace(requests[0], turns=(Turn("user", (shared,)),)))
+
+    [apart] = counted(preview(requests[0], judge=None)).shares
+    [together] = counted(preview(*requests, judge=None)).shares
+
+    assert apart.usage.cached_tokens == 0
+    assert together.usage.cached_tokens == 2 * prefix
+    assert together.usage.cache_write_tokens == sum(map(estimated_tokens, requests)) - 2 * prefix
+
+
+def test_a_longer_change_has_more_claims_to_judge_up_to_a_bound(
+    preview: Callable[..., Preview], a_task: Make, a_payload: Make
+) -> None:
+    made = preview()
+    for lines, claims in ((10, MIN_CLAIMS), (60, 3), (5_000, MAX_CLAIMS)):
+        task = a_task("logic:a", payload=a_payload("\n".join(f"+x = {n}" for n in range(lines))))
+        _, judge = counted(replace(made, plan=made.plan.model_copy(update={"tasks": (task,)}))).shares
+        assert judge.usage.output_tokens == TURN_ANSWER + claims * RULING_TOKENS
 
 
 def test_the_whole_is_the_sum_of_its_shares_and_every_reader_counts(
@@ -118,14 +163,17 @@ def test_the_whole_is_the_sum_of_its_shares_and_every_reader_counts(
     assert found.shares[0].calls.likely == 2 * LIKELY_TURNS
 
 
-def test_the_planner_is_counted_at_its_most(preview: Callable[..., Preview], a_request: Make) -> None:
+def test_the_planner_is_counted_once_and_at_most_with_a_repair_of_its_answer(
+    preview: Callable[..., Preview], a_request: Make
+) -> None:
     question = a_request("plan this", tier="haiku", max_tokens=900)
 
     planner = counted(preview(question=question)).shares[0]
 
     read = estimated_tokens(question)
-    assert (planner.name, planner.calls) == ("planner", Calls(1, 2, 2))
-    assert planner.dollars == planner.most == 2 * read + 3 * 900
+    assert (planner.name, planner.calls) == ("planner", Calls(1, 1, 2))
+    assert planner.dollars == read + 900
+    assert planner.most == math.ceil(AT_MOST * read) + math.ceil(AT_MOST * read + 900) + 2 * 900
 
 
 def test_a_plan_without_readers_asks_nobody(preview: Callable[..., Preview]) -> None:
@@ -146,8 +194,11 @@ def test_what_cannot_be_priced_is_unknown_and_named(preview: Callable[..., Previ
 def test_a_limit_of_dollars_is_the_bound_where_it_is_lower(preview: Callable[..., Preview]) -> None:
     made = preview()
 
+    most = counted(made).most
     assert "at most $2.00 (--max-cost):" in estimate(made, a_dollar_a_token, MODELS, 2.0).headline
-    assert "--max-cost" not in estimate(made, a_dollar_a_token, MODELS, 1e9).headline
+    told_of_both = f"at most ${most:.2f} if no answer is asked for again, else $1000000000.00 (--max-cost):"
+    assert told_of_both in estimate(made, a_dollar_a_token, MODELS, 1e9).headline
+    assert f"at most ${most:.2f} if no answer is asked for again:" in estimate(made, a_dollar_a_token, MODELS).headline
 
 
 def test_it_is_told_with_what_it_rests_on(preview: Callable[..., Preview]) -> None:

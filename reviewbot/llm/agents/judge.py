@@ -135,6 +135,10 @@ class JudgingSynthesizer:
         told = Told(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
         return reviewed(change, plan, settled, weighed, told)
 
+    def first_request(self, change: ChangeSet) -> ModelRequest | None:
+        """What a judge is sent beside claims and the code around them; None where no judge is asked. Asks no model."""
+        return self._request(change, (), (), "no claims") if self.judging else None
+
     def _joined(self, found: Merged) -> Merged:
         """Without claims that say again, at another place, what another one says."""
         joined = joined_by_proof(found.single)
@@ -203,26 +207,11 @@ class JudgingSynthesizer:
         earlier: str = "",
     ) -> dict[str, JudgeRuling]:
         """The rulings of one request; none where it failed, which is noted."""
-
-        def question() -> ModelRequest:
-            """Reading proofs may block."""
-            return judge_request(
-                change,
-                claims,
-                slices,
-                self.lines_of,
-                self.prompt,
-                self.tools,
-                mask=self.mask,
-                stated=self.stated,
-                tier=_tier(claims),
-                subject=subject,
-                earlier=earlier,
-            )
-
         try:
             async with asyncio.timeout(max(0.0, self.left_s())):
-                reply = await self.model.ask(await in_thread(question))
+                # Reading proofs may block.
+                request = await in_thread(lambda: self._request(change, claims, slices, subject, earlier))
+                reply = await self.model.ask(request)
             answer = read_answer(reply, JudgeAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
             why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
@@ -244,6 +233,28 @@ class JudgingSynthesizer:
                 **ruling.model_dump(mode="json"),
             )
         return {name: self.calibrator.ruling(ruling, reply.model, asked[name]) for name, ruling in rulings.items()}
+
+    def _request(
+        self,
+        change: ChangeSet,
+        claims: Sequence[NamedClaim],
+        slices: Sequence[Payload],
+        subject: str,
+        earlier: str = "",
+    ) -> ModelRequest:
+        return judge_request(
+            change,
+            claims,
+            slices,
+            self.lines_of,
+            self.prompt,
+            self.tools,
+            mask=self.mask,
+            stated=self.stated,
+            tier=_tier(claims),
+            subject=subject,
+            earlier=earlier,
+        )
 
 
 def unjudged_note(number: int, why: str) -> str:
