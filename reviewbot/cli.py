@@ -49,6 +49,7 @@ COMMANDS = {
 SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
 """What comes with the extra `server` alone."""
 FORMATS = ("terminal", "json", "markdown", "sarif", "annotations")
+_VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
 _ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
 
 
@@ -150,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     replay.add_argument("--format", choices=FORMATS, default="terminal")
     replay.add_argument("--output", metavar="FILE", type=Path, help="write the report there")
+    replay.add_argument("--verbose", action="store_true", help=_VERBOSE_HELP)
     timeline = commands.add_parser("trace", help="show the run of a trace as a timeline")
     timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     _add_own(commands)
@@ -266,6 +268,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--format", choices=FORMATS, default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
+    add("--verbose", action="store_true", help=_VERBOSE_HELP)
     add("--post", action="store_true", help="post the review on the pull request of --pr, once")
     add(
         "--fail-on",

@@ -166,6 +166,16 @@ def test_a_folder_a_missing_file_and_an_impossible_name_are_one_line_and_exit_2(
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
 
 
+def test_the_names_of_the_tools_that_ran_are_told_where_they_are_asked_for(run: Run, home: Path) -> None:
+    brief = run("review", "-", "--trace", "trace.json", stdin=SMALL).out
+    replayed = run("replay", "trace.json", "--verbose").out
+
+    assert "analyzers; scanned by 5 scans.\n" in brief
+    assert "ruff-security" in " ".join(replayed.partition("Analyzed by")[2].split())
+    assert "Analyzed by" in run("review", "-", "--verbose", stdin=SMALL).out
+    assert "ruff-security" in (home / "trace.json").read_text()
+
+
 def test_a_folder_in_place_of_a_diff_is_answered_with_what_takes_one(run: Run) -> None:
     ended = run("review", ".")
 

@@ -80,7 +80,7 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
 
 def delivered(told: outgoing.Delivered, arguments: argparse.Namespace) -> None:
     """The report in its format, to a file or standard output. Raises InputError where it cannot be written."""
-    write_report(arguments.format, told, arguments.output)
+    write_report(arguments.format, told, arguments.output, verbose=arguments.verbose)
 
 
 def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:

@@ -28,7 +28,7 @@ def replay_command(arguments: argparse.Namespace) -> int:
     _check_output(arguments.output, arguments.trace)
     events = events_of(arguments.trace)
     again = told_again(events, run_to_end(partial(replay, events, synthesizer_of)))
-    write_report(arguments.format, again, arguments.output)
+    write_report(arguments.format, again, arguments.output, verbose=arguments.verbose)
     return ExitCode.REVIEWED
 
 

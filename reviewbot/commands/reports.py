@@ -12,11 +12,12 @@ from reviewbot.output.formats import render_report
 from reviewbot.output.terminal.look import look_of, write
 
 
-def write_report(form: str, told: Delivered, output: Path | None) -> None:
+def write_report(form: str, told: Delivered, output: Path | None, *, verbose: bool) -> None:
     """Write a review; `output` is a file, None is standard output. Raises InputError where it cannot be written."""
     look = look_of(sys.stdout, os.environ)
     with reader_may_leave():
-        text = render_report(form, told.review, told.fingerprints, look._replace(colour=look.colour and output is None))
+        look = look._replace(colour=look.colour and output is None, verbose=verbose)
+        text = render_report(form, told.review, told.fingerprints, look)
         if output is None:
             write(sys.stdout, text)
         else:

@@ -56,8 +56,8 @@ def asked_models(review: Review) -> bool:
     return review.usage != Usage() or any(row.usage != Usage() for row in review.workers)
 
 
-def cost_line(review: Review) -> str:
-    """What the review cost in money and in time."""
+def cost_line(review: Review, *, chains: bool = True) -> str:
+    """What the review cost in money and in time; with `chains` also what its tasks took together."""
     usage, times = review.usage, review.timings
     cost = "No model was used: $0.00."
     faster = ""
@@ -68,9 +68,12 @@ def cost_line(review: Review) -> str:
             f"out {usage.output_tokens:,}.{_estimated(usage)}"
         )
         faster = f" ({speed_up(review)})" if speed_up(review) else ""
+    told = f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}"
+    if not chains:
+        return f"{told}."
     return (
-        f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}; longest chain of tasks "
-        f"{seconds(times.critical_path_ms)}, all tasks one after the other {seconds(times.sequential_ms)}{faster}."
+        f"{told}; longest chain of tasks {seconds(times.critical_path_ms)}, "
+        f"all tasks one after the other {seconds(times.sequential_ms)}{faster}."
     )
 
 

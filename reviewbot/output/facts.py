@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.contracts import SEVERITY_ORDER
 from reviewbot.coverage import READER, STATE_WORDS
+from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,14 +64,18 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: SEVERITY_ORDER[finding.severity])
 
 
-def readers_line(review: Review) -> str:
-    """Who read files of the change, and who only scanned their lines. It counts nothing: the headline does."""
-    kinds = (("read by", "models"), ("analyzed by", "analyzers"), ("scanned by", "scans"))
-    told = []
-    for word, field in kinds:
-        if names := sorted({name for entry in review.coverage for name in getattr(entry, field)}):
-            told.append(f"{word} {', '.join(names)}")
-    line = "; ".join(told) or "read by nobody"
+def readers_line(review: Review, *, names: bool = True) -> str:
+    """Which models read files of the change, and which tools analyzed or only scanned them; by name or by number.
+
+    It counts no files: the headline does.
+    """
+    kinds = (("read by", "models", ""), ("analyzed by", "analyzers", "analyzer"), ("scanned by", "scans", "scan"))
+    parts = []
+    for word, field, noun in kinds:
+        if found := sorted({name for entry in review.coverage for name in getattr(entry, field)}):
+            by_number = noun and not names
+            parts.append(f"{word} {counted(len(found), noun) if by_number else ', '.join(found)}")
+    line = "; ".join(parts) or "nothing was read"
     return f"{line[0].upper()}{line[1:]}."
 
 

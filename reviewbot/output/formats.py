@@ -31,4 +31,4 @@ def render_report(form: str, review: Review, fingerprints: Mapping[Finding, str]
         return render_sarif_named(review, fingerprints)
     if form in _SIMPLE:
         return _SIMPLE[form](review)
-    return render_terminal(review, width=look.width, colour=look.colour)
+    return render_terminal(review, width=look.width, colour=look.colour, verbose=look.verbose)

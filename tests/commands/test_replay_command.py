@@ -38,7 +38,7 @@ class Recorded:
         self.fingerprints = fingerprints
 
     def arguments(self, form: str = "json", output: Path | None = None) -> argparse.Namespace:
-        return argparse.Namespace(trace=self.path, format=form, output=output)
+        return argparse.Namespace(trace=self.path, format=form, output=output, verbose=False)
 
 
 @pytest.fixture(name="recorded")

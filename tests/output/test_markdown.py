@@ -27,7 +27,7 @@ def test_a_clean_review_as_a_comment(make_review: Callable[..., Review], golden:
 def test_a_review_of_nothing_still_says_what_it_looked_at(make_review: Callable[..., Review]) -> None:
     text = render_markdown(make_review(verdict="nothing_to_review", headline="Nothing to review", coverage=()))
 
-    assert text.startswith("## reviewbot: Nothing to review\n\n**Readers:** Read by nobody.\n")
+    assert text.startswith("## reviewbot: Nothing to review\n\n**Readers:** Nothing was read.\n")
     assert "<details>" not in text
 
 

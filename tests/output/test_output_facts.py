@@ -53,13 +53,15 @@ def test_readers_are_named_by_what_they_do_and_no_file_is_counted(make_review: C
     told = readers_line(make_review(coverage=coverage))
 
     assert told == "Read by opus; analyzed by ruff, taint; scanned by secrets."
+    by_number = readers_line(make_review(coverage=coverage), names=False)
+    assert by_number == "Read by opus; analyzed by 2 analyzers; scanned by 1 scan."
 
 
 def test_a_change_that_only_scans_saw_names_no_reader(make_review: Callable[..., Review]) -> None:
     scanned = Covered(path="a", state="scanned", scans=("secrets",))
 
     assert readers_line(make_review(coverage=(scanned,))) == "Scanned by secrets."
-    assert readers_line(make_review(coverage=())) == "Read by nobody."
+    assert readers_line(make_review(coverage=())) == "Nothing was read."
 
 
 def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[..., Review]) -> None:

@@ -13,11 +13,13 @@ DEFAULT_WIDTH, MAX_WIDTH = 80, 120
 
 
 class Look(NamedTuple):
-    """The two things that a page must know of its terminal."""
+    """What a page must know of its terminal and of who reads it."""
 
     width: int
     """Columns."""
     colour: bool
+    verbose: bool = False
+    """Whether a report ends with names and times that most readers can do without."""
 
 
 def look_of(stream: TextIO, environ: Mapping[str, str]) -> Look:

@@ -48,8 +48,11 @@ _PATHS = 8
 """Names per reason; the JSON report has them all."""
 
 
-def render_terminal(review: Review, *, width: int, colour: bool) -> str:
-    """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences."""
+def render_terminal(review: Review, *, width: int, colour: bool, verbose: bool = False) -> str:
+    """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences.
+
+    With `verbose` it ends with the names of the tools that ran, and what the tasks took together.
+    """
     page = Page(width=width, colour=colour)
     page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
     if summary := _prose(review.summary):
@@ -69,7 +72,7 @@ def render_terminal(review: Review, *, width: int, colour: bool) -> str:
         for note in review.notes:
             page.paragraph(_prose(note), indent=2, lead="- ")
     _bill(page, review)
-    _closing(page, review)
+    _closing(page, review, verbose=verbose)
     return page.render()
 
 
@@ -171,13 +174,13 @@ def _bill(page: Page, review: Review) -> None:
         page.paragraph(in_words(cost), LABEL, indent=2, lead=f"{_prose(cost.who)}: ")
 
 
-def _closing(page: Page, review: Review) -> None:
+def _closing(page: Page, review: Review, *, verbose: bool) -> None:
     page.blank()
     if review.withheld:
         counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
         page.paragraph(f"{counts} The JSON report lists {'it' if len(review.withheld) == 1 else 'them'}.")
-    page.paragraph(one_line(readers_line(review)), PLACE)
-    page.paragraph(one_line(cost_line(review)), LABEL)
+    page.paragraph(one_line(readers_line(review, names=verbose)), PLACE)
+    page.paragraph(one_line(cost_line(review, chains=verbose)), LABEL)
 
 
 def _prose(text: str) -> str:

@@ -232,7 +232,18 @@ def test_sections_without_anything_in_them_have_no_heading(make_review: MakeRevi
     lines = shown(make_review(summary=" \n")).split("\n")
 
     assert lines[0] == "No issues found; 1 of 1 file reviewed"
-    assert lines[1:3] == ["", "Analyzed by ruff."]
+    assert lines[1:3] == ["", "Analyzed by 1 analyzer."]
+
+
+def test_a_report_ends_with_the_number_of_tools_and_names_them_where_that_is_asked_for(full_review: Review) -> None:
+    brief = render_terminal(full_review, width=120, colour=False)
+    verbose = render_terminal(full_review, width=120, colour=False, verbose=True)
+
+    assert "\nAnalyzed by 3 analyzers; scanned by 1 scan.\n" in brief
+    assert "longest chain" not in brief
+    assert "\nAnalyzed by loops, ruff, taint; scanned by secrets.\n" in verbose
+    assert "longest chain of tasks 820 ms" in verbose
+    assert brief.partition("\nAnalyzed by")[0] == verbose.partition("\nAnalyzed by")[0]
 
 
 def test_a_bill_has_a_line_for_each_worker_and_their_sum(make_review: MakeReview) -> None:
