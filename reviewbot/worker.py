@@ -52,7 +52,8 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
     except TransientError:
         raise
     except (ProviderError, TooLongError) as error:
-        return _anchored(task, Answer(gaps=_unread(task, error)))
+        # The same request would meet this again. A result with nothing but gaps is final; a failure is tried again.
+        return _anchored(task, Answer(gaps=gaps_of(task, reason_of(error), str(error))))
     except EngineError as error:
         return Failure(task_id=task.task_id, reason=reason_of(error), message=str(error))
     except Exception as error:  # noqa: BLE001 - the worker boundary: a bug in one engine costs one task, not the review
@@ -81,10 +82,12 @@ def reason_of(error: Exception) -> GapReason:
     return next((reason for kind, reason in known if isinstance(error, kind)), "crashed")
 
 
-def _unread(task: ReviewTask, error: EngineError) -> tuple[Gap, ...]:
-    """What the same request would meet again. A result with nothing but this is final; a failure is tried again."""
-    reason = reason_of(error)
-    return tuple(Gap(path=path, worker=task.worker, reason=reason, message=str(error)) for path in task.paths)
+def gaps_of(task: ReviewTask, reason: GapReason, message: str) -> tuple[Gap, ...]:
+    """What is missing where nobody did this task: each file that it is about. Of a seam, only the names in it."""
+    said = f"names across parts ({', '.join(task.seam)}): {message}" if task.seam else message
+    return tuple(
+        Gap(path=path, worker=task.worker, reason=reason, message=said, task_id=task.task_id) for path in task.paths
+    )
 
 
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:

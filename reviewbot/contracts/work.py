@@ -106,6 +106,9 @@ class ReviewTask(Contract):
     reader: Annotated[str, Field(max_length=80)] = ""
     """The reader whose one conversation answers this task and all others of the same name; empty: a conversation of
     its own."""
+    seam: tuple[str, ...] = ()
+    """Names that one part of a large change defines and another uses: the task holds both sides against each other, and
+    reviews no file. Empty: a task on files."""
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
@@ -119,6 +122,11 @@ class ReviewTask(Contract):
     def paths(self) -> tuple[str, ...]:
         """The files that it is about, each once."""
         return tuple(dict.fromkeys(payload.file_path for payload in self.slices))
+
+    @property
+    def job(self) -> str:
+        """What it does, in words for people: the worker's name, and of a seam the names."""
+        return f"{self.worker} (names across parts: {', '.join(self.seam)})" if self.seam else self.worker
 
 
 class Unlooked(Contract):

@@ -35,7 +35,7 @@ def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:
     for number, task in enumerate(plan.tasks, start=1):
         page.blank()
         # A plan by rules gives every task of a worker the same instruction: its card's.
-        _task(page, task, f"{number:>{digits}}. ", with_instruction=plan.origin == "model")
+        _task(page, task, f"{number:>{digits}}. ", with_instruction=plan.origin == "model" or bool(task.seam))
     if missed := [*without_review(plan.files), *unlooked(plan.unlooked)]:
         page.heading("Will not be reviewed in full")
         write_unseen(page, missed)

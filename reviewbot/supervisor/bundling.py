@@ -7,11 +7,13 @@ ours to mix), and, at the effort "deep", always.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from reviewbot.contracts import ChangeSet, Effort, Payload, Plan, ReviewTask, Tier
 from reviewbot.ports import Planner, Settled
+from reviewbot.supervisor.seams import with_seams
 from reviewbot.supervisor.slices import changed_lines
 
 MAX_LINES = 1_500
@@ -57,8 +59,8 @@ class BundlingPlanner:
     """Called with each plan before its tasks run."""
 
     async def plan(self, change: ChangeSet) -> Plan:
-        """The other planner's plan, bundled."""
-        plan = bundled(await self.inner.plan(change), self.effort, self.foreign)
+        """The other planner's plan, bundled, with a task for names that cross its parts."""
+        plan = await asyncio.to_thread(with_readers, await self.inner.plan(change), self.effort, self.foreign)
         self.begin(plan)
         return plan
 
@@ -73,6 +75,11 @@ class BundlingPlanner:
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
         """As the other planner: a task that moves has a conversation of its own."""
         return self.inner.retarget(task, worker)
+
+
+def with_readers(plan: Plan, effort: Effort, foreign: Collection[str]) -> Plan:
+    """The plan with a reader for each task that asks a model, and one for the names that cross its parts."""
+    return with_seams(bundled(plan, effort, foreign))
 
 
 def bundled(plan: Plan, effort: Effort, foreign: Collection[str], prefix: str = "") -> Plan:

@@ -17,7 +17,8 @@ from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_af
 from reviewbot.contracts import Failure, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
 from reviewbot.errors import DeadlineError, TransientError
 from reviewbot.ports import Clock, Journal, Recorder, Settled
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, gaps_of, next_step
+from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, next_step
+from reviewbot.worker import gaps_of
 
 LONGEST_WAIT_S = 20.0
 """Between two tries of one request; a queue at the far end clears in less."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from reviewbot.contracts import Finding, Part, Plan, ReviewTask, Usage, WorkerResult
 from reviewbot.ports import Recorder, Settled
 from reviewbot.supervisor.selection import reduced, standing
-from reviewbot.supervisor.steps import gaps_of
+from reviewbot.worker import gaps_of
 
 FAN_OUT = 48
 """Tasks that one supervisor looks after: three times the usual slots. Beyond that a component gets its own."""

@@ -17,6 +17,7 @@ from reviewbot.config.globs import applies
 from reviewbot.contracts import ChangeSet, Constraints, FileChange, Payload, Plan, ReviewTask, Unlooked, WorkerCard
 from reviewbot.coverage.needs import Declared
 from reviewbot.ports import Crew, Settled
+from reviewbot.supervisor.affinity import FileShape, links_between, modules_in
 from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
 from reviewbot.supervisor.slices import Slice, changed_lines, enclosing, payloads
@@ -119,6 +120,13 @@ class _Routed(NamedTuple):
     file: FileChange
     slices: tuple[Slice, ...]
     readers: Readers
+    imports: tuple[str, ...] = ()
+    """Where the change may have parts: what its text imports."""
+
+    @property
+    def lines(self) -> int:
+        """Its changed lines."""
+        return sum(changed_lines(each.payload) for each in self.slices)
 
 
 def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
@@ -135,9 +143,12 @@ def make_plan(change: ChangeSet, crew: Crew, covers: Covers, head: Head, limits:
         kept_back = limits.route and any(map(limits.is_withheld, names))
         if kept_back:
             unlooked.append(Unlooked(path=file.path, workers=tuple(card.name for card in cards), reason=WITHHELD))
-        slices = _named(file, payloads(file, head(file.path), limits.chunk_lines), used)
+        whole = head(file.path)
+        slices = _named(file, payloads(file, whole, limits.chunk_lines), used)
         readers = Readers((), tuple(cards)) if kept_back else choose(file, cards)
-        routed.append(_Routed(file, slices, readers))
+        shown = "\n".join(each.payload.code for each in slices) if whole is None else whole
+        imports = modules_in(shown, file.language) if limits.part_lines else ()
+        routed.append(_Routed(file, slices, readers, imports))
     tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
     return Plan(
@@ -178,6 +189,9 @@ def retarget(crew: Crew, task: ReviewTask, worker: str, only: Sequence[str] = ()
     if card is None:
         return None
     moved = task_for(card, task.payload, f"{task.task_id}>{worker}")
+    if task.seam:
+        own = {"instruction": task.instruction, "success_criterion": task.success_criterion, "seam": task.seam}
+        moved = moved.model_copy(update=own)
     return moved.model_copy(update={"failures": task.failures, "more": task.more})
 
 
@@ -229,20 +243,45 @@ def _named(file: FileChange, cut: Iterable[Payload], used: Counter[str]) -> tupl
 
 
 def _grouped(routed: Sequence[_Routed], part_lines: int) -> list[list[_Routed]]:
-    """What may share tasks: the slices of one part of the change; without parts each slice alone."""
-    units = [each._replace(slices=(one,)) for each in routed for one in each.slices]
+    """What may share tasks: the files of one part of the change; without parts each slice alone."""
     if not part_lines:
-        return [[unit] for unit in units]
-    sizes = [(unit.file.path, changed_lines(unit.slices[0].payload)) for unit in units]
-    if sum(size for _, size in sizes) <= part_lines:
-        return [units] if units else []
+        return [[each._replace(slices=(one,))] for each in routed for one in each.slices]
+    if sum(each.lines for each in routed) <= part_lines:
+        return [list(routed)] if routed else []
     # What looks generated comes last: it must not draw other files behind it, nor be read before them.
-    first = next((at for at, unit in enumerate(units) if looks_generated(unit.file) is not None), len(units))
-    return [
-        [units[start + at] for at in part]
-        for start, found in ((0, sizes[:first]), (first, sizes[first:]))
-        for part in parts_of(found, part_lines)
+    first = next((at for at, each in enumerate(routed) if looks_generated(each.file) is not None), len(routed))
+    return [part for group in (routed[:first], routed[first:]) for part in _parts(group, part_lines)]
+
+
+def _parts(routed: Sequence[_Routed], limit: int) -> list[list[_Routed]]:
+    """Divide files into parts. Of one that is too large for a part, the last slices are with other files."""
+    own: list[tuple[int, list[_Routed]]] = []
+    rest: list[_Routed] = []
+    for at, each in enumerate(routed):
+        *full, last = _pieces(each, limit)
+        own += ((at, [piece]) for piece in full)
+        rest.append(last)
+    shapes = [
+        FileShape(each.file.path, each.file.language, tuple(one.payload for one in each.slices), each.imports)
+        for each in rest
     ]
+    found = parts_of([(each.file.path, each.lines) for each in rest], limit, links_between(shapes))
+    parts = [*own, *((part[0], [rest[at] for at in part]) for part in found)]
+    return [part for _, part in sorted(parts, key=lambda each: each[0])]
+
+
+def _pieces(routed: _Routed, limit: int) -> list[_Routed]:
+    """A file as it is, or, where it is too large for a part, in pieces that fit as far as its slices do."""
+    pieces: list[list[Slice]] = [[]]
+    used = 0
+    for one in routed.slices:
+        lines = changed_lines(one.payload)
+        if pieces[-1] and used + lines > limit:
+            pieces.append([])
+            used = 0
+        pieces[-1].append(one)
+        used += lines
+    return [routed._replace(slices=tuple(piece)) for piece in pieces]
 
 
 def _tasks_of(group: Sequence[_Routed]) -> list[ReviewTask]:

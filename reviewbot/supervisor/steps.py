@@ -23,6 +23,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.diff.rows import halves
 from reviewbot.wording import counted
+from reviewbot.worker import gaps_of
 
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""
@@ -97,7 +98,7 @@ def _after_refusal(task: ReviewTask, failure: Failure) -> Step:
 
 
 def _declined(task: ReviewTask, message: str) -> str:
-    return f"{task.worker} got no answer to this (refused): {message}"
+    return f"{task.job} got no answer to this (refused): {message}"
 
 
 def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> Step:
@@ -130,7 +131,7 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
     gaps: tuple[Gap, ...] = ()
     if task.worker == FLOOR_WORKER:
         # Text in the change may have asked for this. The other worker looks at something else, whatever it is told.
-        message = f"{task.worker} left this to {other} and has not judged it: {said.message}"
+        message = f"{task.job} left this to {other} and has not judged it: {said.message}"
         gaps = gaps_of(task, "unsettled", message)
     return Step("reassign", said.message, worker=other, tasks=(task,), result=said.partial_result, gaps=gaps)
 
@@ -148,9 +149,12 @@ def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
 def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
     """The task as two of about half its size; None where it cannot be parted.
 
-    Each half inherits the failures of the whole, so that splitting cannot go on for ever.
+    Each half inherits the failures of the whole, so that splitting cannot go on for ever. A seam is not parted: its
+    sides belong together.
     """
     slices = task.slices
+    if task.seam:
+        return None
     if len(slices) > 1:
         middle = len(slices) // 2
         parts = [slices[:middle], slices[middle:]]
@@ -166,7 +170,7 @@ def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
 
 
 def _to_a_person(task: ReviewTask, said: Escalation) -> Step:
-    reason = f"{task.worker} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
+    reason = f"{task.job} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
     item = HumanItem(path=task.payload.file_path, reason=reason)
     # A person will look, and this run did not: that is a gap like any other.
     gaps = gaps_of(task, "unsettled", said.message)
@@ -187,10 +191,3 @@ def _one_tier_up(task: ReviewTask) -> ReviewTask:
         higher_tiers=tuple(rest),
     )
     return task.model_copy(update={"constraints": constraints})
-
-
-def gaps_of(task: ReviewTask, reason: GapReason, message: str) -> tuple[Gap, ...]:
-    """What is missing where nobody did this task: each file that it is about."""
-    return tuple(
-        Gap(path=path, worker=task.worker, reason=reason, message=message, task_id=task.task_id) for path in task.paths
-    )

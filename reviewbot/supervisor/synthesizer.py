@@ -23,6 +23,7 @@ from reviewbot.contracts import (
 from reviewbot.coverage import GIT_SUBMODULE, GIT_SYMLINK, decide, file_gaps, final_coverage, headline, nothing_reviewed
 from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
+from reviewbot.supervisor.seams import seam_notes
 from reviewbot.supervisor.suppression import listed
 from reviewbot.supervisor.weighing import PERSON_FROM, Rules, Weighed, weigh
 from reviewbot.wording import counted
@@ -98,7 +99,7 @@ def reviewed(change: ChangeSet, plan: Plan, settled: Mapping[str, Settled], weig
         human=tuple(human),
         coverage=tuple(coverage),
         unlooked=plan.unlooked,
-        notes=tuple(told.notes),
+        notes=(*told.notes, *seam_notes(plan, settled)),
         workers=rows,
         usage=total(row.usage for row in rows),
         timings=timings(plan, settled),

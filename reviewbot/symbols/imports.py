@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from reviewbot.diff.modules import imported_stem, module_stem
 from reviewbot.symbols.model import Import
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-_SUFFIXES = (".d.ts", ".tsx", ".ts", ".mts", ".cts", ".jsx", ".js", ".mjs", ".cjs", ".py", ".pyi", ".go")
 _BLOCKS = frozenset(
     {"if_statement", "try_statement", "block", "else_clause", "elif_clause", "except_clause", "import_spec_list"}
     | {"import_declaration", "expression_statement", "lexical_declaration", "variable_declaration"}
@@ -44,38 +44,13 @@ def stands_for(module: str, path: str, near: str, language: str) -> int:
     if language == "go":
         folder = posixpath.dirname(path)
         return 2 if folder and (module == folder or module.endswith(f"/{folder}")) else 0
-    stem = _stem(path)
-    if language == "python":
-        wanted, relative = _python_place(module, near)
-    else:
-        relative = module.startswith(".")
-        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(near), module)) if relative else module
-        wanted = _stem(wanted.lstrip("@~/"))
+    stem = module_stem(path)
+    wanted, relative = imported_stem(module, near, language)
     if not wanted:
         return 0
     if stem == wanted or (not relative and stem.endswith(f"/{wanted}")):
         return 2
     return 1 if f"/{stem}".find(f"/{wanted}/") == 0 or (not relative and f"/{wanted}/" in f"/{stem}") else 0
-
-
-def _stem(path: str) -> str:
-    """A path without its ending, and without the name that stands for a folder."""
-    suffix = next((each for each in _SUFFIXES if path.endswith(each)), "")
-    stem = path.removesuffix(suffix)
-    for name in ("/__init__", "/index"):
-        stem = stem.removesuffix(name)
-    return stem
-
-
-def _python_place(module: str, near: str) -> tuple[str, bool]:
-    dots = len(module) - len(module.lstrip("."))
-    place = module.lstrip(".").replace(".", "/")
-    if not dots:
-        return place, False
-    folder = posixpath.dirname(near)
-    for _ in range(dots - 1):
-        folder = posixpath.dirname(folder)
-    return posixpath.join(folder, place) if place else folder, True
 
 
 def _python(node: Node) -> Iterator[Import]:

@@ -62,7 +62,7 @@ class Ground:
     def orders(self, plan: Plan) -> Iterator[WorkOrder]:
         """An order for the programs of each slice of a plan, in its order."""
         cards = {card.name: card for card in self.crew.cards}
-        for task in plan.tasks:
+        for task in (each for each in plan.tasks if not each.seam):
             card = cards[task.worker]
             tools = {name: self.tools[name] for name in card.tools if name in self.tools}
             for payload in task.slices:

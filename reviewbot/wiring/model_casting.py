@@ -24,7 +24,7 @@ from reviewbot.llm.prompts.reader_prompt import stated_bounds
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.model_calibration import maps_for, packaged_model_tables
 from reviewbot.prices import unpriced_note
-from reviewbot.supervisor.bundling import BundlingPlanner, bundled
+from reviewbot.supervisor.bundling import BundlingPlanner, with_readers
 from reviewbot.supervisor.planner import RoutedPlanner
 from reviewbot.supervisor.verifier import CappingVerifier
 from reviewbot.wiring.casting import Baseline, Ground, Parts, plan_limits
@@ -71,7 +71,7 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
-        made = bundled(plan, settings.effort, foreign)
+        made = with_readers(plan, settings.effort, foreign)
         engine.begin(made, ground.order)
         question, requests = planner.request_of(change, plan), await engine.first_requests()
         return Preview(made, question, requests, engine.bounds, judge.first_request(change), JUDGE_BOUNDS)

@@ -62,6 +62,12 @@ def test_instructions_are_shown_where_a_model_wrote_them(
     assert ("does    Look for injection" in render_plan(plan, width=80, colour=False)) is shown
 
 
+def test_a_task_on_names_across_parts_says_what_it_does(make_task: Callable[..., ReviewTask]) -> None:
+    task = make_task().model_copy(update={"seam": ("total",)})
+
+    assert "does    Look for injection" in render_plan(a_plan(task), width=80, colour=False)
+
+
 def test_a_task_of_analyzers_has_no_tier_and_no_tokens(make_task: Callable[..., ReviewTask]) -> None:
     alone = make_task(task_id="a").model_copy(update={"programs_only": True})
     scans = make_task(task_id="b").model_copy(update={"programs_only": True, "scans_only": True})

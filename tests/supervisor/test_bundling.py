@@ -1,4 +1,4 @@
-"""Which tasks share a reader, and how a large change is divided into parts."""
+"""Which tasks share a reader."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, Effort, Plan, ReviewTask
 from reviewbot.supervisor.bundling import BundlingPlanner, bundled
-from reviewbot.supervisor.parts import parts_of, stem
 
 MakeTask = Callable[..., ReviewTask]
 
@@ -109,41 +106,3 @@ def test_the_planner_bundles_both_rounds_and_says_so_before_they_run(a_task_on: 
 
     assert begun == ["reader-1", "second-reader-1"]
     assert planner.retarget(made.tasks[0], "style") == made.tasks[0]
-
-
-# --- parts
-
-
-def test_a_change_that_fits_is_one_part_in_its_order() -> None:
-    assert parts_of([("b.py", 3), ("a.py", 3)], 6) == [[0, 1]]
-    assert parts_of([], 6) == []
-
-
-def test_files_of_a_folder_and_their_tests_stay_together() -> None:
-    sizes = [("shop/cart.py", 4), ("mail/send.py", 4), ("tests/test_cart.py", 4), ("tests/test_send.py", 4)]
-
-    assert parts_of(sizes, 8) == [[1, 3], [0, 2]]
-
-
-def test_a_folder_that_is_too_large_is_divided_by_its_files() -> None:
-    assert parts_of([("a/1.py", 5), ("a/2.py", 5), ("a/3.py", 5)], 10) == [[0, 1], [2]]
-
-
-@pytest.mark.parametrize("path", ["x/test_cart.py", "x/cart_test.go", "x/cart.spec.ts", "x/Cart.java", "cart.rb"])
-def test_the_stem_of_a_test_is_that_of_what_it_tests(path: str) -> None:
-    assert stem(path) == "cart"
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(("a/x.py", "a/y.py", "b/x.py", "tests/test_x.py")), st.integers(0, 20)), max_size=20
-    ),
-    st.integers(1, 30),
-)
-def test_every_unit_is_in_exactly_one_part_and_only_a_unit_of_its_own_is_larger_than_the_limit(
-    sizes: list[tuple[str, int]], limit: int
-) -> None:
-    parts = parts_of(sizes, limit)
-
-    assert sorted(each for part in parts for each in part) == list(range(len(sizes)))
-    assert all(len(part) == 1 or sum(sizes[each][1] for each in part) <= limit for part in parts)

@@ -23,7 +23,7 @@ from reviewbot.contracts import (
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
-from reviewbot.supervisor.steps import gaps_of
+from reviewbot.worker import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]

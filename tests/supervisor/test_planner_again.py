@@ -11,7 +11,7 @@ from reviewbot.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
 from reviewbot.supervisor.selection import VERIFIER
-from reviewbot.supervisor.steps import gaps_of
+from reviewbot.worker import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 

@@ -22,7 +22,12 @@ class AnalyzerResults(NamedTuple):
 
 
 async def run_analyzers(programs: Engine, order: WorkOrder) -> AnalyzerResults:
-    """Run the programs on each slice, all at once. What they could not look at is a gap; no error."""
+    """Run the programs on each slice, all at once. What they could not look at is a gap; no error.
+
+    A seam has none of its own: the programs run on its files where these are reviewed.
+    """
+    if order.task.seam:
+        return AnalyzerResults()
     answers = await asyncio.gather(*(_said(programs, order, payload) for payload in order.task.slices))
     return AnalyzerResults(
         tuple(each for answer in answers for each in answer.candidates),

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from reviewbot.contracts import (
     FLOOR_WORKER,
     Candidate,
-    Gap,
     GapReason,
     Metadata,
     Payload,
@@ -55,7 +54,7 @@ from reviewbot.ports import (
     WorkOrder,
 )
 from reviewbot.threads import in_thread
-from reviewbot.worker import reason_of
+from reviewbot.worker import gaps_of, reason_of
 
 MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
@@ -266,7 +265,8 @@ class ReaderEngine:
         # To hand the floor's own job away is no look at it, whatever the reason.
         read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != FLOOR_WORKER)
         model = LOOKED.format(source)
-        readings = [reading_of(payload, models=[model]) for payload in task.slices] if read else []
+        # A seam is shown parts of files, and asked about names alone: that is no review of a file.
+        readings = [reading_of(payload, models=[model]) for payload in task.slices] if read and not task.seam else []
         metadata = self._metadata(found, readings, spent, began, result.spent.model)
         answer = Answer((*candidates, *confirmed), found.gaps, metadata, "model", programs)
         if escalation is not None:
@@ -294,8 +294,7 @@ class ReaderEngine:
     ) -> Answer:
         """What the analyzers found, and a gap for each file that the model has not read."""
         answer, task = self._without_model(found, began, spent), order.task
-        gaps = [Gap(path=path, worker=task.worker, reason=reason, message=message) for path in task.paths]
-        return replace(answer, gaps=(*answer.gaps, *gaps))
+        return replace(answer, gaps=(*answer.gaps, *gaps_of(task, reason, message)))
 
     def _without_model(self, found: AnalyzerResults, began: float, spent: TokenUsage | None = None) -> Answer:
         none: tuple[Candidate, ...] = ()

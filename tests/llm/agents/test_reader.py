@@ -290,6 +290,18 @@ def test_a_task_for_analyzers_alone_asks_no_model(an_engine: Engine, an_order: A
     assert answer.gaps == ()
 
 
+def test_a_task_on_names_across_parts_asks_a_model_alone_and_reviews_no_file(
+    an_engine: Engine, an_order: Any, said: Reply, a_candidate: Any, fake_programs: Any
+) -> None:
+    programs = fake_programs({"src/app.py": [a_candidate()]})
+    engine = an_engine(said(), programs=programs)
+
+    [answer] = work(engine, an_order(seam=("total",)))
+
+    assert len(engine.model.requests) == 1  # type: ignore[attr-defined]
+    assert (programs.orders, answer.programs, answer.metadata.readings) == ([], (), ())
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
