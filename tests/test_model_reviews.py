@@ -301,6 +301,21 @@ def test_a_secret_in_the_code_is_masked_in_what_is_reported_and_traced(door: Doo
     assert secret not in (door.folder / "trace.json").read_text()
 
 
+def test_a_claim_about_a_line_with_a_secret_is_found_by_its_masked_quote(door: Door) -> None:
+    secret = "AKIA" + "Z7Q2M5X8K1N4P6R9"
+    leak = new_file("shop/keys.py", f'KEY = "{secret}"', "def key():", "    return KEY[:4]")
+    masked = 'KEY = "AKIA****"'
+    proof = [{"path": "shop/keys.py", "side": "new", "quote": masked, "why": "it is short"}]
+    door.api.otherwise = Team([{**FOUND, "file": "shop/keys.py", "quote": masked, "line": 1, "proof": proof}])
+
+    review = door.review(leak)
+
+    [mine] = [each for each in review["findings"] if each["category"] == "wrong-value"]
+    assert (mine["path"], mine["line"], mine["evidence"]) == ("shop/keys.py", 1, masked)
+    assert [each["line"] for each in mine["proof"]] == [1]
+    assert secret not in json.dumps([review, door.api.bodies])
+
+
 def test_neither_a_secret_nor_a_private_file_of_the_change_is_sent(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "AKIA" + "Z7Q2M5X8K1N4P6R9"
     monkeypatch.setenv("REVIEWBOT_PRIVATE", "own/*")

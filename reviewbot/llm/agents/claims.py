@@ -12,7 +12,7 @@ from reviewbot.contracts import Candidate, Payload, Proof, ReviewTask, Side
 from reviewbot.contracts.answers import Claim, ProofQuote
 from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.diff.rows import payload_rows
-from reviewbot.redact import redact
+from reviewbot.redact import MASK, redact
 
 SURE_ENOUGH = 50
 """A claim below this confidence is not worth a further turn for its quotes."""
@@ -38,6 +38,35 @@ class QuoteFinder:
 
     slices: Sequence[Payload]
     text: FileText
+    mask: Callable[[str], str] = lambda text: redact(text, keep_lines=True)
+    """A text with masked secrets and as many lines as before: what the model was shown."""
+
+    def unmasked(self, claim: Claim) -> Claim:
+        """The claim with the lines of the change in place of a quote that holds a masked secret, where they are found.
+
+        A replacement with the mask in it is left out: it would put that into the code.
+        """
+        path = file_of(candidate_of(claim, "model", ()), self.slices) if MASK in claim.quote else None
+        quote = None if path is None else self._original(path, claim)
+        known: dict[str, str | None] = {} if quote is None else {"quote": quote}
+        if MASK in (claim.replacement or "") and MASK not in (quote or ""):
+            known["replacement"] = None
+        return claim.model_copy(update=known)
+
+    def _original(self, path: str, claim: Claim) -> str | None:
+        """The lines of the change that a masked quote stands for: those at the claim's line, else the first ones."""
+        rows = list(self._changed_lines(path, claim.side))
+        shown = [(number, " ".join(text.split())) for number, text in self._masked(rows)]
+        wanted = _plain_lines(claim.quote)
+        at = _position(wanted, [line for line in shown if line[0] >= claim.line]) if claim.line else None
+        if at is None or at[0] != claim.line:
+            at = _position(wanted, shown)
+        return None if at is None else "\n".join(text for number, text in rows if at[0] <= number <= at[1])
+
+    def _masked(self, rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+        """The lines as a model was shown them: a secret may go over several."""
+        shown = self.mask("\n".join(text for _, text in rows)).split("\n")
+        return [(number, text) for (number, _), text in zip(rows, shown, strict=False)]
 
     def in_change(self, claim: Claim) -> bool:
         """Whether the code that a claim quotes stands in the change, once or where the claim says."""
@@ -69,7 +98,7 @@ class QuoteFinder:
         text = self.text(path, side)
         if text is not None:
             return list(enumerate(text.split("\n"), 1))
-        return list(self._changed_lines(path, side))
+        return self._masked(list(self._changed_lines(path, side)))
 
     def _changed_lines(self, path: str, side: Side) -> Iterator[tuple[int, str]]:
         for payload in self.slices:

@@ -58,6 +58,7 @@ class TokenUsage:
         """Output tokens of all turns, stored ones included: each request says how many are left, so a conversation
         that is read from the response cache sends the same requests as the first time."""
         self.model: str | None = None
+        self._untaken = Usage()
 
     def add(self, reply: ModelReply) -> None:
         """Count one reply."""
@@ -65,6 +66,12 @@ class TokenUsage:
         self.model = reply.model
         if not reply.stored:
             self.usage += reply.usage
+            self._untaken += reply.usage
+
+    def take(self) -> Usage:
+        """The usage since this was last called: each call of a model is booked with one result."""
+        taken, self._untaken = self._untaken, Usage()
+        return taken
 
 
 @dataclass

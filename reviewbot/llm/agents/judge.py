@@ -44,6 +44,7 @@ from reviewbot.ports import (
     ToolAnswer,
     ToolCall,
 )
+from reviewbot.redact import redact
 from reviewbot.supervisor.merging import Defect, Merged, merged
 from reviewbot.supervisor.suppression import Place, configured_severities
 from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
@@ -109,7 +110,7 @@ class JudgingSynthesizer:
     """The masked lines of one side of a file, none where it has none; may block."""
     stated: str = ""
     """How much may be looked up, in words for the judge."""
-    mask: Callable[[str], str] = lambda text: text
+    mask: Callable[[str], str] = redact
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
     books: Books | None = None

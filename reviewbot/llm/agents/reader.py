@@ -22,7 +22,6 @@ from reviewbot.contracts import (
     Reading,
     ReviewTask,
     Side,
-    Usage,
     WorkerCard,
 )
 from reviewbot.contracts.answers import Escalating, ReaderAnswer
@@ -130,7 +129,7 @@ class ReaderEngine:
         task = order.task
         found = await self._analyzed(order)
         if task.programs_only:
-            return self._without_model(found, began)
+            return self._without_model(task, found, began)
         own_s, review_s = self._left(task, began)
         shared = self._conversations.get(order)
         limit = asyncio.timeout(max(0.0, min(own_s, review_s)))
@@ -142,13 +141,11 @@ class ReaderEngine:
                 raise
             if own_s <= review_s:
                 message = f"no answer within {task.constraints.timeout_ms / 1000:g} s"
-                return Escalated("timeout", message, partial=self._without_model(found, began))
-            return self._with_gap(order, found, began, None, "deadline", LATE)
-        spent = None if shared.booked else outcome.spent
-        shared.booked = True
+                return Escalated("timeout", message, partial=self._without_model(task, found, began))
+            return self._with_gap(task, found, began, "deadline", LATE)
         if isinstance(outcome, FailedConversation):
-            return self._failed(order, found, began, spent, outcome.error)
-        return self._answered(order, found, began, spent, outcome)
+            return self._failed(task, found, began, outcome.error)
+        return self._answered(task, found, began, outcome)
 
     def _left(self, task: ReviewTask, began: float) -> tuple[float, float]:
         """Seconds that a model may take, by the task's own deadline and by the review's."""
@@ -170,7 +167,7 @@ class ReaderEngine:
         talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
         answer = read_answer(await talk.answer(), ReaderAnswer)
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
-        finder = QuoteFinder(slices, self._text)
+        finder = QuoteFinder(slices, self._text, self.tools.view.mask)
         own_s, review_s = self._left(orders[0].task, began)
         answer = await self._repaired(talk, answer, finder, REPAIR_SHARE * min(own_s, review_s))
         self.trace.record(
@@ -206,7 +203,8 @@ class ReaderEngine:
         self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder, left_s: float
     ) -> ReaderAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
-        answer = answer.model_copy(update={"findings": with_own_ids(answer.findings)})
+        claims = await in_thread(lambda: [finder.unmasked(claim) for claim in with_own_ids(answer.findings)])
+        answer = answer.model_copy(update={"findings": tuple(claims)})
         found = await in_thread(lambda: problems_of(answer.findings, finder))
         if not found:
             return answer
@@ -221,7 +219,8 @@ class ReaderEngine:
             self.trace.record("repair_failed", reader=talk.first.subject, problems=problems, message=why)
             return answer
         self.trace.record("repaired", reader=talk.first.subject, problems=problems, claims=len(later.findings))
-        return answer.model_copy(update={"findings": repaired(answer.findings, later.findings, found)})
+        corrected = await in_thread(lambda: [finder.unmasked(claim) for claim in later.findings])
+        return answer.model_copy(update={"findings": repaired(answer.findings, corrected, found)})
 
     def _call_of(self, reader: str) -> Callable[[ToolCall], asyncio.Future[ToolAnswer]]:
         async def call(wish: ToolCall) -> ToolAnswer:
@@ -253,9 +252,8 @@ class ReaderEngine:
             return None
 
     def _answered(
-        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, result: ReaderResult
+        self, task: ReviewTask, found: AnalyzerResults, began: float, result: ReaderResult
     ) -> Answer | Escalated:
-        task = order.task
         source = _source(result.spent)
         own = {id(each) for each in found.candidates}
         hints = [hint for hint in result.hints if id(hint.candidate) in own]
@@ -267,50 +265,41 @@ class ReaderEngine:
         model = LOOKED.format(source)
         # A seam is shown parts of files, and asked about names alone: that is no review of a file.
         readings = [reading_of(payload, models=[model]) for payload in task.slices] if read and not task.seam else []
-        metadata = self._metadata(found, readings, spent, began, result.spent.model)
+        metadata = self._metadata(task, found, readings, began, result.spent.model)
         answer = Answer((*candidates, *confirmed), found.gaps, metadata, "model", programs)
         if escalation is not None:
             return Escalated(escalation.reason, escalation.message, escalation.better_worker, answer)
         return answer
 
-    def _failed(
-        self, order: WorkOrder, found: AnalyzerResults, began: float, spent: TokenUsage | None, error: Exception
-    ) -> Answer | Escalated:
-        task = order.task
+    def _failed(self, task: ReviewTask, found: AnalyzerResults, began: float, error: Exception) -> Answer | Escalated:
         if is_too_much(error, task):
-            return Escalated("timeout", str(error), partial=self._without_model(found, began, spent))
+            return Escalated("timeout", str(error), partial=self._without_model(task, found, began))
         if may_pass(error, task):
             raise error
-        return self._with_gap(order, found, began, spent, reason_of(error), message_of(error, task.failures))
+        return self._with_gap(task, found, began, reason_of(error), message_of(error, task.failures))
 
     def _with_gap(
-        self,
-        order: WorkOrder,
-        found: AnalyzerResults,
-        began: float,
-        spent: TokenUsage | None,
-        reason: GapReason,
-        message: str,
+        self, task: ReviewTask, found: AnalyzerResults, began: float, reason: GapReason, message: str
     ) -> Answer:
         """What the analyzers found, and a gap for each file that the model has not read."""
-        answer, task = self._without_model(found, began, spent), order.task
+        answer = self._without_model(task, found, began)
         return replace(answer, gaps=(*answer.gaps, *gaps_of(task, reason, message)))
 
-    def _without_model(self, found: AnalyzerResults, began: float, spent: TokenUsage | None = None) -> Answer:
+    def _without_model(self, task: ReviewTask, found: AnalyzerResults, began: float) -> Answer:
         none: tuple[Candidate, ...] = ()
-        metadata = self._metadata(found, (), spent, began, None)
+        metadata = self._metadata(task, found, (), began, None)
         return Answer(none, found.gaps, metadata, "model", found.candidates)
 
     def _metadata(
         self,
+        task: ReviewTask,
         found: AnalyzerResults,
         readings: Sequence[Reading],
-        spent: TokenUsage | None,
         began: float,
         model: str | None,
     ) -> Metadata:
         return Metadata(
-            usage=Usage() if spent is None else spent.usage,
+            usage=self._conversations.take_usage(task),
             duration_ms=max(0, round((self.clock.monotonic() - began) * 1000)),
             model_used=model,
             tool_runs=found.runs,

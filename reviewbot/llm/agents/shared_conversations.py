@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reviewbot.contracts import Candidate, Plan, ReviewTask
+from reviewbot.contracts import Candidate, Plan, ReviewTask, Usage
 from reviewbot.contracts.answers import ReaderAnswer
 from reviewbot.llm.agents.conversation import TokenUsage
 from reviewbot.llm.prompts.analyzer_hints import Hint
@@ -29,18 +29,18 @@ class ReaderResult(NamedTuple):
 
 
 class FailedConversation(NamedTuple):
-    """A conversation without an answer, and what it has cost."""
+    """A conversation without an answer."""
 
     error: Exception
-    spent: TokenUsage
 
 
-@dataclass
+@dataclass(frozen=True)
 class SharedConversation:
-    """A conversation of several tasks: its cost is booked with the first task that takes the result."""
+    """A conversation, what it has cost so far, and the ids of the tasks that it answers."""
 
     run: asyncio.Task[ReaderResult | FailedConversation]
-    booked: bool = False
+    spent: TokenUsage
+    task_ids: frozenset[str]
 
 
 Hold = Callable[[Sequence[WorkOrder], TokenUsage], Awaitable[ReaderResult]]
@@ -75,8 +75,15 @@ class SharedConversations:
             # The own order knows what its task waited for; those of the bundle were made before anything ran.
             others = [order if each.task.task_id == task.task_id else _as_tried(each, task) for each in bundle]
             orders = [order] if alone else others
-            self._running[key] = SharedConversation(asyncio.create_task(self._outcome(orders)))
+            spent = TokenUsage()
+            run = asyncio.create_task(self._outcome(orders, spent))
+            self._running[key] = SharedConversation(run, spent, frozenset(each.task.task_id for each in orders))
         return self._running[key]
+
+    def take_usage(self, task: ReviewTask) -> Usage:
+        """What conversations about a task have used and no result of a task has yet, failed attempts included."""
+        mine = [each.spent for each in self._running.values() if task.task_id in each.task_ids]
+        return sum((spent.take() for spent in mine), start=Usage())
 
     async def close(self) -> None:
         """Cancel what is still running."""
@@ -96,13 +103,12 @@ class SharedConversations:
         ]
         return task.failures == 0 or any(run.done() and isinstance(run.result(), FailedConversation) for run in before)
 
-    async def _outcome(self, orders: Sequence[WorkOrder]) -> ReaderResult | FailedConversation:
+    async def _outcome(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> ReaderResult | FailedConversation:
         """Hold one conversation. An error is a value here: each task that shares it decides for itself."""
-        spent = TokenUsage()
         try:
             return await self._hold(orders, spent)
         except Exception as error:  # noqa: BLE001 - whatever stops a model must not cost what analyzers have found
-            return FailedConversation(error, spent)
+            return FailedConversation(error)
 
 
 def _as_tried(order: WorkOrder, task: ReviewTask) -> WorkOrder:

@@ -37,7 +37,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     system: str,
     tools: tuple[OfferedTool, ...],
     *,
-    mask: Callable[[str], str] = lambda text: text,
+    mask: Callable[[str], str] = redact,
     tier: Tier,
     subject: str,
     earlier: str = "",
@@ -67,7 +67,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in hunks.texts]
     proofs = [proof for each in claims for proof in each.finding.proof]
     shared += [f"Code around proofs:\n{fenced('code', text)}" for text in proof_excerpts(proofs, hunks.shown, lines_of)]
-    shared += [_claim(each) for each in claims]
+    shared += [_claim(each, mask) for each in claims]
     if earlier:
         shared.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)
@@ -84,7 +84,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     )
 
 
-def _claim(claim: NamedClaim) -> str:
+def _claim(claim: NamedClaim, mask: Callable[[str], str]) -> str:
     finding = claim.finding
     texts = [
         f"{finding.type}, {finding.severity} as reported, at {finding.path}:{finding.line}",
@@ -95,7 +95,7 @@ def _claim(claim: NamedClaim) -> str:
         f"disputed: {finding.disputed}" if finding.disputed else "",
         *(_proof(each) for each in finding.proof),
     ]
-    return f"Claim {claim.handle}:\n{fenced('claim', redact(chr(10).join(text for text in texts if text)))}"
+    return f"Claim {claim.handle}:\n{fenced('claim', mask(chr(10).join(text for text in texts if text)))}"
 
 
 def _proof(proof: Proof) -> str:

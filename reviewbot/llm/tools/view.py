@@ -47,7 +47,7 @@ class RepositoryView:
         """`mask`: a text with masked secrets and as many lines as before."""
         self.snapshot = snapshot
         self.limits = limits
-        self._mask = mask
+        self.mask = mask
         self._private = tuple(private)
         self._lock = Lock()
         self._kept: OrderedDict[tuple[Side, str], tuple[str, ...]] = OrderedDict()
@@ -90,7 +90,7 @@ class RepositoryView:
         text = self.snapshot.head(path) if side == "head" else self.snapshot.base(path)
         if text is None:
             raise Refused(self._missing(path, side))
-        lines = tuple(line.removesuffix("\r") for line in self._mask(text).removesuffix("\n").split("\n"))
+        lines = tuple(line.removesuffix("\r") for line in self.mask(text).removesuffix("\n").split("\n"))
         with self._lock:
             self._kept[side, path] = lines
             while len(self._kept) > _KEPT_FILES:

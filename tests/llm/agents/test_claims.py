@@ -119,6 +119,49 @@ def test_a_secret_in_a_proof_is_masked(a_payload: MakePayload, a_claim: MakeClai
     assert found.line == 1
 
 
+KEYS = tuple(f'key = "AKIA{rest}"' for rest in ("Z7Q2M5X8K1N4P6R9", "B3D5F7H9J2L4N6P8"))
+MASKED = 'key = "AKIA****"'
+
+
+def test_a_quote_with_a_masked_secret_stands_for_the_line_as_it_is(a_payload: MakePayload, a_claim: MakeClaim) -> None:
+    payload = a_payload(f" x = 1\n-{KEYS[1]}\n+{KEYS[0]}\n+use(key)", path="src/app.py")
+    finder = QuoteFinder((payload,), files)
+
+    new = finder.unmasked(a_claim(quote=f"{MASKED}\n  use(key)", replacement=f"{MASKED}  # of the test"))
+    old = finder.unmasked(a_claim(quote=f"-{MASKED}", side="old", replacement="key = secrets.key()"))
+    elsewhere = a_claim(quote=f"{MASKED}\nuse(other)")
+
+    assert (new.quote, new.replacement) == (f"{KEYS[0]}\nuse(key)", None)
+    assert (old.quote, old.replacement) == (KEYS[1], "key = secrets.key()")
+    assert finder.in_change(new)
+    assert finder.in_change(old)
+    assert finder.unmasked(elsewhere) == elsewhere
+    assert finder.unmasked(a_claim(quote=MASKED, file="other.py")).quote == MASKED
+
+
+def test_of_two_masked_lines_that_look_alike_the_one_at_the_claims_line_is_meant(
+    a_payload: MakePayload, a_claim: MakeClaim
+) -> None:
+    finder = QuoteFinder((a_payload(f"+{KEYS[0]}\n+{KEYS[1]}", path="src/app.py"),), files)
+
+    assert [finder.unmasked(a_claim(quote=MASKED, line=line)).quote for line in (1, 2)] == list(KEYS)
+
+
+def test_code_that_holds_what_looks_like_a_mask_is_left_as_it_is(a_payload: MakePayload, a_claim: MakeClaim) -> None:
+    finder = QuoteFinder((a_payload('+rule = "a****"', path="src/app.py"),), files)
+    claim = a_claim(quote='rule = "a****"', replacement='rule = "b****"')
+
+    assert finder.unmasked(claim) == claim
+
+
+def test_without_the_repository_a_proof_on_a_masked_line_is_found(a_payload: MakePayload, a_claim: MakeClaim) -> None:
+    finder = QuoteFinder((a_payload(f" {KEYS[0]}\n+x = 1", path="src/app.py"),), lambda _path, _side: None)
+
+    [found] = finder.proof(a_claim(proof=[{"path": "src/app.py", "quote": MASKED}]))
+
+    assert (found.line, found.quote) == (1, MASKED)
+
+
 @pytest.mark.parametrize(
     ("fields", "there"),
     [

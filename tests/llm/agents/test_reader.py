@@ -174,6 +174,21 @@ def test_a_conversation_that_fails_is_tried_again_by_all_of_its_tasks_together(
     assert isinstance(security, Answer)
     assert len(engine.model.requests) == 2  # type: ignore[attr-defined]
     assert "could not be used" in text_of(engine.model.requests[1])  # type: ignore[attr-defined]
+    used = [each.metadata.usage.calls for each in (logic, security)]
+    assert used == [2, 0], "what the failed attempt cost is in the result of the next one, once"
+
+
+def test_what_a_conversation_has_used_when_the_time_is_up_is_in_the_result(
+    an_engine: Engine, an_order: Any, calling: Reply
+) -> None:
+    order = an_order()
+    short = order.task.constraints.model_copy(update={"timeout_ms": 1_000})
+
+    [late] = work(an_engine(calling(("read", {"path": "src/app.py"})), None), again(order, constraints=short))
+
+    assert isinstance(late, Escalated)
+    assert late.partial is not None
+    assert late.partial.metadata.usage.calls == 1
 
 
 def test_a_task_that_escalates_is_tried_again_alone(
