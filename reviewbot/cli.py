@@ -18,7 +18,7 @@ from reviewbot.errors import ExitCode, InputError, ReviewbotError
 
 EXIT_CODES = """\
 exit codes:
-  0    reviewed
+  0    reviewed, or nothing to review
   1    --fail-on: a finding of that severity or worse is in the report
   2    wrong usage or bad input; nothing was reviewed
   3    a fault of reviewbot itself; the message names a log file
@@ -27,7 +27,20 @@ exit codes:
   6    the model provider could not be used; what analyzers found is in the report
   130  interrupted; run again with --resume to go on
 """
-
+EXAMPLES = """\
+examples:
+  reviewbot review                     what this branch has beyond its upstream or the default branch
+  reviewbot review --staged            what would be committed
+  reviewbot review --git HEAD          what the last commit changed; also a range, such as main...HEAD
+  git diff | reviewbot review -        what is not staged yet
+  reviewbot review --pr acme/shop#12   a pull request on GitHub
+"""
+COMPLETION = """\
+where to put it:
+  bash   reviewbot completion bash > ~/.local/share/bash-completion/completions/reviewbot
+  fish   reviewbot completion fish > ~/.config/fish/completions/reviewbot.fish
+  zsh    reviewbot completion zsh > "${fpath[1]}/_reviewbot"
+"""
 
 COMMANDS = {
     "review": ("review", "review_command"),
@@ -122,66 +135,74 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="reviewbot",
         description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",
-        epilog=EXIT_CODES,
+        epilog=f"{EXAMPLES}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"reviewbot {__version__}")
     commands = parser.add_subparsers(dest="run", metavar="COMMAND", required=True)
-    review = commands.add_parser(
-        "review", help="review a change", epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    review = _command(commands, "review", "review a change", epilog=f"{EXAMPLES}\n{EXIT_CODES}")
     _add_input(review)
-    _add_routing(review)
     _add_review(review)
-    plan = commands.add_parser("plan", help="print what a review would do, and run nothing")
+    plan = _command(commands, "plan", "print what a review would do, and run nothing")
     _add_input(plan)
-    _add_routing(plan)
+    _add_routing(plan, plan)
     plan.add_argument("--format", choices=("terminal", "json"), default="terminal")
-    parse = commands.add_parser("parse", help="print how a diff is read, file by file")
+    parse = _command(commands, "parse", "print how a diff is read, file by file")
     parse.add_argument("diff", metavar="DIFF", help="a diff file, or - for standard input")
     parse.add_argument("--format", choices=("json",), default="json")
-    workers = commands.add_parser("workers", help="list the workers")
+    workers = _command(commands, "workers", "list the workers")
     workers.add_argument(
         "--repo", metavar="DIR", type=Path, help="with those of this repository (default: where you stand)"
     )
     workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
-    schema = commands.add_parser("schema", help="print the JSON Schema of a contract")
-    schema.add_argument("contract", choices=("review", "plan", "card", "settings"))
-    replay = commands.add_parser("replay", help="make the review of a trace again, without a model")
+    schema = _command(commands, "schema", "print the JSON Schema of a report, a plan, a worker's card or the settings")
+    schema.add_argument("contract", choices=("review", "plan", "card", "settings"), help="what the schema is of")
+    replay = _command(commands, "replay", "make the review of a trace again, without a model")
     replay.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     replay.add_argument("--format", choices=FORMATS, default="terminal")
     replay.add_argument("--output", metavar="FILE", type=Path, help="write the report there")
     replay.add_argument("--verbose", action="store_true", help=_VERBOSE_HELP)
-    timeline = commands.add_parser("trace", help="show the run of a trace as a timeline")
+    timeline = _command(commands, "trace", "show the run of a trace as a timeline")
     timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     _add_own(commands)
     _add_evaluation(commands)
-    commands.add_parser("action", help="review what a GitHub workflow run is about; a step of it starts this")
+    _command(commands, "action", "review what a GitHub workflow run is about; a step of it starts this")
     _add_app(commands)
-    commands.add_parser("version", help="print the version")
+    _command(commands, "version", "print the version")
     return parser
 
 
+def _command(commands: argparse._SubParsersAction[Parser], name: str, purpose: str, epilog: str = "") -> Parser:
+    """A command whose own help begins with its purpose as well."""
+    return commands.add_parser(
+        name,
+        help=purpose,
+        description=f"{purpose[0].upper()}{purpose[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
-    config = commands.add_parser("config", help="print the settings, and where each comes from")
+    config = _command(commands, "config", "print the settings, and where each comes from")
     config.add_argument(
         "--repo", metavar="DIR", type=Path, help="with the settings of this repository (default: where you stand)"
     )
     config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
     config.add_argument("--format", choices=("terminal", "json"), default="terminal")
-    completion = commands.add_parser("completion", help="print a completion script for a shell")
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion = _command(commands, "completion", "print a completion script for a shell", epilog=COMPLETION)
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
 
 
 def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
-    serve = commands.add_parser("serve", help="run the GitHub App: answer its events, and review")
+    serve = _command(commands, "serve", "run the GitHub App: answer its events, and review")
     add = serve.add_argument
     add("--host", metavar="H", default="127.0.0.1", help="the address to listen on (default: this machine alone)")
     add("--port", metavar="P", type=int, default=8000, help="the port to listen on (default: 8000; 0: any)")
     add("--no-worker", action="store_true", help="only answer events; workers run elsewhere, on the same Postgres")
     add("--print-credentials", action="store_true", help="let /setup print the new App's secrets and store none")
-    commands.add_parser("worker", help="review what the App was asked for; several of them on one Postgres")
-    runs = commands.add_parser("runs", help="list the runs of the App, or show one")
+    _command(commands, "worker", "review what the App was asked for; several of them on one Postgres")
+    runs = _command(commands, "runs", "list the runs of the App, or show one")
     add = runs.add_argument
     add(
         "run_id",
@@ -195,7 +216,7 @@ def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
-    judge = commands.add_parser("eval", help="review labelled cases and write the results")
+    judge = _command(commands, "eval", "review labelled cases and write the results")
     add = judge.add_argument
     add("cases", metavar="CASES", type=Path, help="a folder of GROUP/CASE/ folders, each with a change.diff")
     add(
@@ -212,7 +233,7 @@ def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
     add("--limit", metavar="N", type=int, help="only the first N cases")
     add("--calibration", metavar="FILE", type=Path, help="a table of calibration in place of the packaged one")
     add("--fresh", action="store_true", help="do all cases again")
-    calibrate = commands.add_parser("calibrate", help="count which rules, or models, were right, from results of eval")
+    calibrate = _command(commands, "calibrate", "count which rules, or models, were right, from results of eval")
     add = calibrate.add_argument
     add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval; for rules, of --stage workers")
     add("--cases", metavar="CASES", action="append", type=Path, required=True, help="the folder with their labels")
@@ -251,21 +272,37 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--description", metavar="TEXT", help="likewise what its author says of it")
 
 
-def _add_routing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--engine", metavar="E", help=_ENGINE_HELP)
-    parser.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
-    parser.add_argument(
+def _add_routing(scope: argparse._ActionsContainer, models: argparse._ActionsContainer) -> None:
+    scope.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
+    scope.add_argument(
         "--sarif",
         metavar="FILE",
         nargs="+",
         action="extend",
         help="results of other programs, for the lines of the change",
     )
-    parser.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
+    models.add_argument("--engine", metavar="E", help=_ENGINE_HELP)
+    models.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted, for tests")
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+    scope, models = parser.add_argument_group("what is looked for"), parser.add_argument_group("models")
+    _add_routing(scope, models)
+    add = scope.add_argument
+    add(
+        "--rule",
+        metavar="RULE=LEVEL",
+        action="append",
+        help="off, on, critical, warning or info for a rule or category; RULE=LEVEL:GLOB for some files; repeatable",
+    )
+    add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
+    add = models.add_argument
+    add("--effort", metavar="E", help="how much models are asked: quick, standard (default) or deep")
+    add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
+    add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
+    add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
+    add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
+    add = parser.add_argument_group("the report").add_argument
     add("--format", choices=FORMATS, default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add("--verbose", action="store_true", help=_VERBOSE_HELP)
@@ -275,20 +312,9 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
         metavar="SEVERITY",
         help="critical, warning or info: exit 1 for such a finding (not for what needs a person)",
     )
-    add(
-        "--rule",
-        metavar="RULE=LEVEL",
-        action="append",
-        help="off, on, critical, warning or info for a rule or category; RULE=LEVEL:GLOB for some files; repeatable",
-    )
-    add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
+    add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")
+    add = parser.add_argument_group("the run").add_argument
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
-    add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
-    add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
-    add("--effort", metavar="E", help="how much models are asked: quick, standard or deep")
-    add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
-    add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
     add("--no-cache", action="store_true", help="keep nothing on disk: no progress, no reports of analyzers")
-    add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")

@@ -176,6 +176,35 @@ def test_the_names_of_the_tools_that_ran_are_told_where_they_are_asked_for(run: 
     assert "ruff-security" in (home / "trace.json").read_text()
 
 
+@pytest.mark.parametrize("option", [("--estimate",), ("--dump-prompts", "prompts")], ids=lambda words: words[0])
+def test_what_is_said_of_models_without_a_key_names_the_key(run: Run, option: tuple[str, ...]) -> None:
+    ended = run("review", "-", *option, stdin=SMALL)
+
+    assert ended.code == 0
+    assert ended.err.startswith("reviewbot: there is no key of a model, so a review would run analyzers alone; with ")
+    assert "there is no key" not in run("review", "-", "--engine", "analyzers", *option, stdin=SMALL).err
+
+
+@pytest.mark.parametrize("command", ["review", "plan", "config", "runs", "eval", "version"])
+def test_the_help_of_a_command_begins_with_its_purpose(run: Run, command: str) -> None:
+    purpose = next(
+        line.split(maxsplit=1)[1] for line in run("--help").out.split("\n") if line.startswith(f"    {command} ")
+    )
+
+    assert f"\n\n{purpose[0].upper()}{purpose[1:]}" in run(command, "--help").out
+
+
+def test_help_has_examples_that_can_be_run(run: Run, repository: Path) -> None:
+    lines = [line for line in run("review", "--help").out.split("\n") if line.startswith("  reviewbot review ")]
+    named = [line.strip().partition("   ")[0].split()[1:] for line in lines if "--pr" not in line]
+    git(repository, "checkout", "-q", "-b", "feature")
+    (repository / "app.py").write_text("x = 1\n")
+    git(repository, "commit", "-qam", "two")
+
+    assert named == [["review"], ["review", "--staged"], ["review", "--git", "HEAD"]]
+    assert [run(*words).code for words in named] == [0, 0, 0]
+
+
 def test_a_folder_in_place_of_a_diff_is_answered_with_what_takes_one(run: Run) -> None:
     ended = run("review", ".")
 

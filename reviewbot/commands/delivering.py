@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 
 ASKING = frozenset({"claude"})
 """Engines that ask models."""
+NO_KEY = (
+    "there is no key of a model, so a review would run analyzers alone; with ANTHROPIC_API_KEY set, --estimate and "
+    "--dump-prompts are about a review with models, and ask none"
+)
 
 
 def previewed(
     arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run
 ) -> int | None:
     """What was asked for in place of a review: an estimate, or the requests that it would begin with; None: nothing."""
+    wanted = arguments.dump_prompts is not None or arguments.estimate
+    if wanted and settings.engine is None and run.engine not in ASKING:
+        say(NO_KEY)
     if arguments.dump_prompts is not None:
         return dump_prompts(subject, run, arguments.dump_prompts)
     return estimated(subject, settings, run) if arguments.estimate else None

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import os
 import sys
+from importlib.util import find_spec
 
 from reviewbot.errors import ConfigError
 from reviewbot.service.environment import make_state_dir, surroundings_of
@@ -26,6 +27,9 @@ def serve_command(arguments: argparse.Namespace) -> int:
         from reviewbot.commands.serving import serve_web  # noqa: PLC0415 - the supervisor needs no web server
 
         return serve_web(arguments, os.environ)
+    if find_spec("flask") is None:
+        # Found out here in one line; the processes that need it would each log that they cannot start.
+        raise ModuleNotFoundError(name="flask")
     place = surroundings_of(os.environ)
     make_state_dir(place.state_dir)
     credentials = WatchedCredentials(os.environ, place.state_dir)

@@ -346,7 +346,7 @@ def _cannot_look(
     file: FileChange, wanted: Sequence[WorkerCard], able: Sequence[WorkerCard], stranded: Mapping[str, str]
 ) -> list[Unlooked]:
     unable = tuple(card.name for card in wanted if card not in able)
-    reason = f"no analyzer of theirs reads {file.language}; that needs a model key"
+    reason = f"no analyzer of theirs reads {file.language}; that needs a model key (such as ANTHROPIC_API_KEY)"
     entries = [Unlooked(path=file.path, workers=unable, reason=reason)] if unable else []
     for worker, missing in stranded.items():
         reason = f"it needs the result of {missing}, which does not look at this file"

@@ -108,7 +108,8 @@ def test_a_remote_of_another_name_has_a_default_branch_too(clone: Repo) -> None:
 
 
 def test_where_nothing_can_be_taken_it_says_what_to_give(clone: Repo, repo: Repo) -> None:
-    how = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged"
+    how = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged, "
+    how += "and `git diff | reviewbot review -` what is not"
     assert refusal(clone) == f"main has no commit that origin/main lacks; {how}"
     assert refusal(repo) == "nothing is committed here yet; --staged reviews what is staged"
     repo.commit(a_py="x = 1\n")

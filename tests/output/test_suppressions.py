@@ -80,7 +80,7 @@ def test_long_lists_are_counted(make_review: MakeReview) -> None:
     many = make_review(suppressed=tuple(entry(line=n, rule=f"S{n}", path=f"{n}.py") for n in range(1, 61)))
     places = make_review(suppressed=tuple(entry(line=n) for n in range(1, 121)))
 
-    assert "... and 10 more; the JSON report lists them." in render_terminal(many, width=100, colour=False)
+    assert "... and 10 more; --format json lists them." in render_terminal(many, width=100, colour=False)
     assert "... and 10 more suppressions." in render_markdown(many)
     assert "a.py:8 and 112 more" in render_terminal(places, width=100, colour=False)
     assert "`a.py:10` and 110 more)" in render_markdown(places)

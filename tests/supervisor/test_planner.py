@@ -90,7 +90,7 @@ def test_what_the_engine_cannot_look_at_is_said_and_not_tasked(
     plan = make_plan(a_change(a_file(), a_file("a.cob", language="cobol")), crew, covers, unknown, PlanLimits())
 
     assert ids(plan) == ["security:a.cob#1", "security:src/app.py#1", "logic:src/app.py#1"]
-    reason = "no analyzer of theirs reads cobol; that needs a model key"
+    reason = "no analyzer of theirs reads cobol; that needs a model key (such as ANTHROPIC_API_KEY)"
     assert plan.unlooked == (Unlooked(path="a.cob", workers=("logic",), reason=reason),)
 
 

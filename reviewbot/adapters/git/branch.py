@@ -13,7 +13,10 @@ Run = Callable[..., Result]
 
 _REMOTES, _HEADS = "refs/remotes/", "refs/heads/"
 _USUAL = ("main", "master")
-_OTHERWISE = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged"
+_OTHERWISE = (
+    "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged, "
+    "and `git diff | reviewbot review -` what is not"
+)
 
 
 class BranchRange(NamedTuple):

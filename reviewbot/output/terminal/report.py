@@ -145,7 +145,7 @@ def _human(page: Page, review: Review) -> None:
             page.line((_human_place(item), PLACE))
             page.paragraph(_prose(item.reason), indent=2)
     if (more := len(review.human) - _ITEMS) > 0:
-        page.paragraph(f"... and {more:,} more; the JSON report lists them.")
+        page.paragraph(f"... and {more:,} more; --format json lists them.")
 
 
 def _suppressed(page: Page, review: Review) -> None:
@@ -159,7 +159,7 @@ def _suppressed(page: Page, review: Review) -> None:
         more = len(group.places) - _PATHS
         page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
     if (left := len(groups) - _ITEMS) > 0:
-        page.paragraph(f"... and {left:,} more; the JSON report lists them.")
+        page.paragraph(f"... and {left:,} more; --format json lists them.")
 
 
 def _human_place(item: HumanItem) -> str:
@@ -178,7 +178,7 @@ def _closing(page: Page, review: Review, *, verbose: bool) -> None:
     page.blank()
     if review.withheld:
         counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
-        page.paragraph(f"{counts} The JSON report lists {'it' if len(review.withheld) == 1 else 'them'}.")
+        page.paragraph(f"{counts} --format json lists {'it' if len(review.withheld) == 1 else 'them'}.")
     page.paragraph(one_line(readers_line(review, names=verbose)), PLACE)
     page.paragraph(one_line(cost_line(review, chains=verbose)), LABEL)
 

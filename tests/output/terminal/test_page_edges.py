@@ -219,13 +219,13 @@ def test_fifty_things_for_a_person_are_listed(count: int, *, more: bool, make_re
     text = shown(make_review(human=tuple(HumanItem(path=f"f{n}", reason="look") for n in range(count))))
 
     assert text.count("  look\n") == 50
-    assert ("... and 1 more; the JSON report lists them." in text) is more
+    assert ("... and 1 more; --format json lists them." in text) is more
 
 
 def test_one_withheld_finding_is_no_plural(make_review: MakeReview, make_finding: Make) -> None:
     withheld = Withheld(finding=make_finding(), reason="minor", message="m")
 
-    assert "true and minor. The JSON report lists it." in shown(make_review(withheld=(withheld,)), 120)
+    assert "true and minor. --format json lists it." in shown(make_review(withheld=(withheld,)), 120)
 
 
 def test_sections_without_anything_in_them_have_no_heading(make_review: MakeReview) -> None:

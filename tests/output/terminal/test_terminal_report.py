@@ -203,7 +203,7 @@ def test_withheld_findings_are_counted_by_reason(
 
     shown = render_terminal(make_review(withheld=withheld), width=120, colour=False)
 
-    assert "2 findings withheld: 2 over the cap on findings. The JSON report lists them.\n" in shown
+    assert "2 findings withheld: 2 over the cap on findings. --format json lists them.\n" in shown
 
 
 @pytest.mark.parametrize("verdict", get_args(Verdict))
