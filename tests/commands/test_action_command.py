@@ -173,14 +173,12 @@ def test_a_fault_of_ours_is_said_in_the_summary_before_it_goes_on(step: Step, tm
 
 
 @pytest.mark.parametrize("mode", ["fork-analyze", "fork-review"])
-def test_the_stages_for_forks_are_modes_of_the_same_step(
-    step: Step, pull: Pull, mode: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_stages_for_forks_are_modes_of_the_same_step(step: Step, pull: Pull, mode: str) -> None:
     environ = {"INPUT_MODE": mode, "INPUT_ANTHROPIC_API_KEY": KEY}
 
     assert step("push", pushed("a" * 40, "0" * 40), **environ) == 2
 
-    assert "::error title=reviewbot::" in capsys.readouterr().out
+    assert "::error title=reviewbot::" in step.log.getvalue()
     assert not pull.reviews
 
 
