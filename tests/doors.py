@@ -59,7 +59,7 @@ PRICES = b"\n".join(b"RATE_%d = %d" % (n, n) for n in range(30)) + b"\n"
 BASE: Files = {
     ".gitignore": b"build/\n",
     ".reviewbot.toml": b'private = ["internal/*"]\n',
-    ".github/review.toml": b'effort = "EFFORT"\nrequests_per_minute = 60000\n',
+    ".github/review.toml": b"SETTINGS\n",
     "AGENTS.md": b"Money is counted in cents.\n",
     "web/AGENTS.md": b"No default exports.\n",
     "README.md": b"# Shop\n",
@@ -89,6 +89,7 @@ SECOND: Files = {
     "shop/prices.py": None,
     "shop/pricing.py": PRICES + b"RATE_30 = 1 / 0\n",
     "shop/labels.py": b"# Gr\xf6\xdfe\nSIZE = 2",
+    "shop/report.py": b"from shop.orders import ship\n\n\ndef report(orders):\n" + b"    ship(orders[0])\n" * 60,
     "shop/windows.py": b"def first(items):\r\n    return items[1]\r\n",
     "internal/old.py": b"launch = 'monday'\n",
     "package-lock.json": b'{\n  "a": 2\n}\n',
@@ -104,9 +105,10 @@ STRAY = {"shop/scratch.py": "def connect(): ...\n", ".env": "MODE=quiet\n", "bui
 class ShopFolder:
     """The repository, worked on with real git. `main` has gone on since `feature` left it."""
 
-    def __init__(self, folder: Path, effort: str, more: int) -> None:
+    def __init__(self, folder: Path, more: int, settings: Mapping[str, str | int]) -> None:
+        """`more`: files beside those that are named above; `settings`: the operator's, at each door."""
         self.folder = folder
-        self.effort = effort
+        self.settings = {"requests_per_minute": 60_000, **settings}
         self._clock = 1_790_000_000
         folder.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
@@ -114,9 +116,8 @@ class ShopFolder:
         self.commit(
             {"shop/orders.py": ORDERS[:60], "shop/prices.py": PRICES[:40]}, "Begin\nwith two lines\n\nand a body"
         )
-        self.commit(
-            {path: (data or b"").replace(b"EFFORT", effort.encode()) for path, data in {**BASE, **filler}.items()}
-        )
+        table = "\n".join(f"{key} = {json.dumps(value)}" for key, value in self.settings.items()).encode()
+        self.commit({path: (data or b"").replace(b"SETTINGS", table) for path, data in {**BASE, **filler}.items()})
         (folder / "link.py").symlink_to("shop/db.py")
         self.commit({"shop/prices.py": PRICES.replace(b"RATE_1 ", b"RATE_A ")}, "Name\ta rate  " + SECRET.decode())
         self.base = self.commit({"shop/prices.py": PRICES}, "x" * 300)
@@ -206,7 +207,10 @@ def reply(body: Json) -> Scripted:
     """A reader that looks things up in three turns, and a judge that does so in one; by the request alone."""
     turns = sum(message["role"] == "assistant" for message in body["messages"])
     shown = json.dumps(body["messages"])
-    if "rulings" in body["output_config"]["format"]["schema"]["properties"]:
+    wanted = body["output_config"]["format"]["schema"]["properties"]
+    if "findings" not in wanted and "rulings" not in wanted:
+        return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
+    if "rulings" in wanted:
         if body.get("tools") and not turns:
             return called(("read", {"path": "shop/orders.py", "side": "base"}), ("history", {"path": "shop/orders.py"}))
         return answered(rulings_on(shown))
@@ -268,7 +272,7 @@ class Doors:
     @property
     def _settings(self) -> dict[str, str]:
         """The operator's; the Action takes the same from a file of the base side."""
-        return {"REVIEWBOT_EFFORT": self.shop.effort, "REVIEWBOT_REQUESTS_PER_MINUTE": "60000"}
+        return {f"REVIEWBOT_{key.upper()}": str(value) for key, value in self.shop.settings.items()}
 
     @property
     def _words(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ LOOKED_UP = (
     "assets/logo.png is no text",
     "there is no text file shop/scratch.py",
     "internal/plan.md: the repository's settings keep this file private",
-    "119 files",
+    "120 files",
 )
 
 MakeDoors = Callable[..., Doors]
@@ -47,21 +47,21 @@ def make_doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make
     monkeypatch.chdir(tmp_path / "elsewhere")
     pem = a_key()
     with AppGithub(pem) as github:
-        yield lambda effort, more: Doors(
-            ShopFolder(tmp_path / "shop", effort, more), github, pem, tmp_path, monkeypatch.setenv
+        yield lambda more, **settings: Doors(
+            ShopFolder(tmp_path / "shop", more, settings), github, pem, tmp_path, monkeypatch.setenv
         )
     github.check()
 
 
 @pytest.mark.slow
 def test_each_door_sends_the_same_requests_of_a_repository_that_is_shown_whole(make_doors: MakeDoors) -> None:
-    sent = same_requests(make_doors("standard", 0))
+    sent = same_requests(make_doors(0))
 
     assert all(words in sent for words in EVERYWHERE)
 
 
 def test_each_door_sends_the_same_requests_with_what_each_tool_answers(make_doors: MakeDoors) -> None:
-    sent = same_requests(make_doors("standard", 100))
+    sent = same_requests(make_doors(100))
 
     assert all(words in sent for words in (*EVERYWHERE, *LOOKED_UP))
     assert "Name a rate AKIA****" in sent
@@ -72,7 +72,7 @@ def test_each_door_sends_the_same_requests_with_what_each_tool_answers(make_door
 def test_each_door_sends_the_same_requests_of_a_reader_for_each_task_and_a_tree_from_an_archive(
     make_doors: MakeDoors,
 ) -> None:
-    doors = make_doors("deep", 200)
+    doors = make_doors(200, effort="deep")
 
     sent = same_requests(doors)
 
@@ -82,10 +82,18 @@ def test_each_door_sends_the_same_requests_of_a_reader_for_each_task_and_a_tree_
 
 
 @pytest.mark.slow
+def test_each_door_sends_the_same_requests_of_a_planner_and_of_readers_of_parts(make_doors: MakeDoors) -> None:
+    sent = same_requests(make_doors(100, plan_above=20, reader_lines=50))
+
+    assert "The workers:" in sent
+    assert "web/cart.ts (modified, +1 -1)" in sent.partition("Files of the same change that other readers review")[2]
+
+
+@pytest.mark.slow
 def test_each_door_sends_the_same_requests_where_github_lists_the_files_of_a_diff_too_large_for_it(
     make_doors: MakeDoors,
 ) -> None:
-    doors = make_doors("standard", 100)
+    doors = make_doors(100)
     doors.github.state.max_diff_files = 3
 
     same_requests(doors)
