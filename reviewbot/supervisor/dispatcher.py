@@ -17,6 +17,7 @@ from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_af
 from reviewbot.contracts import Failure, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
 from reviewbot.errors import DeadlineError, TransientError
 from reviewbot.ports import Clock, Journal, Recorder, Settled
+from reviewbot.supervisor.slots import Slots
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, next_step
 from reviewbot.worker import gaps_of
 
@@ -40,14 +41,15 @@ class Dispatcher:
     trace: Recorder
     clock: Clock
     concurrency: int
+    """Conversations, and tasks without one, that run at once."""
     deadline_s: float
     """Of the whole review, in seconds."""
     started: float | None = None
     """When the review began, by `clock`; None: it begins with this plan."""
-    _slots: asyncio.Semaphore = field(init=False)
+    _slots: Slots = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_slots", asyncio.Semaphore(self.concurrency))
+        object.__setattr__(self, "_slots", Slots(self.concurrency))
 
     async def dispatch(self, plan: Plan) -> dict[str, Settled]:
         """Run all tasks; at the review's deadline those not yet settled become gaps, with what they have so far."""
@@ -131,7 +133,7 @@ class Dispatcher:
         return replace(step, action="human", reason=reason, tasks=(), human=human, gaps=gaps)
 
     async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
-        async with self._slots:
+        async with self._slots.taken(task.reader):
             self.trace.record("task_started", task_id=task.task_id, worker=task.worker, attempt=task.failures + 1)
             return await self._tried(task, results)
 

@@ -80,6 +80,24 @@ def test_no_more_tasks_run_than_there_are_slots(
     assert worker.most == concurrency
 
 
+def test_tasks_of_one_reader_take_one_slot_together(
+    a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, a_worker: MakeWorker
+) -> None:
+    tasks = [a_task(f"logic:{n}.py#1", reader=f"reader-{n // 3}") for n in range(9)]
+    crowd = asyncio.Barrier(6)  # all tasks of two readers: the third reader's cannot make up for one that is missing
+
+    async def in_a_crowd(task: ReviewTask) -> Outcome:
+        if task.reader != "reader-2":
+            await crowd.wait()
+        return WorkerResult(task_id=task.task_id)
+
+    worker = a_worker({task.task_id: in_a_crowd for task in tasks})
+    ends = dispatch(a_plan(*tasks), worker, concurrency=2)
+
+    assert all(end.answered for end in ends.values())
+    assert worker.most == 6
+
+
 def test_results_are_matched_by_id_though_they_come_in_any_order(
     a_task: MakeTask, a_plan: MakePlan, a_result: MakeResult, dispatch: Dispatch, a_worker: MakeWorker
 ) -> None:
