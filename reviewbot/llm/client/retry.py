@@ -87,19 +87,24 @@ class RetryingModel:
         limit = asyncio.timeout(left)
         try:
             async with limit:
-                while True:
-                    await self._wait_for_turn(request)
-                    slot, attempt = self._slots.enter(), self._breaker.begin()
-                    try:
-                        if await self._wait_for_rate(request):
-                            return await self._send(request, slot, attempt)
-                    finally:
-                        self._breaker.end(attempt)
-                        self._slots.leave()
+                reply = None
+                while reply is None:
+                    reply = await self._take_turn(request)
+                return reply
         except TimeoutError:
             if limit.expired():
                 raise DeadlineError("the review's deadline came before a model's answer") from None
             raise
+
+    async def _take_turn(self, request: ModelRequest) -> ModelReply | None:
+        """Send the request when its turn has come; None where the breaker opened while it waited for the rate."""
+        await self._wait_for_turn(request)
+        slot, attempt = self._slots.enter(), self._breaker.begin()
+        try:
+            return await self._send(request, slot, attempt) if await self._wait_for_rate(request) else None
+        finally:
+            self._breaker.end(attempt)
+            self._slots.leave()
 
     async def _wait_for_turn(self, request: ModelRequest) -> None:
         """Wait until this request may be the next one in flight. Raises ProviderError where the breaker is open."""
