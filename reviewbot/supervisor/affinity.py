@@ -23,7 +23,9 @@ TEST, NAMES, IMPORT, TOPIC = 4_000, 960, 480, 240
 use belongs to none of them."""
 
 MAX_MEANT = 20
-"""Changed files that one import may mean; of more it means none."""
+"""Changed files that one import may mean, or one test by its name; of more it means none."""
+MAX_ENDS = 12
+"""Folders from the end of a path by which a module is looked for; a hostile path may have two thousand."""
 MAX_OF_TOPIC = 8
 """Files with a word in common, beyond which it is no topic."""
 MAX_IMPORT_CHARS = 20_000
@@ -107,7 +109,8 @@ def _tests(files: Sequence[FileShape]) -> Iterator[Link]:
         if not is_test(file.path):
             sources[name_under_test(file.path)].append(file.path)
     for file in files:
-        if is_test(file.path) and (found := sources.get(name_under_test(file.path))):
+        found = sources.get(name_under_test(file.path), []) if is_test(file.path) else []
+        if 0 < len(found) <= MAX_MEANT:
             folders = set(dirname(file.path).split("/"))
             best = min(found, key=lambda path: (-len(folders.intersection(dirname(path).split("/"))), path))
             yield file.path, best, TEST
@@ -124,7 +127,7 @@ def _names(files: Sequence[FileShape]) -> Iterator[Link]:
 
 
 def _imports(files: Sequence[FileShape]) -> Iterator[Link]:
-    by_end = _by_end(files)
+    modules = _Modules(files)
     packages: defaultdict[str, list[str]] = defaultdict(list)
     for file in files:
         if file.language == "go":
@@ -132,37 +135,37 @@ def _imports(files: Sequence[FileShape]) -> Iterator[Link]:
     importers: defaultdict[str, set[str]] = defaultdict(set)
     for file in files:
         for module in file.imports:
-            found = _of_package(module, packages) if file.language == "go" else _of_module(module, file, by_end)
+            found = _of_package(module, packages) if file.language == "go" else modules.find(module, file)
             for path in found if len(found) <= MAX_MEANT else ():
                 importers[path].add(file.path)
     for path, paths in importers.items():
         yield from ((path, other, IMPORT // len(paths)) for other in paths)
 
 
-def _by_end(files: Iterable[FileShape]) -> Mapping[str, list[str]]:
-    """The files of each end of their stems: "shop/cart" and "cart" for shop/cart.py."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for file in files:
-        if file.language == "python" or file.language in SCRIPT:
-            end = module_stem(file.path)
-            found[end].append(file.path)
-            while "/" in end:
-                end = end.partition("/")[2]
-                found[end].append(file.path)
-    return found
+class _Modules:
+    """The changed files of Python and TypeScript by their stems, and by each end of them: "cart" for shop/cart.py."""
 
+    def __init__(self, files: Iterable[FileShape]) -> None:
+        self._by_stem: defaultdict[str, list[str]] = defaultdict(list)
+        self._by_end: defaultdict[str, list[str]] = defaultdict(list)
+        for file in files:
+            if file.language == "python" or file.language in SCRIPT:
+                stem = module_stem(file.path)
+                self._by_stem[stem].append(file.path)
+                last = stem.split("/")[-MAX_ENDS:]
+                for at in range(len(last)):
+                    self._by_end["/".join(last[at:])].append(file.path)
 
-def _of_module(module: str, file: FileShape, by_end: Mapping[str, list[str]]) -> list[str]:
-    """The changed files that a module may be: those nearest to the one that imports it."""
-    wanted, exact = imported_stem(module, file.path, file.language)
-    found = by_end.get(wanted, [])
-    if exact:
-        return [path for path in found if module_stem(path) == wanted]
-    if "/" not in wanted and not module.startswith(("@/", "~/")):
+    def find(self, module: str, file: FileShape) -> list[str]:
+        """The files that a module may be which a file imports."""
+        wanted, exact = imported_stem(module, file.path, file.language)
+        if exact:
+            return self._by_stem.get(wanted, [])
+        if "/" in wanted or module.startswith(("@/", "~/")):
+            return self._by_end.get(wanted, [])
         # A bare name is most often a library; ours is it at the top, or beside the file that imports it.
-        here = (wanted, f"{dirname(file.path)}/{wanted}", f"src/{wanted}")
-        return [path for path in found if module_stem(path) in here]
-    return found
+        here = dict.fromkeys((wanted, f"{dirname(file.path)}/{wanted}".lstrip("/"), f"src/{wanted}"))
+        return [path for stem in here for path in self._by_stem.get(stem, ())]
 
 
 def _of_package(module: str, packages: Mapping[str, list[str]]) -> list[str]:

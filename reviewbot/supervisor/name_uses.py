@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from reviewbot.contracts import Payload
@@ -53,7 +53,8 @@ _DEFINITION = re.compile(
 _KEYWORDS = frozenset({"catch", "else", "foreach", "function", "switch", "synchronized", "unless", "until", "while"})
 _CHANGED = re.compile(r"^[+-](.*)", re.MULTILINE)
 _IMPORT = re.compile(r"^\s{0,20}(?:import|from|export|use|require\w{0,9})\b")
-_WORD = re.compile(rf"(?P<before>[:*\](<=] ?)?(?P<name>{_NAME})(?=(?P<after>[({{\[<]|\.\w)?)")
+_WORD = re.compile(rf"{_NAME}")
+_WORD_IN_CODE = re.compile(rf"(?P<before>[:*\](<=] ?)?(?P<name>{_NAME})(?=(?P<after>[({{\[<]|\.\w)?)")
 _COMPOUND = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 """In a name of several words, which is a word of no text."""
 
@@ -116,15 +117,18 @@ def _definitions(hunk: str) -> Iterator[tuple[str, bool]]:
     yield from sorted(found, key=lambda each: each[1])
 
 
-def _used_names(hunk: str, known: Collection[str]) -> Iterator[str]:
+def _used_names(hunk: str, known: set[str]) -> Iterator[str]:
     """Yield the known names that changed lines use. A plain word is one where it is called, or stands as types do."""
-    for line in _CHANGED.findall(hunk):
+    lines = _CHANGED.findall(hunk)
+    found = known.intersection(_WORD.findall("\n".join(lines)))
+    plain = {name for name in found if not _COMPOUND.search(name)}
+    yield from found - plain
+    for line in lines if plain else ():
         is_import = _IMPORT.match(line) is not None
-        for before, name, after in _WORD.findall(line):
-            if name in known:
-                is_type = name[0].isupper() and (before or after)
-                if is_import or is_type or after == "(" or _COMPOUND.search(name):
-                    yield name
+        for before, name, after in _WORD_IN_CODE.findall(line):
+            is_type = name[0].isupper() and (before or after)
+            if name in plain and (is_import or is_type or after == "("):
+                yield name
 
 
 def _is_common(name: str) -> bool:

@@ -35,6 +35,8 @@ CRITERION = "Every changed use of each of these names was held against its defin
 
 
 NOTE = "The change was read in parts. One more reader saw both sides of names that cross them: {}."
+MAX_NOTED = 12
+"""Names that a review lists of those that a reader saw."""
 
 
 class _Crossing(NamedTuple):
@@ -71,8 +73,9 @@ def with_seams(plan: Plan) -> Plan:
 def seam_notes(plan: Plan, settled: Mapping[str, Settled]) -> tuple[str, ...]:
     """What a review says of its seam tasks; one that was not done is a gap."""
     done = [task for task in plan.tasks if task.seam and task.task_id in settled and settled[task.task_id].answered]
-    names = dict.fromkeys(name for task in done for name in task.seam)
-    return (NOTE.format(", ".join(names)),) if names else ()
+    names = list(dict.fromkeys(name for task in done for name in task.seam))
+    more = [f"and {len(names) - MAX_NOTED} more"] if len(names) > MAX_NOTED else []
+    return (NOTE.format(", ".join([*names[:MAX_NOTED], *more])),) if names else ()
 
 
 def _crossings(slices: Sequence[Payload], readers: Mapping[Payload, set[str]]) -> Iterator[_Crossing]:
@@ -101,7 +104,8 @@ def _filled(crossings: Sequence[_Crossing], slices: Sequence[Payload], most: int
     }
     seams: list[list[_Crossing]] = [[] for _ in range(most)]
     shown: list[frozenset[HunkRef]] = [frozenset()] * most
-    for crossing in crossings:
+    # Twice as many as there is room for: some are too large.
+    for crossing in crossings[: 2 * most * MAX_NAMES]:
         for at, seam in enumerate(seams):
             hunks = shown[at] | crossing.hunks
             if len(seam) < MAX_NAMES and sum(sizes[ref] for ref in hunks) <= MAX_ROWS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -129,3 +130,20 @@ def test_a_migration_goes_with_the_files_of_its_tables(text: str, links: MakeLin
     found = links({path: text, "shop/invoice.rb": "", "stock/cart.rb": ""})
 
     assert found.keys() == {(path, "shop/invoice.rb")}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        [f"d{n}/{'test_' * (n % 2)}cart.py" for n in range(2_000)],
+        [f"{'d/' * 1_500}{n}.py" for n in range(200)],
+    ],
+    ids=["names alike", "deep folders"],
+)
+def test_hostile_names_take_no_longer_than_others(paths: list[str], links: MakeLinks) -> None:
+    files = dict.fromkeys(paths, "import cart\nfrom . import cart")
+    began = time.thread_time()
+
+    links(files)
+
+    assert time.thread_time() - began < 2

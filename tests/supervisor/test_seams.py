@@ -14,7 +14,7 @@ from reviewbot.contracts import ChangeSet, Escalation, Failure, FileChange, Gap,
 from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.bundling import BundlingPlanner, with_readers
 from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
-from reviewbot.supervisor.seams import MAX_NAMES, MAX_ROWS, PARTS_OF_A_SEAM, seam_notes, with_seams
+from reviewbot.supervisor.seams import MAX_NAMES, MAX_NOTED, MAX_ROWS, PARTS_OF_A_SEAM, seam_notes, with_seams
 from reviewbot.supervisor.steps import next_step, split
 from reviewbot.worker import gaps_of
 
@@ -212,6 +212,9 @@ def test_a_review_says_that_it_was_done_and_not_so_where_it_was_not(crossing: Pl
 
     [note] = seam_notes(plan, {seam.task_id: done})
     assert note.endswith("One more reader saw both sides of names that cross them: reserve_seat.")
+    many = seam.model_copy(update={"seam": tuple(f"name_{n}" for n in range(MAX_NOTED + 3))})
+    [long] = seam_notes(crossing.model_copy(update={"tasks": (many,)}), {many.task_id: done})
+    assert long.endswith(f"name_{MAX_NOTED - 1}, and 3 more.")
     assert seam_notes(plan, {seam.task_id: lost}) == ()
     assert seam_notes(plan, {}) == ()
     assert seam_notes(crossing, {}) == ()
