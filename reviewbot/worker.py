@@ -38,7 +38,7 @@ MAX_CANDIDATES = 400
 
 
 async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
-    """Do one task within its own deadline. Raises TransientError, which the dispatcher retries, and nothing else."""
+    """Do one task within its own deadline."""
     task = order.task
     limit = asyncio.timeout(task.constraints.timeout_ms / 1000)
     try:
@@ -49,8 +49,6 @@ async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
             return _crashed(engine, task, error)
         message = f"no answer within {task.constraints.timeout_ms / 1000:g} s"
         return Escalation(task_id=task.task_id, reason="timeout", message=message)
-    except TransientError:
-        raise
     except (ProviderError, TooLongError) as error:
         # The same request would meet this again. A result with nothing but gaps is final; a failure is tried again.
         return _anchored(task, Answer(gaps=gaps_of(task, reason_of(error), str(error))))

@@ -97,6 +97,7 @@ def test_an_engine_that_never_answers_is_cut_off_at_its_deadline(an_order: MakeO
     ("error", "reason", "message"),
     [
         (EngineError("the answer is no JSON"), "bad_answer", "the answer is no JSON"),
+        (TransientError("busy"), "no_answer", "busy"),
         (RuntimeError("the text may hold a secret"), "crashed", "RuntimeError in engine fake"),
         (RecursionError(), "crashed", "RecursionError in engine fake"),
         (TimeoutError("a socket's own"), "crashed", "TimeoutError in engine fake"),
@@ -109,11 +110,6 @@ def test_an_error_of_an_engine_becomes_a_failure(
 
     assert isinstance(outcome, Failure)
     assert (outcome.task_id, outcome.reason, outcome.message) == ("logic:src/app.py#1", reason, message)
-
-
-def test_an_error_that_may_pass_is_left_to_the_dispatcher(an_order: MakeOrder) -> None:
-    with pytest.raises(TransientError, match="busy"):
-        outcome_of(FakeEngine(TransientError("busy")), an_order())
 
 
 def test_a_cancelled_run_is_not_taken_for_a_failed_worker(an_order: MakeOrder) -> None:

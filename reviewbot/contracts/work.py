@@ -387,7 +387,6 @@ class Failure(Contract):
     task_id: str
     reason: GapReason
     message: str
-    tries: Annotated[int, Field(ge=1)] = 1
 
 
 Outcome = Annotated[WorkerResult | Escalation | Failure, Field(discriminator="kind")]

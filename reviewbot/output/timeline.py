@@ -77,7 +77,7 @@ def timeline_of(events: Iterable[Event]) -> Timeline:
     for event in events:
         at, task_id = _number(event, "at_ms"), _text(event, "task_id")
         reading.last_ms = max(reading.last_ms, at)
-        if event.get("event") in ("task_started", "retried", "resumed", "step", "task_failed"):
+        if event.get("event") in ("task_started", "resumed", "step", "task_failed"):
             _task_event(reading, event, task_id, at)
         elif event.get("event") in ("call", "call_failed"):
             _call(reading, event, at)
@@ -100,9 +100,6 @@ def _task_event(reading: _Reading, event: Event, task_id: str, at: int) -> None:
             reading.notes.setdefault(task_id, []).insert(0, f"after {', '.join(waits)}")
         if attempt > 1:
             reading.note(task_id, f"attempt {attempt}")
-    elif kind == "retried":
-        reading.count("retry", 1)
-        reading.note(task_id, "asked again")
     elif kind == "resumed":
         reading.open.setdefault(task_id, (at, task_id.partition(":")[0]))
         reading.note(task_id, "from the journal")

@@ -12,22 +12,18 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from pydantic import TypeAdapter, ValidationError
-from tenacity import AsyncRetrying, RetryError, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from reviewbot.contracts import Failure, GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
-from reviewbot.errors import DeadlineError, TransientError
+from reviewbot.contracts import GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
+from reviewbot.errors import DeadlineError
 from reviewbot.ports import Clock, Journal, Recorder, Settled
 from reviewbot.supervisor.slots import Slots
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Step, next_step
+from reviewbot.supervisor.steps import Step, next_step
 from reviewbot.worker import gaps_of
-
-LONGEST_WAIT_S = 20.0
-"""Between two tries of one request; a queue at the far end clears in less."""
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 Attempt = Callable[[ReviewTask, Mapping[str, WorkerResult]], Awaitable[Outcome]]
-"""One try of one task, given the results that it waited for. Raises TransientError and nothing else."""
+"""One try of one task, given the results that it waited for. Raises nothing."""
 
 
 @dataclass(frozen=True)
@@ -135,28 +131,7 @@ class Dispatcher:
     async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
         async with self._slots.taken(task.reader):
             self.trace.record("task_started", task_id=task.task_id, worker=task.worker, attempt=task.failures + 1)
-            return await self._tried(task, results)
-
-    async def _tried(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
-        """One outcome; errors that may pass are tried again here, each counting towards the breaker."""
-        tries = BREAKER_OPENS_AT - task.failures
-        retrying = AsyncRetrying(
-            stop=stop_after_attempt(tries),
-            wait=wait_random_exponential(max=LONGEST_WAIT_S),
-            retry=retry_if_exception_type(TransientError),
-            sleep=self.clock.sleep,
-        )
-        try:
-            async for attempt in retrying:
-                with attempt:
-                    failures = task.failures + attempt.retry_state.attempt_number - 1
-                    if failures > task.failures:
-                        self.trace.record("retried", task_id=task.task_id, attempt=failures + 1)
-                    return await self.attempt(task.model_copy(update={"failures": failures}), results)
-        except RetryError as error:
-            cause = error.last_attempt.exception()
-            return Failure(task_id=task.task_id, reason="crashed", message=str(cause), tries=tries)
-        raise AssertionError("tenacity ends in a return or a RetryError")  # pragma: no cover - see the message
+            return await self.attempt(task, results)
 
 
 def _question(task: ReviewTask, results: Mapping[str, WorkerResult]) -> str:

@@ -59,8 +59,7 @@ def next_step(task: ReviewTask, outcome: Outcome) -> Step:
     """Judge one outcome of one task. Ends after at most `BREAKER_OPENS_AT` outcomes that are no result."""
     if isinstance(outcome, WorkerResult):
         return _after_result(task, outcome)
-    failures = task.failures + (outcome.tries if isinstance(outcome, Failure) else 1)
-    again = task.model_copy(update={"failures": failures})
+    again = task.model_copy(update={"failures": task.failures + 1})
     if isinstance(outcome, Failure):
         return _after_failure(again, outcome)
     return _after_escalation(again, outcome)

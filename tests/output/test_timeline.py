@@ -84,7 +84,6 @@ def test_what_happens_while_a_task_runs_stands_on_its_line() -> None:
     about = {"at_ms": 5, "task_id": LOGIC}
     [row] = rows(
         started(LOGIC, 0),
-        {"event": "retried", **about},
         {"event": "tool_call", "tool": "grep", "failed": True, **about},
         {"event": "tool_call", "tool": "read", **about},
         {"event": "ruling", "path": "a.py", "line": 3, "claimed": 95, "confidence": 40, "reason": "guarded", **about},
@@ -93,7 +92,6 @@ def test_what_happens_while_a_task_runs_stands_on_its_line() -> None:
     )
 
     assert row.notes == (
-        "asked again",
         "calls grep (failed)",
         "calls read",
         "ruled on a.py:3: from 95 to 40, guarded",
@@ -181,8 +179,8 @@ def test_who_took_a_decision_is_named_where_the_record_says_it() -> None:
 
 def test_the_totals_count_calls_decisions_tokens_and_dollars() -> None:
     events = [
-        started(LOGIC, 0), {"event": "retried", "at_ms": 1, "task_id": LOGIC}, step(LOGIC, 2, "retry"),
-        started(LOGIC, 3, 2), step(LOGIC, 4, "climb"), call(5), call(6, usage={"unpriced_calls": 1}),
+        started(LOGIC, 0), step(LOGIC, 1, "retry"), started(LOGIC, 1, 2), step(LOGIC, 2, "retry"),
+        started(LOGIC, 3, 3), step(LOGIC, 4, "climb"), call(5), call(6, usage={"unpriced_calls": 1}),
     ]  # fmt: skip
 
     assert timeline_of(events).totals == (
@@ -245,7 +243,7 @@ VALUES = st.none() | st.integers() | st.floats(allow_nan=False) | st.text(max_si
 FIELDS = ("at_ms", "task_id", "worker", "attempt", "action", "reason", "message", "purpose", "subject", "tier",
           "model", "usage", "duration_ms", "stored", "stop", "plan", "tool", "path", "line", "claimed",
           "confidence")  # fmt: skip
-KINDS = ("plan_made", "planned", "part_finished", "selected", "task_started", "retried", "resumed", "result", "step",
+KINDS = ("plan_made", "planned", "part_finished", "selected", "task_started", "resumed", "result", "step",
          "task_failed", "call", "call_failed", "tool_call", "ruling", "settled", "review")  # fmt: skip
 PLANS = st.fixed_dictionaries(
     {"tasks": st.lists(st.fixed_dictionaries({"task_id": VALUES, "depends_on": VALUES}) | VALUES)}

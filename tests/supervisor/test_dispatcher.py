@@ -177,7 +177,7 @@ def test_a_task_that_needs_a_result_that_did_not_come_is_a_named_gap(
     first = a_task("logic:a.py#1")
     second = a_task("judge:a.py#1", depends_on=(first.task_id,))
     outcomes: dict[str, object] = {
-        "failure": a_failure(tries=3),
+        "failure": a_failure(),
         "timeout": an_escalation("timeout"),
         "person": an_escalation("out_of_scope"),
         "crash of ours": KeyError("wiring"),
@@ -217,12 +217,12 @@ def test_what_depends_on_a_named_gap_is_one_too(
     second = a_task("style:a.py#1", depends_on=(first.task_id,))
     third = a_task("judge:a.py#1", depends_on=(second.task_id,))
 
-    ends = dispatch(a_plan(first, second, third), a_worker({first.task_id: a_failure(tries=3)}))
+    ends = dispatch(a_plan(first, second, third), a_worker({first.task_id: a_failure()}))
 
     assert [end.gaps[0].reason for end in ends.values()] == ["breaker", "dependency", "dependency"]
 
 
-@pytest.mark.parametrize("failed", [Failure(task_id="t", reason="crashed", message="no", tries=3), KeyError("wiring")])
+@pytest.mark.parametrize("failed", [Failure(task_id="t", reason="crashed", message="no"), KeyError("wiring")])
 def test_a_task_that_can_do_without_runs_without_the_result(
     failed: object, a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, a_worker: MakeWorker
 ) -> None:

@@ -19,9 +19,7 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.errors import TransientError
 from reviewbot.ports import Settled
-from reviewbot.supervisor.dispatcher import LONGEST_WAIT_S
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]
@@ -36,55 +34,6 @@ Dispatch = Callable[..., dict[str, Settled]]
 
 def gaps(settled: Settled) -> list[tuple[GapReason, str]]:
     return [(gap.reason, gap.message) for gap in settled.gaps]
-
-
-# --- errors that may pass
-
-
-def test_an_error_that_may_pass_is_tried_again_after_a_wait_that_is_bounded(
-    *,
-    a_task: MakeTask,
-    a_plan: MakePlan,
-    a_result: MakeResult,
-    dispatch: Dispatch,
-    clock: Any,
-    trace: Any,
-    a_worker: MakeWorker,
-) -> None:
-    task = a_task()
-    worker = a_worker({task.task_id: [TransientError("busy"), TransientError("busy"), a_result()]})
-
-    ends = dispatch(a_plan(task), worker)
-
-    assert ends[task.task_id].answered
-    assert worker.asked == [(task.task_id, 0), (task.task_id, 1), (task.task_id, 2)]
-    assert len(clock.slept) == 2
-    assert all(0 <= seconds <= LONGEST_WAIT_S for seconds in clock.slept)
-    assert [event["attempt"] for event in trace.of("retried")] == [2, 3]
-
-
-def test_three_errors_that_might_have_passed_open_the_breaker(
-    a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, clock: Any, a_worker: MakeWorker
-) -> None:
-    task = a_task()
-    worker = a_worker({task.task_id: TransientError("overloaded")})
-
-    ends = dispatch(a_plan(task), worker)
-
-    assert gaps(ends[task.task_id]) == [("breaker", "given up after 3 failures: overloaded")]
-    assert (len(worker.asked), len(clock.slept)) == (3, 2)
-
-
-def test_earlier_failures_leave_fewer_tries(
-    a_task: MakeTask, a_plan: MakePlan, a_failure: MakeFailure, dispatch: Dispatch, a_worker: MakeWorker
-) -> None:
-    task = a_task()
-    worker = a_worker({task.task_id: [a_failure("bad_answer"), TransientError("busy")]})
-
-    ends = dispatch(a_plan(task), worker)
-
-    assert gaps(ends[task.task_id]) == [("breaker", "given up after 3 failures: busy")]
-    assert [failures for _, failures in worker.asked] == [0, 1, 2]
 
 
 def test_a_task_that_fails_three_times_is_a_gap_and_the_others_go_on(

@@ -29,8 +29,6 @@ TABLE: list[tuple[str, EscalationReason | GapReason, dict[str, Any], int, Action
     ("a third crash opens the breaker", "crashed", {}, 2, "give_up"),
     ("a bad answer is asked for again", "bad_answer", {}, 0, "retry"),
     ("a third bad answer opens the breaker", "bad_answer", {}, 2, "give_up"),
-    ("three tries in one failure open the breaker", "crashed", {"tries": 3}, 0, "give_up"),
-    ("two tries after one failure open the breaker", "crashed", {"tries": 2}, 1, "give_up"),
     ("what is out of scope goes to its worker", "out_of_scope", {"better_worker": "security"}, 0, "reassign"),
     ("nobody's job goes to a person", "out_of_scope", {}, 0, "human"),
     ("a worker cannot pass its job to itself", "out_of_scope", {"better_worker": "logic"}, 0, "human"),
@@ -327,7 +325,6 @@ OUTCOMES = st.one_of(
         task_id=st.just("t"),
         reason=st.sampled_from(FAILURES),
         message=st.just("it broke"),
-        tries=st.integers(1, 4),
     ),
 )
 
