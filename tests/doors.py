@@ -20,7 +20,7 @@ from tests.fork_cases import an_environment
 from tests.github_api import Pull
 from tests.github_api.apps import AppGithub
 from tests.jobs.shop import Shop
-from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, called, rulings_on
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, called, rulings_on
 
 Json = dict[str, Any]
 Files = Mapping[str, bytes | None]
@@ -208,9 +208,9 @@ def reply(body: Json) -> Scripted:
     turns = sum(message["role"] == "assistant" for message in body["messages"])
     shown = json.dumps(body["messages"])
     wanted = body["output_config"]["format"]["schema"]["properties"]
-    if "findings" not in wanted and "rulings" not in wanted:
+    if "findings" not in wanted:
         return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
-    if "rulings" in wanted:
+    if asks_judge(body):
         if body.get("tools") and not turns:
             return called(("read", {"path": "shop/orders.py", "side": "base"}), ("history", {"path": "shop/orders.py"}))
         return answered(rulings_on(shown))

@@ -34,7 +34,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.emulate_gate import Gate
-from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, rulings_on
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
 
 Json = Any
 
@@ -328,7 +328,7 @@ def team(body: Json) -> Scripted:
     """Answers as readers, judge and planner would."""
     wanted = body["output_config"]["format"]["schema"]["properties"]
     shown = json.dumps(body["messages"])
-    if "rulings" in wanted:
+    if asks_judge(body):
         return answered(rulings_on(shown))
     if "findings" in wanted:
         return answered(a_reading(*([FOUND] if FOUND["file"] in shown else [])))

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from reviewbot.llm.agents.conversation import DUE, MAX_LATE_TURNS
-from tests.messages_api import Scripted, a_claim, a_reading, answered, called, rulings_on, said
+from tests.messages_api import Scripted, a_claim, a_reading, answered, asks_judge, called, rulings_on, said
 
 Json = dict[str, Any]
 
@@ -86,7 +86,7 @@ class UsualTeam:
         wanted = body["output_config"]["format"]["schema"]["properties"]
         shown = "\n".join(block["text"] for block in body["messages"][0]["content"])
         turns = sum(message["role"] == "assistant" for message in body["messages"])
-        if "rulings" in wanted:
+        if asks_judge(body):
             return self._ruled(shown, turns, may_look=bool(body.get("tools")))
         if "findings" not in wanted:
             return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
@@ -147,7 +147,7 @@ class GreedyTeam:
 
     def __call__(self, body: Json) -> Scripted:
         """The answer to a request, with its usage."""
-        of_judge = "rulings" in body["output_config"]["format"]["schema"]["properties"]
+        of_judge = asks_judge(body)
         shown = "\n".join(block["text"] for block in body["messages"][0]["content"])
         left, late = int(body["max_tokens"]), sum(_is_late(message) for message in body["messages"])
         if body.get("tools") and late < MAX_LATE_TURNS:

@@ -19,14 +19,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.kill_and_resume import HERE, entries, finished, journaled, kill, start, tasks_of
-from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, problems_of, rulings_on, said
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, asks_judge, problems_of, rulings_on, said
 
 Json = dict[str, Any]
 
@@ -79,12 +79,12 @@ def answer_to(body: Json, thought: int) -> Scripted:
     dice = random.Random(question_of(body))
     text = "\n".join(_texts(body["messages"]))
     wanted = body["output_config"]["format"]["schema"]["properties"]
+    if asks_judge(body):
+        return marked(body, _ruled(text, dice))
     if "findings" in wanted:
         return _worked(body, text, dice, thought)
-    for key, act in _ACTS.items():
-        if key in wanted:
-            return marked(body, act(text, dice))
-    raise AssertionError(f"nobody answers in {', '.join(wanted)}")
+    assert "tasks" in wanted
+    return marked(body, _planned(text, dice))
 
 
 def _texts(messages: list[Json]) -> Iterator[str]:
@@ -145,8 +145,8 @@ def _found(number: int, path: str, line: str, dice: random.Random) -> Json:
 
 
 def _ruled(text: str, dice: random.Random) -> Json:
-    ruled = rulings_on(text)
-    return {"rulings": [{**each, "confidence": dice.randrange(10, 100)} for each in ruled["rulings"]]}
+    answer = rulings_on(text)
+    return answer | {"rulings": [{**each, "confidence": dice.randrange(10, 100)} for each in answer["rulings"]]}
 
 
 def _planned(text: str, dice: random.Random) -> Json:
@@ -166,12 +166,6 @@ def _planned(text: str, dice: random.Random) -> Json:
         for number, name in enumerate(names)
     ]  # fmt: skip
     return {"reason": "one task for each worker", "strategy": "merge", "tasks": tasks, "workers": []}
-
-
-_ACTS: Mapping[str, Callable[[str, random.Random], Json]] = {
-    "rulings": _ruled, "tasks": _planned,
-}  # fmt: skip
-"""By what only this one is asked to answer in."""
 
 
 # --- kills ---------------------------------------------------------------------------------------------------------

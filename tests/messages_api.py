@@ -328,4 +328,15 @@ def rulings_on(shown: str, **fields: Any) -> dict[str, Any]:
     """A judge's answer that confirms each claim of a request."""
     known = {"argument_against": "a caller may check", "reason": "nothing checks it", "confidence": 92}
     known |= {"severity": "warning", "worth": 70, "contradicts": [], **fields}
-    return {"rulings": [{"claim": handle, **known} for handle in dict.fromkeys(re.findall(r"Claim (c[0-9]+)", shown))]}
+    handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+):", shown))
+    return ruled(*({"claim": handle, **known} for handle in handles))
+
+
+def ruled(*rulings: Mapping[str, Any]) -> dict[str, Any]:
+    """A judge's whole answer."""
+    return {**a_reading(), "rulings": list(rulings)}
+
+
+def asks_judge(body: Mapping[str, Any]) -> bool:
+    """Whether a request asks for rulings: readers and judge have one schema, and their requests begin alike."""
+    return "Rule on each of these claims" in json.dumps(body["messages"][0])

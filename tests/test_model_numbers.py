@@ -16,12 +16,12 @@ from reviewbot import wiring
 from reviewbot.adapters.replay import replay
 from reviewbot.cli import main
 from reviewbot.commands.replay import synthesizer_of
-from reviewbot.contracts.answers import JudgeAnswer, ReaderAnswer
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.evaluate.model_fit import LabelledClaim, measure, replaced
 from reviewbot.llm.agents.calibrator import prompt_hash
 from reviewbot.model_calibration import ModelTables, Quantity, Role, read_model_tables
 from reviewbot.wiring.model_casting import prompt
-from tests.messages_api import MessagesApi, Scripted, answered
+from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, ruled
 
 Json = dict[str, Any]
 
@@ -44,8 +44,8 @@ CLAIM = {
 }  # fmt: skip
 RULING = {"argument_against": "", "reason": "nothing checks it", "severity": "warning", "contradicts": []}
 HASHES: Mapping[Role, str] = {
-    "reader": prompt_hash(prompt("reader"), ReaderAnswer),
-    "judge": prompt_hash(prompt("judge"), JudgeAnswer),
+    "reader": prompt_hash(prompt("reader"), ReviewAnswer),
+    "judge": prompt_hash(f"{prompt('reader')}\n{prompt('judge')}", ReviewAnswer),
 }
 UNMEASURED = (
     "Confidence and worth of claims stand as {} stated them; how often that holds was not measured with these prompts"
@@ -54,9 +54,9 @@ UNMEASURED = (
 
 def answer(body: Json) -> Scripted:
     """A reader with one claim, stated at 92 and 70, and a judge that says 95 and 80."""
-    if "rulings" in body["output_config"]["format"]["schema"]["properties"]:
+    if asks_judge(body):
         handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+)", json.dumps(body["messages"])))
-        return answered({"rulings": [{**RULING, "claim": each, "confidence": 95, "worth": 80} for each in handles]})
+        return answered(ruled(*({**RULING, "claim": each, "confidence": 95, "worth": 80} for each in handles)))
     return answered({"summary": "It bills.", "themes": [], "findings": [CLAIM], "hints": [], "tasks": []})
 
 
@@ -131,9 +131,7 @@ def test_without_a_table_the_numbers_stand_as_stated_and_one_line_of_each_report
 
     assert (claim_of(review)["confidence"], claim_of(review)["claimed"], claim_of(review)["worth"]) == (95, 92, 75)
     [note] = [each for each in review["notes"] if "stated" in each]
-    models = " and ".join(
-        sorted({each.removeprefix("model:") for each in claim_of(review)["sources"]} | {"claude-sonnet-5-5"})
-    )
+    models = " and ".join(sorted({each.removeprefix("model:") for each in claim_of(review)["sources"]}))
     assert note == UNMEASURED.format(models)
     for form in ("terminal", "markdown"):
         assert " ".join(told[form].replace("\\", "").split()).count("was not measured with these prompts") == 1

@@ -16,7 +16,7 @@ import pytest
 from reviewbot.cli import main
 from tests.kill_and_resume import kill, lasting, start
 from tests.kill_and_resume_model import marked, question_of, recorded
-from tests.messages_api import MessagesApi, Scripted
+from tests.messages_api import MessagesApi, Scripted, asks_judge, ruled
 
 Json = dict[str, Any]
 
@@ -31,17 +31,13 @@ FOUND = {
 }  # fmt: skip
 
 
-def asks_for_rulings(body: Json) -> bool:
-    return "rulings" in body["output_config"]["format"]["schema"]["properties"]
-
-
 def answer(body: Json) -> Scripted:
     """The reader finds one thing; the judge believes it. Rules are enough for a plan."""
-    if asks_for_rulings(body):
+    if asks_judge(body):
         ruling = {"argument_against": "a caller may check", "reason": LINES[1].strip(), "confidence": 90}
         ruling |= {"severity": "warning", "worth": 70, "contradicts": []}
-        handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+)", json.dumps(body["messages"])))
-        return marked(body, {"rulings": [{"claim": handle, **ruling} for handle in handles]})
+        handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+):", json.dumps(body["messages"])))
+        return marked(body, ruled(*({"claim": handle, **ruling} for handle in handles)))
     return marked(body, {"summary": "", "themes": [], "findings": [FOUND], "hints": [], "tasks": []})
 
 
@@ -73,7 +69,7 @@ def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered
         return lasting(json.loads(capsys.readouterr().out))
 
     # The ruling is not there when it is killed; by then the reader's answer is in the journal.
-    messages_api.otherwise = lambda body: replace(answer(body), gate=gate) if asks_for_rulings(body) else answer(body)
+    messages_api.otherwise = lambda body: replace(answer(body), gate=gate) if asks_judge(body) else answer(body)
     process = start(diff, tmp_path / "killed", engine="claude", environ=_door(messages_api))
     wanted = review(undisturbed, tmp_path / "whole")
     whole = [question_of(body) for body in undisturbed.bodies]
@@ -86,10 +82,10 @@ def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered
     asked = [question_of(body) for body in messages_api.bodies]
     first, then = asked[: len(whole)], asked[len(whole) :]
     assert sorted(first) == sorted(whole)
-    (reader,) = [question_of(body) for body in undisturbed.bodies if not asks_for_rulings(body)]
+    (reader,) = [question_of(body) for body in undisturbed.bodies if not asks_judge(body)]
     assert reader in known, "the judge is asked once the reader's answer is recorded"
     assert sorted(then) == sorted(set(whole) - known)
-    assert any(asks_for_rulings(body) for body in messages_api.bodies[len(whole) :])
+    assert any(asks_judge(body) for body in messages_api.bodies[len(whole) :])
     assert resumed == wanted
     assert [(f["line"], f["confidence"]) for f in resumed["findings"] if f["category"] == "wrong-value"] == [(2, 90)]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli import main
-from tests.messages_api import MessagesApi, Scripted, answered, failed, said
+from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, failed, ruled, said
 
 Json = dict[str, Any]
 
@@ -62,9 +62,9 @@ class Team:
     def __call__(self, body: Json) -> Scripted:
         wanted = body["output_config"]["format"]["schema"]["properties"]
         shown = json.dumps(body["messages"])
-        if "rulings" in wanted:
-            handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+)", shown))
-            return answered({"rulings": [self._ruling(handle) for handle in handles]})
+        if asks_judge(body):
+            handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+):", shown))
+            return answered(ruled(*map(self._ruling, handles)))
         if "findings" in wanted:
             return answered({**SILENT, "findings": [each for each in self.findings if f"### {each['file']}" in shown]})
         return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
@@ -178,7 +178,7 @@ def test_a_part_of_the_change_that_did_not_change_is_not_asked_about_again(
 def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> None:
     team = Team([FOUND])
     ended = [failed(400, "invalid_request_error")]
-    door.api.otherwise = lambda body: ended.pop() if "rulings" in json.dumps(body) and ended else team(body)
+    door.api.otherwise = lambda body: ended.pop() if asks_judge(body) and ended else team(body)
     door.review(BILL + CART, "--max-cost", "none")
     before = [json.dumps(body, sort_keys=True) for body in door.api.bodies]
     review = door.review(BILL + CART, "--max-cost", "none", "--resume")
@@ -346,7 +346,7 @@ def test_a_secret_in_the_authors_words_is_sent_to_no_model(door: Door) -> None:
     sent = [json.dumps(body) for body in door.api.bodies]
     assert any("claude-haiku" in text and "What the author says" in text for text in sent), "the planner"
     assert any("The title of the change" in text and "Its description" in text for text in sent), "a reader"
-    assert any("Title of the change" in text and "Claim c" in text for text in sent), "the judge"
+    assert any("The title of the change" in text and "Claim c1:" in text for text in sent), "the judge"
     for text in sent:
         assert "aB3xQ9" not in text
         assert "tr0ub4dor" not in text

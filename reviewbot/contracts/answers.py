@@ -120,17 +120,6 @@ class Theme(Contract):
     files: Annotated[tuple[Text, ...], Field(max_length=1_000)]
 
 
-class ReaderAnswer(Contract):
-    """All of a reader's answer, for all of its tasks."""
-
-    summary: Text
-    """What the change does, in two sentences."""
-    themes: Annotated[tuple[Theme, ...], Field(max_length=200)]
-    findings: Annotated[tuple[Claim, ...], Field(max_length=1_000)]
-    hints: Annotated[tuple[Judged, ...], Field(max_length=1_000)]
-    tasks: Annotated[tuple[TaskEnd, ...], Field(max_length=200)]
-
-
 class JudgeRuling(Contract):
     """What the judge makes of one claim."""
 
@@ -146,7 +135,17 @@ class JudgeRuling(Contract):
     """Claims that cannot be true, or be followed, together with this one."""
 
 
-class JudgeAnswer(Contract):
-    """One ruling for each claim of a batch."""
+class ReviewAnswer(Contract):
+    """What readers and judge answer in: a reader for all of its tasks, a judge in `rulings` alone.
 
-    rulings: Annotated[tuple[JudgeRuling, ...], Field(max_length=50)]
+    One schema for both: a provider's cache holds what they are shown in common once, as long as the schema is the same.
+    """
+
+    summary: Text
+    """What the change does, in two sentences."""
+    themes: Annotated[tuple[Theme, ...], Field(max_length=200)]
+    findings: Annotated[tuple[Claim, ...], Field(max_length=1_000)]
+    hints: Annotated[tuple[Judged, ...], Field(max_length=1_000)]
+    tasks: Annotated[tuple[TaskEnd, ...], Field(max_length=200)]
+    rulings: Annotated[tuple[JudgeRuling, ...], Field(max_length=50)] = ()
+    """Of a judge: one for each claim of a batch."""

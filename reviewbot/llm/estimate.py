@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from reviewbot.contracts import Plan, Tier, Usage
 from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
-from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES
+from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
-from reviewbot.llm.prompts.judged_code import HUNK_ROWS, MAX_PROOF_CHARS, MAX_ROW
+from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
 from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.wording import counted
 
@@ -25,8 +25,8 @@ TURN_RESULTS = 2_500
 """Tokens that a turn's look-ups bring."""
 TURN_ANSWER, FINAL_ANSWER = 400, 2_500
 """Tokens that a reader writes in a turn with calls, and in its answer."""
-JUDGE_TURNS, CLAIM_TOKENS, RULING_TOKENS = 2, 1_200, 300
-"""Calls of a judge (one turn of look-ups, and the rulings); tokens of a claim with code around it, and of a ruling."""
+JUDGE_TURNS, CLAIM_TOKENS, RULING_TOKENS = 2, 600, 300
+"""Calls of a judge (one turn of look-ups, and the rulings); tokens of a claim with its proof, and of a ruling."""
 MIN_CLAIMS, MAX_CLAIMS, LINES_A_CLAIM = 2, 5, 20
 """Likely claims: one for so many lines that are shown, within these bounds."""
 PLAN_ANSWER = 2_000
@@ -34,8 +34,6 @@ PLAN_ANSWER = 2_000
 PLANNER, READER, JUDGE = "planner", "reader", "judge"
 PLANNER_CALLS = 2
 """At most: the request for a plan, and once more with the faults of the answer."""
-JUDGE_TIERS: tuple[Tier, ...] = ("sonnet", "opus")
-"""Who may be asked to judge: the second where a claim is critical."""
 
 AT_MOST = 4 / 3
 """Tokens for each token that is counted by the number of characters."""
@@ -43,8 +41,6 @@ MAX_HINT_TOKENS = MAX_HINTS * (MAX_QUOTE + MAX_MESSAGE + 150) // CHARS_PER_TOKEN
 """Of the analyzers' results, with their names and places."""
 MAX_TURN_TOKENS = 400
 """Of what the program adds to a turn: delimiters, what is left to be looked up, the quotes that are to be repaired."""
-MAX_CODE_TOKENS = BATCH * (2 * HUNK_ROWS + 1) * MAX_ROW // CHARS_PER_TOKEN
-"""Of the hunks around the claims of one request."""
 
 ASSUMPTIONS = (
     f"{CHARS_PER_TOKEN} characters are one token; newer models count up to a third more, as the bound does",
@@ -217,25 +213,25 @@ def _readers(preview: Preview, models: Mapping[Tier, str], prices: Priced) -> Sh
 
 
 def _judge(preview: Preview, request: ModelRequest, models: Mapping[Tier, str], prices: Priced) -> Share:
-    """One request; at most all batches, and the critical claims of them once more."""
-    size, bounds = estimated_tokens(request), preview.judge_bounds
-    turns = min(JUDGE_TURNS, bounds.tool_turns + 1)
+    """One request, whose prefix the readers' cache has; at most all batches, and their critical claims once more."""
+    model, bounds = models[request.tier], preview.judge_bounds
+    known = estimated_tokens(_prefix(request))
+    own = estimated_tokens(request) - known
+    turns = min(JUDGE_TURNS, bounds.tool_turns + 1) if request.tools else 1
     claims = min(MAX_CLAIMS, max(MIN_CLAIMS, _lines(preview.plan) // LINES_A_CLAIM))
-    first = size + claims * CLAIM_TOKENS
-    likely = _conversation(models[request.tier], 0, first, turns, request.max_tokens, claims * RULING_TOKENS)
-    # No more of the change's code than there is, and no more claims than readers can write.
-    code = min(MAX_CODE_TOKENS, sum(estimated_tokens(each) for each in preview.requests))
+    likely = _conversation(model, known, own + claims * CLAIM_TOKENS, turns, request.max_tokens, claims * RULING_TOKENS)
+    max_turns = 1 + bounds.tool_turns + MAX_LATE_TURNS if request.tools else 1
+    # Each part of the change has its own requests: one that is not full, and one for critical claims.
+    requests = MAX_JUDGED // BATCH + 2 * len(preview.requests)
+    shown = max(estimated_tokens(_prefix(each)) for each in preview.requests)
+    room = (bounds.result_chars + MAX_PROOF_CHARS) // CHARS_PER_TOKEN if request.tools else 0
+    each = AT_MOST * (shown + own + room + MAX_TURN_TOKENS * max_turns) + request.max_tokens
+    # Each claim stands in one batch, and perhaps in the request for a second ruling; readers can write no more of them.
     written = sum(each.max_tokens for each in preview.requests)
-    max_turns = 1 + bounds.tool_turns + MAX_LATE_TURNS
-    requests = MAX_BATCHES + 1
-    room = (bounds.result_chars + MAX_PROOF_CHARS) // CHARS_PER_TOKEN
-    each = AT_MOST * (size + code + room + MAX_TURN_TOKENS * max_turns) + request.max_tokens
-    # Each claim stands in one batch, and perhaps in the request for a second ruling.
-    read = requests * max_turns * each + 2 * max_turns * AT_MOST * written
     calls = requests * max_turns
-    asked = max(JUDGE_TIERS, key=lambda tier: prices(models[tier], _ONE) or 0.0)
-    most = [*[_Call(models[asked], _written(read / calls, 0))] * calls]
-    most.append(_Call(models[asked], Usage(output_tokens=requests * request.max_tokens)))
+    read = calls * each + 2 * max_turns * AT_MOST * written
+    most = [_Call(model, _written(read / calls, 0))] * calls
+    most.append(_Call(model, Usage(output_tokens=requests * request.max_tokens)))
     return _share(JUDGE, 0, Calls(0, turns, calls), likely, most, prices)
 
 

@@ -11,16 +11,15 @@ from reviewbot.adapters.replay import Noted, NotedBooks
 from reviewbot.cards import shipped_files
 from reviewbot.config import Settings
 from reviewbot.contracts import ChangeSet, Effort, Plan
-from reviewbot.contracts.answers import JudgeAnswer, ReaderAnswer
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.agents.judge import ConversingModel, JudgingSynthesizer
+from reviewbot.llm.agents.judge import JUDGE_BOUNDS, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
 from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.change_map import MapMaker
-from reviewbot.llm.prompts.reader_prompt import stated_bounds
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.model_calibration import maps_for, packaged_model_tables
 from reviewbot.prices import unpriced_note
@@ -37,7 +36,6 @@ READER_BOUNDS: Mapping[Effort, Bounds] = {
     "deep": Bounds(),
 }
 NO_TOOLS = Bounds(tool_turns=0)
-JUDGE_BOUNDS = Bounds(tool_turns=2, result_chars=40_000)
 
 
 def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = None) -> Parts:
@@ -67,14 +65,21 @@ def model_parts(settings: Settings, ground: Ground, baseline: Baseline | None = 
         engine.begin(plan, ground.order)
         head.begin(plan)
 
-    judge = _judge(settings, ground, line, tools, judging=settings.effort != "quick" and baseline is None)
+    judge = _judge(settings, ground, line, engine, judging=settings.effort != "quick" and baseline is None)
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
         made = with_readers(plan, settings.effort, foreign)
         engine.begin(made, ground.order)
         question, requests = planner.request_of(change, plan), await engine.first_requests()
-        return Preview(made, question, requests, engine.bounds, judge.first_request(change), JUDGE_BOUNDS)
+        return Preview(
+            made,
+            question,
+            requests,
+            engine.bounds,
+            judge.first_request(file.path for file in change.files),
+            JUDGE_BOUNDS,
+        )
 
     return Parts(
         engine=engine,
@@ -104,13 +109,13 @@ def _reader(ground: Ground, line: Line, head: ProgramPrefetch, tools: Repository
 
 
 def _judge(
-    settings: Settings, ground: Ground, line: Line, tools: RepositoryTools, *, judging: bool
+    settings: Settings, ground: Ground, line: Line, engine: ReaderEngine, *, judging: bool
 ) -> JudgingSynthesizer:
-    trace = ground.around.trace
+    trace, tools = ground.around.trace, engine.tools
     measured = packaged_model_tables() if ground.measured is None else ground.measured
     hashes = {
-        "reader": prompt_hash(prompt("reader"), ReaderAnswer),
-        "judge": prompt_hash(prompt("judge"), JudgeAnswer),
+        "reader": prompt_hash(prompt("reader"), ReviewAnswer),
+        "judge": prompt_hash(f"{prompt('reader')}\n{prompt('judge')}", ReviewAnswer),
     }
     return JudgingSynthesizer(
         rules=ground.rules,
@@ -120,10 +125,8 @@ def _judge(
         trace=trace,
         engine=ReaderEngine.name,
         calibrator=Calibrator(trace, maps_for(measured, hashes)),
-        tools=tools.offered(),
+        prefix_of=engine.prefix_of,
         lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
-        mask=_mask(ground),
-        stated=stated_bounds(JUDGE_BOUNDS),
         notes=(*ground.notes, *_unpriced(settings)),
         books=NotedBooks(line.books, trace),
         refused=ground.refused,

@@ -31,7 +31,7 @@ from reviewbot.cli import main
 from tests.emulate_github import free_port
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
-from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, rulings_on
+from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
 from tests.webhooks import SECRET, body_of, event, headers_of
 from tests.webhooks import pull as pull_of
 
@@ -125,7 +125,7 @@ class Models:
     def _said(body: Json, shown: str, tag: str) -> Json:
         wanted = body["output_config"]["format"]["schema"]["properties"]
         line = re.search(r"return \w+ / len\(name\)", shown)
-        if "rulings" in wanted:
+        if asks_judge(body):
             return rulings_on(shown, argument_against=f"{tag} checks", reason=line.group() if line else "")
         if "findings" in wanted:
             return a_reading(*([_found(line.group(), tag)] if line else []))

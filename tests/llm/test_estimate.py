@@ -86,12 +86,15 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
         cache_write_tokens=size + 2 * (TURN_RESULTS + TURN_ANSWER),
         output_tokens=2 * TURN_ANSWER + FINAL_ANSWER,
     )
-    first = estimated_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS if made.judge else 0
-    assert (judge.name, judge.calls) == ("judge", Calls(0, 2, 20))
+    assert made.judge is not None
+    # Its prefix is in the readers' cache.
+    first = estimated_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS
+    known = estimated_tokens(replace(made.judge, turns=()))
+    assert (judge.name, judge.calls) == ("judge", Calls(0, 2, 25))
     assert judge.usage == Usage(
         calls=2,
-        cached_tokens=first,
-        cache_write_tokens=first + TURN_RESULTS + TURN_ANSWER,
+        cached_tokens=known + first,
+        cache_write_tokens=first - known + TURN_RESULTS + TURN_ANSWER,
         output_tokens=TURN_ANSWER + MIN_CLAIMS * RULING_TOKENS,
     )
 

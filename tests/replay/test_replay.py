@@ -21,6 +21,7 @@ from reviewbot.ports import ModelRequest, Settled
 from reviewbot.ports import Text as SentText
 from reviewbot.supervisor.planner import RoutedPlanner
 from reviewbot.trace import read_trace
+from tests.messages_api import ruled
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 SHELL = {
@@ -184,9 +185,9 @@ def rules(request: ModelRequest) -> str:
     rulings = [
         {"claim": claim, "argument_against": f"no: {TOKEN}", "reason": "seen", "confidence": 95 if number else 20,
          "severity": "warning", "worth": 70, "contradicts": []}
-        for number, claim in enumerate(re.findall(r"^Claim ([^ ]+) and", asked.replace(",", " "), re.MULTILINE))
+        for number, claim in enumerate(re.findall(r"^Claim ([^ ]+):", asked, re.MULTILINE))
     ]  # fmt: skip
-    return json.dumps({"rulings": rulings})
+    return json.dumps(ruled(*rulings))
 
 
 DISPUTE = [
@@ -196,15 +197,16 @@ DISPUTE = [
 ]
 
 
-@pytest.mark.parametrize("answers", [rules, lambda _: "no JSON"], ids=["ruled", "no answer"])
+@pytest.mark.parametrize(("answers", "calls"), [(rules, 2), (lambda _: "no JSON", 1)], ids=["ruled", "no answer"])
 def test_what_a_judge_ruled_is_ruled_again_without_it(
-    answers: Callable[[ModelRequest], str], run: Begin, again: Again
+    answers: Callable[[ModelRequest], str], calls: int, run: Begin, again: Again
 ) -> None:
+    """A critical claim that was refuted was asked about once more."""
     shown, text = run(*DISPUTE, answers=answers).told()
 
     asked = [event["purpose"] for event in read_trace(text) if event["event"] == "answered"]
-    assert asked == ["judge"]
-    assert {row.worker: row.usage.calls for row in shown.review.workers}["judge"] == 1
+    assert asked == ["judge"] * calls
+    assert {row.worker: row.usage.calls for row in shown.review.workers}["judge"] == 1, "as the books say"
     assert TOKEN not in text
     assert again(text) == shown
 

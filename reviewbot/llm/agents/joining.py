@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Finding
+from reviewbot.contracts import SEVERITY_ORDER, Finding, Proof
 from reviewbot.supervisor.merging import Defect, said_again
 from reviewbot.supervisor.verifier import by_a_model_alone
 
@@ -52,11 +52,14 @@ def _one_defect(speaker: Finding, other: Finding) -> bool:
         return False
     if not (by_a_model_alone(speaker) and by_a_model_alone(other)):
         return False
-    return any(
-        (one.path, one.side) == (two.path, two.side) and one.line <= two.end_line and two.line <= one.end_line
-        for one in speaker.proof
-        for two in other.proof
-    )
+    # One line of several is not enough: two defects may break the same promise, or meet in the same function.
+    fewer, more = sorted((speaker.proof, other.proof), key=len)
+    return bool(fewer) and all(any(_overlap(one, two) for two in more) for one in fewer)
+
+
+def _overlap(one: Proof, two: Proof) -> bool:
+    same_file = (one.path, one.side) == (two.path, two.side)
+    return same_file and one.line <= two.end_line and two.line <= one.end_line
 
 
 def _speaking_for(defect: Defect, others: Sequence[Finding]) -> Defect:

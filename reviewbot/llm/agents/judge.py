@@ -1,7 +1,8 @@
 """The `Synthesizer` of a run with models: claims are joined, ruled on by a judge, filtered and ranked.
 
-The judge did not find the claims. It sees each with its hunk and with its proof as the program fetched it, and may use
-the readers' tools. It can raise and lower what models claim; it can delete nothing, and nothing that an analyzer found.
+The judge did not find the claims. It sees what the readers of the same part were shown, which a provider's cache still
+has, and each claim with its proof as the program fetched it; it may use the readers' tools. It can raise and lower what
+models claim; it can delete nothing, and nothing that an analyzer found.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from reviewbot.contracts import (
     SEVERITY_ORDER,
@@ -21,9 +23,8 @@ from reviewbot.contracts import (
     Review,
     Severity,
     Suppression,
-    Tier,
 )
-from reviewbot.contracts.answers import JudgeAnswer, JudgeRuling
+from reviewbot.contracts.answers import JudgeRuling, ReviewAnswer
 from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
@@ -31,14 +32,14 @@ from reviewbot.llm.agents.joining import joined_by_proof
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
-from reviewbot.llm.prompts.judged_code import LinesOfSide
+from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
+from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import (
     Books,
     Model,
     ModelReply,
     ModelRequest,
-    OfferedTool,
     Recorder,
     Settled,
     ToolAnswer,
@@ -53,9 +54,12 @@ from reviewbot.supervisor.weighing import placed
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
 
-BATCH = 12
-"""Claims of one request."""
-MAX_BATCHES = 3
+BATCH, MAX_JUDGED = 12, 36
+"""Claims of one request, and of a review: the gravest and surest."""
+JUDGE_BOUNDS = Bounds(tool_turns=2, result_chars=40_000)
+NO_PREFIX = SharedPrefix("opus")
+"""For a replay, where answers are there whatever was asked."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 SURE = 80
 """A critical claim that is ruled below this is asked about once more."""
 NO_ANSWER: Mapping[type[Exception], str] = {
@@ -105,11 +109,11 @@ class JudgingSynthesizer:
     trace: Recorder
     engine: str
     calibrator: Calibrator
-    tools: tuple[OfferedTool, ...] = ()
+    prefix_of: Callable[[str], SharedPrefix | None] = lambda _path: None
+    """What the reader of a file was shown; may block."""
     lines_of: LinesOfSide = lambda _path, _side: ()
     """The masked lines of one side of a file, none where it has none; may block."""
-    stated: str = ""
-    """How much may be looked up, in words for the judge."""
+    bounds: Bounds = JUDGE_BOUNDS
     mask: Callable[[str], str] = redact
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
@@ -129,16 +133,22 @@ class JudgingSynthesizer:
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
-        rulings = await self._rulings(change, claims, slices, notes)
+        rulings = await self._rulings(claims, slices, notes)
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
         told = Told(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
         return reviewed(change, plan, settled, weighed, told)
 
-    def first_request(self, change: ChangeSet) -> ModelRequest | None:
-        """What a judge is sent beside claims and the code around them; None where no judge is asked. Asks no model."""
-        return self._request(change, (), (), "no claims") if self.judging else None
+    def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
+        """What a judge is sent beside claims and the code around them; None where none is asked. Asks no model.
+
+        `paths`: of the change. May block.
+        """
+        prefix = next(filter(None, map(self.prefix_of, paths)), None)
+        if prefix is None or not self.judging:
+            return None
+        return judge_request(prefix, (), (), self.prompt, self.bounds, subject="no claims")
 
     def _joined(self, found: Merged) -> Merged:
         """Without claims that say again, at another place, what another one says."""
@@ -182,38 +192,58 @@ class JudgingSynthesizer:
         return placed([*single, *freed], conflicts, self.rules)
 
     async def _rulings(
-        self, change: ChangeSet, claims: Sequence[NamedClaim], slices: Sequence[Payload], notes: list[str]
+        self, claims: Sequence[NamedClaim], slices: Sequence[Payload], notes: list[str]
     ) -> dict[str, JudgeRuling]:
         """By handle; a claim that was not ruled on is in none."""
-        batches = [claims[first : first + BATCH] for first in range(0, min(len(claims), BATCH * MAX_BATCHES), BATCH)]
+        judged = claims[:MAX_JUDGED]
+        prefixes = await in_thread(lambda: {each.handle: self._prefix_of(each) for each in judged})
+        batches = enumerate(_batches(judged, prefixes), 1)
         answers = await asyncio.gather(
-            *(self._ruled(change, each, slices, f"batch {n}", notes) for n, each in enumerate(batches, 1))
+            *(self._ruled(each, prefixes, slices, f"batch {n}", notes) for n, each in batches)
         )
         found = {handle: ruling for answer in answers for handle, ruling in answer.items()}
-        again = [each for each in claims if each.handle in found and _is_unsure(each.finding, found[each.handle])]
-        if again:
-            earlier = "\n".join(f"{each.handle}: {found[each.handle].reason}" for each in again[:BATCH])
-            found |= await self._ruled(change, again[:BATCH], slices, "critical again", notes, earlier)
-        if len(claims) > BATCH * MAX_BATCHES:
-            notes.append(unjudged_note(len(claims) - BATCH * MAX_BATCHES, "there were too many"))
+        again = [each for each in judged if each.handle in found and _is_unsure(each.finding, found[each.handle])]
+        earlier = {each.handle: found[each.handle].reason for each in again}
+        answers = await asyncio.gather(
+            *(
+                self._ruled(each, prefixes, slices, f"critical again {n}", notes, earlier)
+                for n, each in enumerate(_batches(again[:BATCH], prefixes), 1)
+            )
+        )
+        for answer in answers:
+            found |= answer
+        if len(claims) > MAX_JUDGED:
+            notes.append(unjudged_note(len(claims) - MAX_JUDGED, "there were too many"))
         return found
+
+    def _prefix_of(self, claim: NamedClaim) -> SharedPrefix:
+        return self.prefix_of(claim.finding.path) or NO_PREFIX
 
     async def _ruled(
         self,
-        change: ChangeSet,
         claims: Sequence[NamedClaim],
+        prefixes: Mapping[str, SharedPrefix],
         slices: Sequence[Payload],
         subject: str,
         notes: list[str],
-        earlier: str = "",
+        earlier: Mapping[str, str] = NOTHING,
     ) -> dict[str, JudgeRuling]:
-        """The rulings of one request; none where it failed, which is noted."""
+        """The rulings of one request; none where it failed, which is noted. `earlier`: reasons, by handle."""
+        prefix = prefixes[claims[0].handle]
+        before = "\n".join(f"{each.handle}: {earlier[each.handle]}" for each in claims if each.handle in earlier)
+
+        def question() -> ModelRequest:
+            """Reading proofs may block."""
+            proofs = (proof for each in claims for proof in each.finding.proof)
+            code = () if prefix.is_whole else proof_excerpts(proofs, slices, self.lines_of)
+            return judge_request(
+                prefix, claims, code, self.prompt, self.bounds, mask=self.mask, subject=subject, earlier=before
+            )
+
         try:
             async with asyncio.timeout(max(0.0, self.left_s())):
-                # Reading proofs may block.
-                request = await in_thread(lambda: self._request(change, claims, slices, subject, earlier))
-                reply = await self.model.ask(request)
-            answer = read_answer(reply, JudgeAnswer)
+                reply = await self.model.ask(await in_thread(question))
+            answer = read_answer(reply, ReviewAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
             why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
             notes.append(unjudged_note(len(claims), why))
@@ -235,27 +265,13 @@ class JudgingSynthesizer:
             )
         return {name: self.calibrator.ruling(ruling, reply.model, asked[name]) for name, ruling in rulings.items()}
 
-    def _request(
-        self,
-        change: ChangeSet,
-        claims: Sequence[NamedClaim],
-        slices: Sequence[Payload],
-        subject: str,
-        earlier: str = "",
-    ) -> ModelRequest:
-        return judge_request(
-            change,
-            claims,
-            slices,
-            self.lines_of,
-            self.prompt,
-            self.tools,
-            mask=self.mask,
-            stated=self.stated,
-            tier=_tier(claims),
-            subject=subject,
-            earlier=earlier,
-        )
+
+def _batches(claims: Sequence[NamedClaim], prefixes: Mapping[str, SharedPrefix]) -> list[Sequence[NamedClaim]]:
+    """Claims of one part of the change together, at most `BATCH` of them; the part with the gravest claim first."""
+    parts: dict[int, list[NamedClaim]] = {}
+    for claim in claims:
+        parts.setdefault(id(prefixes[claim.handle]), []).append(claim)
+    return [part[first : first + BATCH] for part in parts.values() for first in range(0, len(part), BATCH)]
 
 
 def unjudged_note(number: int, why: str) -> str:
@@ -265,8 +281,3 @@ def unjudged_note(number: int, why: str) -> str:
 
 def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:
     return "critical" in (finding.severity, ruling.severity) and ruling.confidence < SURE
-
-
-def _tier(claims: Sequence[NamedClaim]) -> Tier:
-    """A critical claim is worth the strongest model."""
-    return "opus" if any(claim.finding.severity == "critical" for claim in claims) else "sonnet"

@@ -24,7 +24,7 @@ from reviewbot.contracts import (
     Side,
     WorkerCard,
 )
-from reviewbot.contracts.answers import Escalating, ReaderAnswer
+from reviewbot.contracts.answers import Escalating, ReviewAnswer
 from reviewbot.coverage import reading_of
 from reviewbot.errors import (
     EngineError,
@@ -37,7 +37,7 @@ from reviewbot.llm.agents.shared_conversations import FailedConversation, Reader
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
 from reviewbot.llm.prompts.delimiters import fenced
-from reviewbot.llm.prompts.reader_prompt import ChangeMap, reader_request
+from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import Refused
 from reviewbot.ports import (
@@ -70,7 +70,7 @@ REPAIR = (
 _NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
 
 
-MapOf = Callable[[Sequence[WorkOrder], Sequence[Hint]], ChangeMap]
+MapOf = Callable[[Sequence[WorkOrder]], ChangeMap]
 """What all readers of a part are shown, from their orders; may block."""
 
 
@@ -91,6 +91,7 @@ class ReaderEngine:
     """Seconds until the review's own deadline."""
     name: str = field(default="claude", init=False)
     _conversations: SharedConversations = field(init=False)
+    _prefixes: dict[tuple[str, tuple[str, ...]], SharedPrefix] = field(default_factory=dict, init=False)
     _programs: dict[tuple[str, tuple[Payload, ...]], asyncio.Task[AnalyzerResults]] = field(
         default_factory=dict, init=False
     )
@@ -165,7 +166,7 @@ class ReaderEngine:
         hints = hints_of(candidate for found in results for candidate in found.candidates)
         request, bounds = await in_thread(lambda: self._first(orders, hints))
         talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
-        answer = read_answer(await talk.answer(), ReaderAnswer)
+        answer = read_answer(await talk.answer(), ReviewAnswer)
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
         finder = QuoteFinder(slices, self._text, self.tools.view.mask)
         own_s, review_s = self._left(orders[0].task, began)
@@ -191,17 +192,30 @@ class ReaderEngine:
 
         return ReaderResult(answer, await in_thread(candidates), hints, spent)
 
+    def prefix_of(self, path: str) -> SharedPrefix | None:
+        """What the reader of a file was shown first; None where no reader has it. May block."""
+        readers = self._conversations.bundles
+        orders = next((each for each in readers if any(path in order.task.paths for order in each)), None)
+        return None if orders is None else self._prefix(orders)
+
+    def _prefix(self, orders: Sequence[WorkOrder]) -> SharedPrefix:
+        tier = orders[0].task.constraints.tier
+        key = (tier, tuple(order.task.task_id for order in orders))
+        if key not in self._prefixes:
+            tools = self.tools.offered() if self.bounds.tool_turns else ()
+            self._prefixes[key] = shared_prefix(self.map_of(orders), self.prompt, tools, tier)
+        return self._prefixes[key]
+
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
         """The first request, and what its conversation may look up. May block."""
-        shared = self.map_of(orders, hints)
+        prefix = self._prefix(orders)
         turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
-        bounds = replace(self.bounds, tool_turns=0 if shared.is_whole else min(self.bounds.tool_turns, turns))
-        offered = self.tools.offered() if bounds.tool_turns else ()
-        return reader_request(orders, shared, self.prompt, offered, bounds), bounds
+        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns) if prefix.tools else 0)
+        return reader_request(orders, prefix, hints, bounds), bounds
 
     async def _repaired(
-        self, talk: Conversation, answer: ReaderAnswer, finder: QuoteFinder, left_s: float
-    ) -> ReaderAnswer:
+        self, talk: Conversation, answer: ReviewAnswer, finder: QuoteFinder, left_s: float
+    ) -> ReviewAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
         claims = await in_thread(lambda: [finder.unmasked(claim) for claim in with_own_ids(answer.findings)])
         answer = answer.model_copy(update={"findings": tuple(claims)})
@@ -213,7 +227,7 @@ class ReaderEngine:
         try:
             # The answer is there: what mends it may not take so long that the task ends without it.
             async with asyncio.timeout(max(0.0, left_s)):
-                later = read_answer(await talk.answer(), ReaderAnswer)
+                later = read_answer(await talk.answer(), ReviewAnswer)
         except (EngineError, TimeoutError) as error:
             why = str(error) or "no time was left"
             self.trace.record("repair_failed", reader=talk.first.subject, problems=problems, message=why)
@@ -307,7 +321,7 @@ class ReaderEngine:
         )
 
 
-def _escalation(answer: ReaderAnswer, task: ReviewTask) -> Escalating | None:
+def _escalation(answer: ReviewAnswer, task: ReviewTask) -> Escalating | None:
     return next((end.escalation for end in answer.tasks if end.task in (task.worker, task.type)), None)
 
 

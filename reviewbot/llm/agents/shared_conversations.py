@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reviewbot.contracts import Candidate, Plan, ReviewTask, Usage
-from reviewbot.contracts.answers import ReaderAnswer
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.llm.agents.conversation import TokenUsage
 from reviewbot.llm.prompts.analyzer_hints import Hint
 from reviewbot.ports import WorkOrder
@@ -21,7 +21,7 @@ from reviewbot.ports import WorkOrder
 class ReaderResult(NamedTuple):
     """What one conversation came to."""
 
-    answer: ReaderAnswer
+    answer: ReviewAnswer
     candidates: Mapping[str, tuple[Candidate, ...]]
     """By worker."""
     hints: tuple[Hint, ...]

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from reviewbot.contracts import Contract, Tier, Usage
-from reviewbot.contracts.answers import JudgeAnswer, ProposedPlan, ReaderAnswer
+from reviewbot.contracts.answers import ProposedPlan, ReviewAnswer
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.llm.client.requests import digest
@@ -19,7 +19,7 @@ from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
 
-ANSWER_TYPES: tuple[type[Contract], ...] = (ReaderAnswer, JudgeAnswer, ProposedPlan)
+ANSWER_TYPES: tuple[type[Contract], ...] = (ReviewAnswer, ProposedPlan)
 """The contracts of answers. A request carries only the schema, which leaves out the bounds."""
 
 _VERSION = 2

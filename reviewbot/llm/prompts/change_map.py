@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from reviewbot.context.conventions import conventions
 from reviewbot.contracts import FileChange
 from reviewbot.diff.rows import hunk_rows
-from reviewbot.llm.prompts.analyzer_hints import Hint, shown
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.prompts.repository_map import repository_map
@@ -33,7 +32,7 @@ class MapMaker:
     mask: Callable[[str], str] = lambda text: text
     """A text with masked secrets and as many lines as before."""
 
-    def __call__(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> ChangeMap:
+    def __call__(self, orders: Sequence[WorkOrder]) -> ChangeMap:
         """What the readers of these tasks are shown."""
         slices = tuple(dict.fromkeys(payload for order in orders for payload in order.task.slices))
         paths = tuple(dict.fromkeys(payload.file_path for payload in slices))
@@ -50,7 +49,6 @@ class MapMaker:
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository.text,
             is_whole=repository.whole,
-            hits=shown(hints),
         )
 
     def _deleted(self) -> str:

@@ -1,20 +1,18 @@
-"""The request that a judge is sent: the code that the claims are about, each line once, and below it the claims."""
+"""The request that a judge is sent: what the readers were shown, then claims with the code around their proofs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import ChangeSet, Finding, Payload, Proof, Tier
-from reviewbot.contracts.answers import JudgeAnswer
-from reviewbot.llm.client.answers import schema_of
-from reviewbot.llm.prompts.delimiters import RULE, fenced
-from reviewbot.llm.prompts.judged_code import LinesOfSide, hunk_excerpts, proof_excerpts
-from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn
+from reviewbot.contracts import Finding, Proof
+from reviewbot.llm.agents.conversation import Bounds
+from reviewbot.llm.prompts.delimiters import fenced
+from reviewbot.llm.prompts.reader_prompt import SharedPrefix, stated_bounds
+from reviewbot.ports import ModelRequest
 from reviewbot.redact import redact
 
-MAX_TITLE = 300
-MAX_DESCRIPTION = 2_000
+NO_TOOLS = Bounds(tool_turns=0)
 MAX_QUOTE = 1_500
 """Characters of a claim's quote, of its suggestion, and of the quote of each proof."""
 ANSWER_TOKENS = 8_000
@@ -30,58 +28,37 @@ class NamedClaim:
 
 
 def judge_request(  # noqa: PLR0913 - what a request is made of
-    change: ChangeSet,
+    prefix: SharedPrefix,
     claims: Sequence[NamedClaim],
-    slices: Sequence[Payload],
-    lines_of: LinesOfSide,
-    system: str,
-    tools: tuple[OfferedTool, ...],
+    code: Iterable[str],
+    prompt: str,
+    bounds: Bounds,
     *,
     mask: Callable[[str], str] = redact,
-    tier: Tier,
     subject: str,
     earlier: str = "",
-    stated: str = "",
 ) -> ModelRequest:
-    """One batch. May block.
+    """One batch.
 
     Args:
-        change: its title and description are shown.
+        prefix: what the readers of this part of the change were shown; a provider's cache still has it.
         claims: what is to be ruled on.
-        slices: the change; each claim is shown with the rows of its hunk.
-        lines_of: the masked lines of one side of a file, for what stands around each proof; none where it has none.
-        system: the system prompt.
-        tools: what the judge may look up with.
+        code: what stands around their proofs and is not shown in the prefix.
+        prompt: the judge's instructions.
+        bounds: what may be looked up, where the prefix has tools.
         mask: a text with masked secrets.
-        tier: of the model.
         subject: the name of the request in trace and journal.
         earlier: what was ruled of these claims before, where they are asked about once more.
-        stated: how much may be looked up, in words.
     """
-    # Masked before they are cut: a secret that is cut in two has lost its form.
-    title, description = mask(change.title)[:MAX_TITLE], mask(change.description)[:MAX_DESCRIPTION]
-    shared = [f"Title of the change:\n{fenced('title', title)}"] if title.strip() else []
-    if description.strip():
-        shared.append(f"Its description:\n{fenced('description', description)}")
-    hunks = hunk_excerpts([each.finding for each in claims], slices)
-    shared += [f"Code of the change:\n{fenced('hunk', mask(text))}" for text in hunks.texts]
-    proofs = [proof for each in claims for proof in each.finding.proof]
-    shared += [f"Code around proofs:\n{fenced('code', text)}" for text in proof_excerpts(proofs, hunks.shown, lines_of)]
-    shared += [_claim(each, mask) for each in claims]
+    parts = [prompt.strip()]
+    parts += [f"Code around proofs:\n{fenced('code', text)}" for text in code]
+    parts += [_claim(each, mask) for each in claims]
     if earlier:
-        shared.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
+        parts.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)
-    shared.append(f"{stated}\n\nRule on each of these claims, once: {handles}.".strip())
-    return ModelRequest(
-        purpose="judge",
-        subject=subject,
-        tier=tier,
-        system=(Text(f"{system.strip()}\n\n{RULE}"),),
-        turns=(Turn("user", (Text("\n\n".join(shared), cached=True),)),),
-        max_tokens=ANSWER_TOKENS,
-        tools=tools,
-        schema=schema_of(JudgeAnswer),
-    )
+    parts.append(stated_bounds(bounds if prefix.tools else NO_TOOLS))
+    parts.append(f"Rule on each of these claims, once: {handles}.")
+    return prefix.request("judge", subject, "\n\n".join(parts), ANSWER_TOKENS)
 
 
 def _claim(claim: NamedClaim, mask: Callable[[str], str]) -> str:

@@ -1,19 +1,16 @@
-"""The code that a judge sees beside claims: rows of their hunks and the lines around their proofs, each line once."""
+"""The code around the proofs of claims that a judge sees beside the change, each line once."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
 
-from reviewbot.contracts import Finding, Payload, Proof, Side
-from reviewbot.llm.prompts.change_view import HunkRow, hunk_views, new_lines
+from reviewbot.contracts import Payload, Proof, Side
+from reviewbot.llm.prompts.change_view import hunk_views, new_lines
 
-MAX_HUNK_CHARS = 3_000
-"""Of one hunk; of a longer one the rows around its claims are shown."""
-HUNK_ROWS, MAX_ROW = 25, 400
-"""Rows around a claim that are shown of a longer hunk, and characters of each."""
-PROOF_ROWS = 8
+MAX_ROW = 400
+"""Characters of a line."""
+PROOF_ROWS = 12
 """Lines around a proof."""
 MAX_PROOF_CHARS = 30_000
 """Of the code around all proofs. What a proof quotes stands with its claim in any case."""
@@ -22,36 +19,19 @@ CUT = "[cut]"
 LinesOfSide = Callable[[str, Side], Sequence[str]]
 
 
-class HunkExcerpts(NamedTuple):
-    """Hunks as text, and by path which lines of the new side are seen in them."""
+def proof_excerpts(proofs: Iterable[Proof], slices: Iterable[Payload], lines_of: LinesOfSide) -> Iterable[str]:
+    """The lines around proofs, those of one side of one file together; without proofs that the change shows.
 
-    texts: Sequence[str]
-    shown: Mapping[str, Collection[int]]
-
-
-def hunk_excerpts(findings: Sequence[Finding], slices: Sequence[Payload]) -> HunkExcerpts:
-    """Each hunk that a finding stands in, once; of a long one the rows around its findings."""
-    texts: list[str] = []
+    `lines_of`: the masked lines of one side of a file, none where it has none. May block.
+    """
     shown: defaultdict[str, set[int]] = defaultdict(set)
     for payload in slices:
-        path = payload.file_path
-        lines = {each.line for each in findings if each.path == path}
         for rows in hunk_views(payload):
-            if here := lines.intersection(new_lines(rows)) - shown[path]:
-                kept = _around(rows, here)
-                shown[path] |= {rows[index].number or 0 for index in kept}
-                texts.append(f"{path}\n{_with_cuts(kept, [row.text for row in rows])}")
-    return HunkExcerpts(texts, shown)
-
-
-def proof_excerpts(
-    proofs: Iterable[Proof], shown: Mapping[str, Collection[int]], lines_of: LinesOfSide
-) -> Iterable[str]:
-    """The lines around proofs, those of one side of one file together; without what is `shown` already."""
+            shown[payload.file_path].update(new_lines(rows))
     wanted: defaultdict[tuple[str, Side], set[int]] = defaultdict(set)
     for proof in proofs:
         lines = set(range(proof.line, proof.end_line + 1))
-        if proof.side == "old" or not lines <= set(shown.get(proof.path, ())):
+        if proof.side == "old" or not lines <= shown[proof.path]:
             wanted[proof.path, proof.side] |= set(range(proof.line - PROOF_ROWS, proof.end_line + PROOF_ROWS + 1))
     left = MAX_PROOF_CHARS
     for (path, side), numbers in wanted.items():
@@ -60,15 +40,6 @@ def proof_excerpts(
         left -= len(text)
         if text and left >= 0:
             yield f"{path} ({side} side)\n{text}"
-
-
-def _around(rows: Sequence[HunkRow], lines: Collection[int]) -> Sequence[int]:
-    """Indexes of the rows of a hunk, or of a long one of those around each line that a finding is about."""
-    if sum(len(row.text) for row in rows) <= MAX_HUNK_CHARS:
-        return range(len(rows))
-    at = [index for index, row in enumerate(rows) if row.number in lines]
-    near = {other for each in at for other in range(each - HUNK_ROWS, each + HUNK_ROWS + 1)}
-    return sorted(near.intersection(range(len(rows))))
 
 
 def _with_cuts(kept: Sequence[int], rows: Sequence[str]) -> str:

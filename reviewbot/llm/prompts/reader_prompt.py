@@ -1,8 +1,8 @@
 """The request that begins a reader's conversation, in the order in which a provider's cache matches it.
 
-Tools, system prompt, answer schema, then everything that all readers of a change share (rules of the house, title, the
-change, the map of the repository, analyzer results), with the cache mark at its end. What differs from reader to reader
-(the tasks with their instructions) comes last.
+Tools, system prompt, answer schema, then everything that all readers of a part of a change, and the judge of their
+claims, share (rules of the house, title, the map of the repository, the change), with the cache mark at its end. What
+differs (analyzer results, the tasks with their instructions) comes last.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import WorkerResult
-from reviewbot.contracts.answers import ReaderAnswer
+from reviewbot.contracts import Tier, WorkerResult
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.answers import schema_of
+from reviewbot.llm.prompts.analyzer_hints import Hint, shown
 from reviewbot.llm.prompts.delimiters import RULE, fenced
 from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
 
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
+HITS = "Results of analyzers on the changed lines, each with a handle"
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
 
@@ -40,28 +42,51 @@ class ChangeMap:
     repository: str = ""
     is_whole: bool = False
     """Whether change and repository are all that there is, so that nothing is left to look up."""
-    hits: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPrefix:
+    """What every conversation about one part of a change begins with."""
+
+    tier: Tier
+    system: tuple[Text, ...] = ()
+    tools: tuple[OfferedTool, ...] = ()
+    shown: tuple[Text, ...] = ()
+    is_whole: bool = False
+    """See `ChangeMap`."""
+
+    def request(self, purpose: str, subject: str, text: str, max_tokens: int) -> ModelRequest:
+        """The request that begins with this and ends with `text`."""
+        return ModelRequest(
+            purpose=purpose,
+            subject=subject,
+            tier=self.tier,
+            system=self.system,
+            turns=(Turn("user", (*self.shown, Text(text))),),
+            max_tokens=max_tokens,
+            tools=self.tools,
+            schema=schema_of(ReviewAnswer),
+        )
+
+
+def shared_prefix(shared: ChangeMap, system: str, tools: tuple[OfferedTool, ...], tier: Tier) -> SharedPrefix:
+    """The prefix of the conversations that are shown this map. Nothing is looked up where everything is shown."""
+    return SharedPrefix(
+        tier=tier,
+        system=(Text(f"{system.strip()}\n\n{RULE}"),),
+        tools=() if shared.is_whole else tools,
+        shown=(Text(_shared(shared), cached=True),),
+        is_whole=shared.is_whole,
+    )
 
 
 def reader_request(
-    orders: Sequence[WorkOrder],
-    shared: ChangeMap,
-    system: str,
-    tools: tuple[OfferedTool, ...],
-    bounds: Bounds,
+    orders: Sequence[WorkOrder], prefix: SharedPrefix, hints: Sequence[Hint], bounds: Bounds
 ) -> ModelRequest:
     """The first request of the conversation that answers all of these tasks. They ask for the same tier."""
     task = orders[0].task
-    return ModelRequest(
-        purpose="reader",
-        subject=task.reader or task.task_id,
-        tier=task.constraints.tier,
-        system=(Text(f"{system.strip()}\n\n{RULE}"),),
-        turns=(Turn("user", (Text(_shared(shared), cached=True), Text(_tasks(orders, bounds)))),),
-        max_tokens=max(order.task.constraints.max_tokens for order in orders),
-        tools=tools,
-        schema=schema_of(ReaderAnswer),
-    )
+    max_tokens = max(order.task.constraints.max_tokens for order in orders)
+    return prefix.request("reader", task.reader or task.task_id, _tasks(orders, hints, bounds), max_tokens)
 
 
 def _shared(shared: ChangeMap) -> str:
@@ -70,7 +95,6 @@ def _shared(shared: ChangeMap) -> str:
         ("The title of the change, in its author's words", "title", shared.title.strip()[:MAX_TITLE]),
         ("Its description", "description", shared.description.strip()[:MAX_DESCRIPTION]),
         ("The repository", "repository", shared.repository),
-        ("Results of analyzers on the changed lines, each with a handle", "analyzers", shared.hits),
         ("Files of the same change that other readers review", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
         (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
@@ -90,15 +114,17 @@ def stated_bounds(bounds: Bounds) -> str:
     )
 
 
-def _tasks(orders: Sequence[WorkOrder], bounds: Bounds) -> str:
+def _tasks(orders: Sequence[WorkOrder], hints: Sequence[Hint], bounds: Bounds) -> str:
     several = len(orders) > 1
+    hits = f"{HITS}:\n{fenced('analyzers', shown(hints))}" if hints else ""
     parts = [
+        *([hits] if hits else []),
         stated_bounds(bounds),
         f"Your {'tasks' if several else 'task'}:",
         *(_task(order) for order in orders),
     ]
     names = ", ".join(f"`{order.task.worker}`" for order in orders)
-    parts.append(f"Answer in the schema, with one entry in `tasks` for each of: {names}.")
+    parts.append(f"Answer in the schema, with one entry in `tasks` for each of: {names}; `rulings` stays empty.")
     return "\n\n".join(parts)
 
 

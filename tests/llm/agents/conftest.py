@@ -123,7 +123,8 @@ def _ruled(*rulings: Mapping[str, Any], **fields: Any) -> ModelReply:
         "worth": 70,
         "contradicts": [],
     }
-    return _reply(json.dumps({"rulings": [{**known, **ruling} for ruling in rulings]}), **fields)
+    answer = {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []}
+    return _reply(json.dumps({**answer, "rulings": [{**known, **ruling} for ruling in rulings]}), **fields)
 
 
 def _calling(*calls: tuple[str, Mapping[str, object]], text: str = "", **fields: Any) -> ModelReply:

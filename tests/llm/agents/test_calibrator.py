@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Finding, Proof
-from reviewbot.contracts.answers import JudgeAnswer, JudgeRuling, ReaderAnswer
+from reviewbot.contracts.answers import JudgeRuling, ProposedPlan, ReviewAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.model_calibration import NumberMap, NumberMaps, Points, Quantity, Role
 
@@ -117,7 +117,7 @@ def test_one_line_names_only_what_was_not_measured(claimed: MakeFinding, trace: 
 
 
 def test_another_text_or_another_schema_is_another_prompt() -> None:
-    hashes = {prompt_hash(text, shape) for text in ("Judge it.", "Judge.") for shape in (ReaderAnswer, JudgeAnswer)}
+    hashes = {prompt_hash(text, shape) for text in ("Judge it.", "Judge.") for shape in (ReviewAnswer, ProposedPlan)}
 
     assert len(hashes) == 4
-    assert prompt_hash(" Judge it.\n", JudgeAnswer) == prompt_hash("Judge it.", JudgeAnswer)
+    assert prompt_hash(" Judge it.\n", ProposedPlan) == prompt_hash("Judge it.", ProposedPlan)

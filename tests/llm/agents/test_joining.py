@@ -54,6 +54,16 @@ def test_what_differs_in_proof_cause_or_origin_stays_apart(
     assert (found.defects, found.pairs) == (both, [])
 
 
+def test_two_defects_that_share_one_line_of_several_stay_apart(defect: Callable[..., Defect]) -> None:
+    both = [defect(1), defect(30, message="another thing altogether")]
+    promise = Proof(path="README.md", line=3, end_line=3, quote="Whatever is changed is seen at once.")
+    for at, each in enumerate(both):
+        own = Proof(path="src/api.py", line=40 + 9 * at, end_line=40 + 9 * at, quote="self.cache = {}")
+        both[at] = each._replace(finding=each.finding.model_copy(update={"proof": (promise, own)}))
+
+    assert joined_by_proof(both).defects == both
+
+
 def test_joins_do_not_chain(defect: Callable[..., Defect]) -> None:
     first, second = defect(1, proof=1, end=5, severity="critical"), defect(20, proof=4, end=9)
     third = defect(40, proof=8, end=12)

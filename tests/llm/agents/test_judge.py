@@ -15,18 +15,20 @@ from reviewbot.contracts.answers import JudgeRuling
 from reviewbot.errors import BudgetError, RefusedError, TransientError
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.agents.judge import BATCH, MAX_BATCHES, ConversingModel, JudgingSynthesizer
+from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
 from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
-from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
+from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS, proof_excerpts
+from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import ModelReply, Settled
+from reviewbot.ports import ModelReply, Settled, Text
 from reviewbot.supervisor.suppression import Suppressor
 from reviewbot.supervisor.synthesizer import Rules
 
 Reply = Callable[..., ModelReply]
 MakeFinding = Callable[..., Finding]
 RULES = Rules({"logic": 80, "security": 80}, max_findings=50)
+PREFIX = SharedPrefix("opus", shown=(Text("What the readers were shown."),))
 HUNK = "\n".join(f"+value_{n} = {n}" for n in range(1, 60))
 
 
@@ -67,18 +69,22 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
     model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
 
     lines = {("src/other.py", "new"): [*(f"# {n}" for n in range(1, 7)), "assert n > 0", "go()"]}
-    review = judged(model, [claimed(line=5, proof=(proof,))], lines_of=lambda path, side: lines.get((path, side), ()))
+    review = judged(
+        model,
+        [claimed(line=5, proof=(proof,))],
+        lines_of=lambda path, side: lines.get((path, side), ()),
+        prefix_of=lambda _path: PREFIX,
+    )
 
     [found] = review.findings
     assert (found.confidence, found.severity, found.worth, found.claimed) == (95, "critical", 80, 85)
     assert found.judgement == "`x = 1` is assigned and read once Against it: none found"
     text = text_of(model.requests[0])
     for shown in (
-        "    5 +value_5 = 5",
         "src/other.py:7 (new side)",
         "    6 # 6\n    7 assert n > 0\n    8 go()",
         "it must be positive",
-        "More values",
+        "What the readers were shown.",
     ):
         assert shown in text
     assert "85" not in text.partition("Claim c1")[2], "the reader's own number is not shown"
@@ -181,7 +187,7 @@ def test_a_critical_claim_goes_to_a_person_where_a_sure_reader_and_the_judge_are
 def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
     judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
 ) -> None:
-    count = BATCH * MAX_BATCHES + 2
+    count = MAX_JUDGED + 2
     findings = [
         claimed(line=n, category=f"c{n}", severity="critical" if n == 30 else "info") for n in range(1, count + 1)
     ]
@@ -190,11 +196,8 @@ def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
 
     review = judged(model, words)
 
-    assert len(model.requests) == MAX_BATCHES
-    assert {request.tier for request in model.requests} == {"opus", "sonnet"}
-    assert (
-        f"{count - BATCH * MAX_BATCHES} claims of models without a judge's ruling: there were too many" in review.notes
-    )
+    assert len(model.requests) == MAX_JUDGED // BATCH
+    assert f"{count - MAX_JUDGED} claims of models without a judge's ruling: there were too many" in review.notes
 
 
 @pytest.mark.parametrize(
@@ -309,21 +312,23 @@ def test_a_quarrel_of_which_one_side_is_refuted_is_none(
     assert (len(review.findings), len(review.withheld)) == (1, 1)
 
 
-def test_of_a_long_hunk_the_rows_around_each_claim_are_shown_also_behind_removed_ones(
-    claimed: MakeFinding, a_change: Any, a_payload: Any, fake_model: Any, ruled: Reply, text_of: Any
+def test_claims_of_each_part_of_a_change_are_judged_with_what_its_readers_were_shown(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
 ) -> None:
-    body = "\n".join([*(f"-old_{n} = {n}" for n in range(400)), *(f"+value_{n} = {n}" for n in range(1, 401))])
-    claims = [NamedClaim("c1", claimed(line=10)), NamedClaim("c2", claimed(line=390))]
+    other = SharedPrefix("sonnet", shown=(Text("The other part."),), is_whole=True)
+    proof = Proof(path="src/other.py", line=1, end_line=1, quote="n = 0")
+    findings = [claimed(line=3, category="a"), claimed(line=9, path="lib/b.py", category="b", proof=(proof,))]
+    model = fake_model(ruled())
 
-    request = judge_request(
-        a_change(), claims, (a_payload(body),), lambda _path, _side: (), "Judge.", (), tier="opus", subject="batch 1"
-    )
+    judged(model, findings, prefix_of={"src/app.py": PREFIX, "lib/b.py": other}.get, lines_of=lambda *_: ["n = 0"])
 
-    text = text_of(request)
-    assert "   10 +value_10 = 10" in text
-    assert "  390 +value_390 = 390" in text
-    assert "+value_200 = 200" not in text
-    assert text.count("[cut]") == 2
+    texts = {text_of(request).split("\n")[0]: text_of(request) for request in model.requests}
+    assert sorted((request.tier, request.subject) for request in model.requests) == [
+        ("opus", "batch 2"), ("sonnet", "batch 1"),
+    ]  # fmt: skip
+    assert "Claim c2:" in texts["What the readers were shown."]
+    assert "Claim c1:" in texts["The other part."]
+    assert "Code around proofs" not in texts["The other part."], "it is shown whole already"
 
 
 def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_shows_it(
@@ -336,14 +341,13 @@ def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_sh
     seen = Proof(path="src/app.py", line=2, end_line=2, quote="value_2 = 2")
     claims = [NamedClaim("c1", claimed(line=1, proof=(first, old))), NamedClaim("c2", claimed(proof=(second, seen)))]
 
-    request = judge_request(
-        a_change(), claims, (a_payload(HUNK),), lambda _path, _side: lines, "J", (), tier="opus", subject="b"
-    )
+    proofs = [proof for claim in claims for proof in claim.finding.proof]
+    code = proof_excerpts(proofs, (a_payload(HUNK),), lambda _path, _side: lines)
 
-    text = text_of(request)
+    text = text_of(judge_request(PREFIX, claims, code, "J", Bounds(), subject="b"))
     assert text.count("   43 line 43") == 1
-    assert "lib.py (new side)\n[cut]\n   32 line 32\n" in text
-    assert "   52 line 52\n[cut]\n" in text
+    assert "lib.py (new side)\n[cut]\n   28 line 28\n" in text
+    assert "   56 line 56\n[cut]\n" in text
     assert "lib.py (old side)\n    1 line 1\n" in text
     assert "src/app.py (new side)" not in text.partition("Claim c1")[0]
     assert "proof: lib.py:40 (new side), named because: the callee\nline 40\nline 41" in text
@@ -355,12 +359,9 @@ def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(
     proofs = tuple(Proof(path=f"{n}.py", line=40, end_line=40, quote=f"assert n > {n}") for n in range(20))
     lines = ["x" * 400 for _ in range(100)]
 
-    request = judge_request(
-        a_change(), [NamedClaim("c1", claimed(proof=proofs))], (), lambda _path, _side: lines, "J", (), tier="opus",
-        subject="b",
-    )  # fmt: skip
+    code = proof_excerpts(proofs, (), lambda _path, _side: lines)
 
-    text = text_of(request)
+    text = text_of(judge_request(PREFIX, [NamedClaim("c1", claimed(proof=proofs))], code, "J", Bounds(), subject="b"))
     assert len(text) < MAX_PROOF_CHARS + 5_000
     assert "assert n > 19" in text
 

@@ -145,7 +145,7 @@ def test_a_reader_that_is_shown_the_whole_repository_gets_no_tools(
     an_engine: Engine, an_order: Any, said: Reply, text_of: Any
 ) -> None:
     everything = ChangeMap("", "", "+x = 1", repository="### a.py", is_whole=True)
-    engine = an_engine(said(), map_of=lambda _orders, _hints: everything)
+    engine = an_engine(said(), map_of=lambda _orders: everything)
 
     work(engine, an_order("logic"))
 

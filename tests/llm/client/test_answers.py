@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Usage
-from reviewbot.contracts.answers import JudgeAnswer, ProposedPlan, ReaderAnswer
+from reviewbot.contracts.answers import ProposedPlan, ReviewAnswer
 from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.ports import ModelReply, StopReason
 
-ANSWER_TYPES = (ReaderAnswer, JudgeAnswer, ProposedPlan)
+ANSWER_TYPES = (ReviewAnswer, ProposedPlan)
 FOUND: dict[str, Any] = {
     "id": "f1", "task": "logic", "file": "a.py", "side": "new", "quote": "x = 1", "line": None, "title": "wrong",
     "message": "wrong", "impact": "always", "proof": [], "severity": "warning", "cause": "wrong-value",
@@ -35,7 +35,7 @@ def answer(**changed: Any) -> str:
 
 def fault_of(text: str) -> str:
     try:
-        read_answer(reply(text), ReaderAnswer)
+        read_answer(reply(text), ReviewAnswer)
     except EngineError as error:
         return str(error)
     return ""
@@ -43,38 +43,38 @@ def fault_of(text: str) -> str:
 
 def refused(text: str, stop: StopReason = "end") -> str:
     with pytest.raises(EngineError) as caught:
-        read_answer(reply(text, stop), ReaderAnswer)
+        read_answer(reply(text, stop), ReviewAnswer)
     return str(caught.value)
 
 
 def test_an_answer_that_fits_becomes_a_value() -> None:
-    read = read_answer(reply(answer(cwe=89)), ReaderAnswer)
+    read = read_answer(reply(answer(cwe=89)), ReviewAnswer)
 
     assert (read.findings[0].file, read.findings[0].cwe, read.tasks) == ("a.py", 89, ())
 
 
 def test_half_a_surrogate_pair_costs_that_character_and_not_the_answer() -> None:
-    read = read_answer(reply(answer(message="\ud83d is \ud83d\ude00", suggestion="\udc00")), ReaderAnswer)
+    read = read_answer(reply(answer(message="\ud83d is \ud83d\ude00", suggestion="\udc00")), ReviewAnswer)
 
     assert (read.findings[0].message, read.findings[0].suggestion) == ("\ufffd is \U0001f600", "\ufffd")
 
 
 @pytest.mark.parametrize("opening", ["```json", "```", "Sure!\n```json"])
 def test_the_only_code_block_of_a_text_is_the_answer(opening: str) -> None:
-    read = read_answer(reply(f"{opening}\n{answer()}\n```\nDone"), ReaderAnswer)
+    read = read_answer(reply(f"{opening}\n{answer()}\n```\nDone"), ReviewAnswer)
 
     assert len(read.findings) == 1
 
 
 def test_a_code_block_inside_an_answer_is_a_part_of_it() -> None:
-    read = read_answer(reply(answer(suggestion="```json\n{}\n```")), ReaderAnswer)
+    read = read_answer(reply(answer(suggestion="```json\n{}\n```")), ReviewAnswer)
 
     assert read.findings[0].suggestion.startswith("```")
 
 
 def test_a_refusal_is_an_error_of_its_own_whatever_the_text_says() -> None:
     with pytest.raises(RefusedError):
-        read_answer(reply(answer(), "refusal"), ReaderAnswer)
+        read_answer(reply(answer(), "refusal"), ReviewAnswer)
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "context", "other", "tools"])
@@ -87,7 +87,7 @@ def test_an_answer_that_ended_in_another_way_is_none_even_if_it_would_fit(stop: 
 )
 def test_what_a_smaller_question_may_help_is_told_apart(stop: StopReason, kind: type[EngineError]) -> None:
     with pytest.raises(EngineError) as caught:
-        read_answer(reply("", stop), ReaderAnswer)
+        read_answer(reply("", stop), ReviewAnswer)
     assert type(caught.value) is kind
 
 

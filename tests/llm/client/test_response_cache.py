@@ -13,18 +13,18 @@ import pytest
 
 import reviewbot
 from reviewbot.contracts import Contract, Usage
-from reviewbot.contracts.answers import JudgeAnswer
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.prices import default_models
+from tests.messages_api import ruled
 
 SPENT = Usage(calls=1, input_tokens=10, output_tokens=7)
 TOOLS = (OfferedTool("read", "Reads.", {"type": "object"}),)
 FITTING = {
-    "ReaderAnswer": {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []},
-    "JudgeAnswer": {"rulings": []},
+    "ReviewAnswer": {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []},
     "ProposedPlan": {"reason": "", "strategy": "merge", "tasks": [], "workers": []},
 }
 RULING = {
@@ -115,10 +115,10 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_and_one_that_does_is_kep
 
 
 def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_request: Request) -> None:
-    request = a_request(schema=schema_of(JudgeAnswer))
-    texts_of(journal, request, json.dumps({"rulings": [RULING]}))
+    request = a_request(schema=schema_of(ReviewAnswer))
+    texts_of(journal, request, json.dumps(ruled(RULING)))
     assert journal.store == {}
-    texts_of(journal, request, json.dumps({"rulings": [{**RULING, "confidence": 15}]}))
+    texts_of(journal, request, json.dumps(ruled({**RULING, "confidence": 15})))
     assert len(journal.store) == 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Tier, Usage
-from reviewbot.contracts.answers import JudgeAnswer
+from reviewbot.contracts.answers import ReviewAnswer
 from reviewbot.errors import ConfigError, EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
@@ -228,7 +228,7 @@ def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: Requ
 def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: Any, a_request: Request) -> None:
     altered(journal, a_request(), lambda told: {**told, "text": "{}"})
     [fitting] = journal.store.values()
-    request = a_request(schema=schema_of(JudgeAnswer))
+    request = a_request(schema=schema_of(ReviewAnswer))
     altered(journal, request, lambda told: {**told, "text": "{}"}, inner=Fitting())
     asyncio.run(CachingModel(Fitting(), journal, MODELS).ask(request))
 
@@ -237,9 +237,9 @@ def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: 
 
 
 class Fitting:
-    """Answers in the shape of rulings."""
+    """Answers in the shape of a review."""
 
-    text = '{"rulings": []}'
+    text = '{"summary": "", "themes": [], "findings": [], "hints": [], "tasks": [], "rulings": []}'
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         return ModelReply(self.text, (), "end", Usage(), "m")

@@ -126,11 +126,11 @@ def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
     files = [a_file("src/a.py"), a_file("lib/b.py", added=3, removed=1)]
     make = MapMaker(RepositoryTools(tree).view, files)
 
-    made = make([an_order("src/a.py", tree)], ())
+    made = make([an_order("src/a.py", tree)])
 
     assert made.conventions == "### CONTRIBUTING.md\nUse tabs.\n\n### src/AGENTS.md\nNo globals."
     assert made.other_parts == "lib/b.py (modified, +3 -1)"
-    assert (made.title, made.description, made.hits) == ("A title", "Words", "")
+    assert (made.title, made.description) == ("A title", "Words")
     assert made.change.startswith("### src/a.py")
 
 
@@ -142,7 +142,7 @@ def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_pr
     files = [a_file(path, a_hunk(body), status="deleted") for path, body in bodies.items()]
     make = MapMaker(RepositoryTools(tree).view, [a_file("src/a.py"), *files])
 
-    made = make([an_order("src/a.py", tree)], ())
+    made = make([an_order("src/a.py", tree)])
 
     assert made.deleted == "### old.py\ndef check():\n    raise Denied\n\n### long.py\n[too long to be shown]"
     assert made.other_parts == ""
