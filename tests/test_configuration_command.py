@@ -15,7 +15,7 @@ import pytest
 
 from reviewbot.commands.configuration import config_command, settings_json, settings_text
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.values import KINDS
+from reviewbot.config.keys import KINDS
 from reviewbot.errors import ConfigError
 from reviewbot.prices import default_models
 from reviewbot.wiring.models import KEYS

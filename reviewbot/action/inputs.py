@@ -9,8 +9,9 @@ from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.hints import quoted
+from reviewbot.config.keys import KINDS
 from reviewbot.config.source import BaseSide, repository_settings
-from reviewbot.config.values import KINDS, Value
+from reviewbot.config.values import Value
 from reviewbot.errors import ConfigError
 
 Mode = Literal["review", "annotate", "report", "fork-review"]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import shtab
 
 from reviewbot import wiring
-from reviewbot.config.load import FLAGS
-from reviewbot.config.values import KINDS, Choice
+from reviewbot.config.keys import FLAGS, KINDS
+from reviewbot.config.values import Choice
 from reviewbot.errors import ExitCode
 
 _PLACES = {"FILE": shtab.FILE, "DIFF": shtab.FILE, "DIR": shtab.DIR}

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.config import Settings
+from reviewbot.config.keys import KINDS
 from reviewbot.config.source import settings_of
-from reviewbot.config.values import KINDS, Written, as_written
+from reviewbot.config.values import Written, as_written
 from reviewbot.errors import ExitCode
 from reviewbot.output.terminal.look import write
 from reviewbot.strict_json import for_logs, write_json

@@ -11,9 +11,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 from reviewbot.config.hints import nearest, quoted, read_toml
+from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
 from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
-from reviewbot.config.values import KINDS, RULES, Value
+from reviewbot.config.values import RULES, Value
 from reviewbot.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,28 +23,6 @@ if TYPE_CHECKING:
 FILE_NAME = ".reviewbot.toml"
 USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 PREFIX = "REVIEWBOT_"
-
-REPOSITORY_KEYS = frozenset(
-    {"fail_on", "min_confidence", "deadline_s", "max_findings", "ignore", "paths", "private", "workers", "rules"}
-    | {"only_labels", "skip_labels", "skip_titles", "skip_authors", "only_branches", "skip_branches"}
-    | {"person_label", "person_reviewers"}
-    | {"inline"}
-)
-"""What a reviewed repository may set. The others are the operator's machine, money and gate."""
-
-FLAGS = {
-    "engine": "--engine",
-    "fail_on": "--fail-on",
-    "min_confidence": "--min-confidence",
-    "deadline_s": "--deadline",
-    "workers": "--worker",
-    "rules": "--rule",
-    "allow_partial": "--allow-partial",
-    "max_cost": "--max-cost",
-    "concurrency": "--concurrency",
-    "effort": "--effort",
-}
-"""The settings that the command line has a flag for."""
 
 PRIVATE = "private"
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
-from reviewbot.config.rules import RuleLevels, RuleSetting, rules_as_written
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from reviewbot.config.rules import RuleSetting, rules_as_written
 
 Value = str | int | float | bool | tuple[str, ...] | tuple[RuleSetting, ...] | None
 Written = str | int | float | bool | list[str] | dict[str, object]
@@ -32,10 +29,6 @@ _PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
 """What an editor can check of a glob; the rest of what cannot be printed is refused when the file is read."""
 
 _AMOUNT = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,2})?")
-_MODEL = r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}"
-_REVIEWERS = r"(?:team:)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:, ?(?:team:)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}){0,9}"
-_TOKENS = 1_000_000_000
-"""More than any review of one change takes; a limit above it would be none."""
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -274,55 +267,6 @@ class Names:
     def parse(self, text: str) -> Value:
         """As `check`, of the parts."""
         return self.check(_parts(text))
-
-
-KINDS: Mapping[str, Kind] = {
-    "engine": Choice(("claude", "analyzers", "scripted")),
-    "fail_on": Choice(("critical", "warning", "info")),
-    "min_confidence": Number(0, 100, optional=True),
-    "deadline_s": Number(1, 86_400),
-    "max_findings": Number(1, 1_000),
-    "concurrency": Number(1, 256, optional=True),
-    "ignore": Globs(),
-    "paths": Globs(),
-    "private": Globs(),
-    "workers": Names(),
-    RULES: RuleLevels(),
-    "allow_partial": Switch(),
-    "chunk_lines": Number(10, 10_000),
-    "effort": Choice(("quick", "standard", "deep"), optional=False),
-    "reader_lines": Number(50, 10_000),
-    "task_timeout_s": Number(1, 86_400, optional=True),
-    "max_cost": Dollars(100_000),
-    "max_calls": Number(1, 100_000, optional=True),
-    "max_tokens": Number(1_000, _TOKENS, optional=True),
-    "worker_tokens": Number(1_000, _TOKENS, optional=True),
-    "requests_per_minute": Number(1, 1_000_000, optional=True),
-    "tokens_per_minute": Number(1_000, _TOKENS, optional=True),
-    "plan_above": Number(0, 1_000_000),
-    "fan_out": Number(4, 1_000),
-    "replan": Switch(),
-    "extra_workers": Number(0, 5),
-    "provider": Choice(("anthropic", "bedrock", "vertex")),
-    "model_haiku": Line(_MODEL, "the id of a model"),
-    "model_sonnet": Line(_MODEL, "the id of a model"),
-    "model_opus": Line(_MODEL, "the id of a model"),
-    "prices": Line(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"),
-    "review_drafts": Switch(),
-    "review_bots": Switch(),
-    "only_labels": Globs(),
-    "skip_labels": Globs(),
-    "skip_titles": Globs(),
-    "skip_authors": Globs(),
-    "only_branches": Globs(),
-    "skip_branches": Globs(),
-    "person_label": Line(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"),
-    "person_reviewers": Line(_REVIEWERS, "logins, or team:NAME, separated by commas"),
-    "inline": Few(10),
-    "request_changes": Switch(),
-    "check": Switch(),
-}
-"""Every key, in the order of the documentation."""
 
 
 def as_written(key: str, value: Value) -> Written:

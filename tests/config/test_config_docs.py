@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.load import FILE_NAME, FLAGS, REPOSITORY_KEYS, USER_FILE_NAME, variable_of
-from reviewbot.config.values import KINDS
+from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
+from reviewbot.config.load import FILE_NAME, USER_FILE_NAME, variable_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
 ROWS = [

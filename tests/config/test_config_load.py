@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from reviewbot import contracts
 from reviewbot.config import Settings, load, load_settings
-from reviewbot.config.load import FLAGS, REPOSITORY_KEYS
-from reviewbot.config.values import KINDS
+from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
 from reviewbot.errors import ConfigError
 
 

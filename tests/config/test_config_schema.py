@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.load import REPOSITORY_KEYS
+from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
 from reviewbot.config.schema import settings_schema
-from reviewbot.config.values import KINDS
 from reviewbot.errors import ConfigError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

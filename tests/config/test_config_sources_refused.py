@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.config import load_settings
-from reviewbot.config.load import REPOSITORY_KEYS
-from reviewbot.config.values import KINDS
+from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
 from reviewbot.errors import ConfigError
 
 OWN = ".reviewbot.toml"
