@@ -70,8 +70,13 @@ class MeteredModel:
         """As `Model.ask`."""
         meter, read = self._meter, estimated_tokens(request)
         async with meter.ledger.reserved(request.purpose, *meter.most(request, read)) as reservation:
-            metered = replace(request, on_usage=lambda used: reservation.settle(meter.checked(request, read, used)))
-            reply = await self._inner.ask(metered)
+
+            def report(used: Usage) -> None:
+                reservation.settle(meter.checked(request, read, used))
+                if request.on_usage is not None:
+                    request.on_usage(used)
+
+            reply = await self._inner.ask(replace(request, on_usage=report))
             answer = reply.text + "".join(json.dumps(dict(call.arguments)) for call in reply.calls)
             used = meter.checked(request, read, reply.usage, answer)
             reservation.settle(used)

@@ -2,6 +2,7 @@
 
     TracingModel    writes one trace event for each request, however it ends
     CachingModel    answers from the journal what was answered before; needs no budget
+    PrefixGate      holds requests back until the first one with their cached prefix is being answered
     BudgetCheck     refuses what the budgets have no room for, before it waits for anything
     RetryingModel   retries transient errors within deadline, rate and concurrency
     MeteredModel    reserves room in the budgets for each try and records what it used
@@ -22,6 +23,7 @@ from reviewbot.contracts import Tier
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.budget import Deadline, Ledger
 from reviewbot.llm.client.metering import BudgetCheck, Meter, MeteredModel
+from reviewbot.llm.client.prefix_gate import PrefixGate
 from reviewbot.llm.client.rate_limiter import RateLimiter
 from reviewbot.llm.client.requests import digest
 from reviewbot.llm.client.response_cache import CachingModel
@@ -57,7 +59,8 @@ def build_client(adapter: Model, config: ClientConfig) -> Model:
     meter = Meter(config.ledger, config.prices, config.models)
     metered = MeteredModel(adapter, meter)
     retrying = RetryingModel(metered, config.clock, config.deadline, config.retry, config.rate_limiter)
-    cached = CachingModel(BudgetCheck(retrying, meter), config.journal, config.models, config.origin)
+    gated = PrefixGate(BudgetCheck(retrying, meter), config.models)
+    cached = CachingModel(gated, config.journal, config.models, config.origin)
     return TracingModel(cached, config)
 
 

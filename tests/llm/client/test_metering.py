@@ -132,3 +132,19 @@ def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(model.ask(request))
     assert ledger.spent()["logic"].input_tokens == estimated_tokens(request)
+
+
+def test_what_a_provider_reports_reaches_the_caller_too(a_request: Request) -> None:
+    class Streaming(Reporting):
+        async def ask(self, request: ModelRequest) -> ModelReply:
+            assert request.on_usage is not None
+            request.on_usage(self.usage)
+            return await super().ask(request)
+
+    seen: list[Usage] = []
+    used = Usage(calls=1, input_tokens=5, output_tokens=WROTE)
+    model, _ = metered(Streaming(used))
+
+    asyncio.run(model.ask(a_request(on_usage=seen.append)))
+
+    assert seen == [used]
