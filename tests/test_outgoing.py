@@ -22,7 +22,9 @@ from reviewbot.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.outgoing import MAX_WITHHELD, delivered, masked_plan, masked_review, masked_trace, places, with_symbols
+from reviewbot.outgoing import delivered, masked_plan, masked_trace
+from reviewbot.outgoing.masking import masked_review
+from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
 from reviewbot.output.fingerprints import Place, of_review
 from reviewbot.ports import Commit, Occurrence
 from reviewbot.trace import Trace, read_trace

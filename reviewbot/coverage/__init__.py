@@ -16,11 +16,10 @@ count, and the one table of colours. Pure: values in, values out.
 
 from __future__ import annotations
 
-from reviewbot.coverage.needs import GIT_SUBMODULE, GIT_SYMLINK, LOCK_FILES, Needs, needs_of
-from reviewbot.coverage.readings import covers, reading_of, spans_of, spans_of_file
+from reviewbot.coverage.needs import GIT_SUBMODULE, GIT_SYMLINK, needs_of
+from reviewbot.coverage.readings import reading_of
 from reviewbot.coverage.states import READER, file_gaps, final_coverage
 from reviewbot.coverage.verdict import (
-    HEADLINES,
     STATE_WORDS,
     conclusion_of,
     count_of,
@@ -34,14 +33,10 @@ from reviewbot.coverage.verdict import (
 __all__ = [
     "GIT_SUBMODULE",
     "GIT_SYMLINK",
-    "HEADLINES",
-    "LOCK_FILES",
     "READER",
     "STATE_WORDS",
-    "Needs",
     "conclusion_of",
     "count_of",
-    "covers",
     "decide",
     "file_gaps",
     "final_coverage",
@@ -51,6 +46,4 @@ __all__ = [
     "needs_of",
     "nothing_reviewed",
     "reading_of",
-    "spans_of",
-    "spans_of_file",
 ]

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from reviewbot.outgoing.delivery import Delivered, delivered, told_again
 from reviewbot.outgoing.gate import exit_code
-from reviewbot.outgoing.masking import masked_plan, masked_review, masked_trace
-from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
+from reviewbot.outgoing.masking import masked_plan, masked_trace
 
-__all__ = [
-    "MAX_WITHHELD",
-    "Delivered",
-    "delivered",
-    "exit_code",
-    "masked_plan",
-    "masked_review",
-    "masked_trace",
-    "places",
-    "told_again",
-    "with_symbols",
-]
+__all__ = ["Delivered", "delivered", "exit_code", "masked_plan", "masked_trace", "told_again"]

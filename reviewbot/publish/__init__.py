@@ -6,7 +6,7 @@ from reviewbot.publish.check import CHECK_NAME, check_of
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
 from reviewbot.publish.lookup import posted_before
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
-from reviewbot.publish.order import Desk, Manner, Order, Outcome, Published, Suggest, policy_of, review_key
+from reviewbot.publish.order import Desk, Manner, Order, Published, policy_of
 from reviewbot.publish.post import publish
 
 __all__ = [
@@ -17,13 +17,10 @@ __all__ = [
     "Manner",
     "MemoryIntents",
     "Order",
-    "Outcome",
     "Published",
     "Signer",
-    "Suggest",
     "check_of",
     "policy_of",
     "posted_before",
     "publish",
-    "review_key",
 ]

@@ -8,7 +8,6 @@ from reviewbot.pulls.naming import PullName, pull_name
 from reviewbot.pulls.office import Office, Terms
 from reviewbot.pulls.posting import post
 from reviewbot.pulls.reviewing import Prepared, Reviewed, carry_out, prepare
-from reviewbot.pulls.values import told_of
 
 __all__ = [
     "Office",
@@ -22,5 +21,4 @@ __all__ = [
     "posted_before",
     "prepare",
     "pull_name",
-    "told_of",
 ]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from reviewbot.redact.mask import MASK, SecretMask, redact
 from reviewbot.redact.patterns import KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
-from reviewbot.redact.values import NAME_FIELDS, Mask, mask_json
+from reviewbot.redact.values import Mask, mask_json
 
 __all__ = [
     "KINDS",
     "MASK",
     "NAMED",
-    "NAME_FIELDS",
     "PRIVATE_KEY",
     "Mask",
     "Secret",

@@ -20,11 +20,11 @@ from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.affinity import FileShape, links_between, modules_in
 from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.routing import HasConventions, Readers, is_plain, route, unread
-from reviewbot.supervisor.slices import Slice, changed_lines, enclosing, payloads
+from reviewbot.supervisor.slices import Slice, changed_lines, payloads
 from reviewbot.supervisor.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
 from reviewbot.wording import counted
 
-__all__ = ["PlanLimits", "RoutedPlanner", "enclosing", "make_plan", "payloads", "retarget", "task_for"]
+__all__ = ["PlanLimits", "RoutedPlanner", "make_plan", "payloads", "retarget", "task_for"]
 
 WHOLE_FILE = 10**9
 """As `PlanLimits.chunk_lines`: each file is one slice, however long it is."""

@@ -25,19 +25,10 @@ from reviewbot.ports import Books, Settled
 from reviewbot.supervisor.accounts import timings, total, usages
 from reviewbot.supervisor.seams import seam_notes
 from reviewbot.supervisor.suppression import listed
-from reviewbot.supervisor.weighing import PERSON_FROM, Rules, Weighed, weigh
+from reviewbot.supervisor.weighing import Rules, Weighed, weigh
 from reviewbot.wording import counted
 
-__all__ = [
-    "PERSON_FROM",
-    "RuledSynthesizer",
-    "Rules",
-    "Told",
-    "Weighed",
-    "findings_of",
-    "reviewed",
-    "weigh",
-]
+__all__ = ["RuledSynthesizer", "Rules", "Told", "Weighed", "findings_of", "reviewed", "weigh"]
 
 
 @dataclass(frozen=True)

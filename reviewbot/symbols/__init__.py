@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from reviewbot.symbols.index import Definition, SymbolIndex
 from reviewbot.symbols.languages import LANGUAGES
-from reviewbot.symbols.model import FileSymbols, Import, Symbol
 from reviewbot.symbols.resolve import Resolution, resolve
 
-__all__ = ["LANGUAGES", "Definition", "FileSymbols", "Import", "Resolution", "Symbol", "SymbolIndex", "resolve"]
+__all__ = ["LANGUAGES", "Definition", "Resolution", "SymbolIndex", "resolve"]

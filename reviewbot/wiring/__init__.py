@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
 from reviewbot.wiring.casting import Baseline
-from reviewbot.wiring.identity import run_id
 from reviewbot.wiring.models import effective, prices_of, tiers_of
 from reviewbot.wiring.sdk import loading
 from reviewbot.wiring.subjects import (
@@ -33,7 +32,6 @@ __all__ = [
     "loading",
     "open_journal",
     "prices_of",
-    "run_id",
     "settings_for",
     "setup",
     "tiers_of",

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.adapters.blobs import BlobFolder, BlobStore
+from reviewbot.adapters.blobs import BlobStore
 from reviewbot.adapters.blobs.segment import MAX_BLOB_BYTES
-from reviewbot.adapters.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BusyError, hash_of
+from reviewbot.adapters.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BusyError, hash_of
 
 
 def sha(content: bytes, algorithm: str = "sha1") -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import FileChange, Hunk, ParsedFile, ParseState
-from reviewbot.coverage import Needs, needs_of
+from reviewbot.coverage import needs_of
+from reviewbot.coverage.needs import Needs
 
 MakeFile = Callable[..., FileChange]
 MakeHunk = Callable[..., Hunk]

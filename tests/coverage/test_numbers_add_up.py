@@ -36,7 +36,8 @@ from reviewbot.coverage import STATE_WORDS, count_of, reading_of
 from reviewbot.errors import EngineError, ExitCode
 from reviewbot.execution import PlanExecutor
 from reviewbot.host import CheckDraft
-from reviewbot.outgoing import Delivered, exit_code, masked_review
+from reviewbot.outgoing import Delivered, exit_code
+from reviewbot.outgoing.masking import masked_review
 from reviewbot.output.annotations import render_annotations
 from reviewbot.output.fingerprints import of_review
 from reviewbot.output.json_report import render_json

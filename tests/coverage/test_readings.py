@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import FileChange, Hunk, Payload, Reading, Span
-from reviewbot.coverage import covers, reading_of, spans_of, spans_of_file
+from reviewbot.coverage import reading_of
+from reviewbot.coverage.readings import covers, spans_of, spans_of_file
 from reviewbot.supervisor.slices import payloads
 
 MakeFile = Callable[..., FileChange]

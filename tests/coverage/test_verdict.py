@@ -20,7 +20,6 @@ from reviewbot.contracts import (
     Verdict,
 )
 from reviewbot.coverage import (
-    HEADLINES,
     STATE_WORDS,
     conclusion_of,
     count_of,
@@ -30,6 +29,7 @@ from reviewbot.coverage import (
     is_sufficient,
     nothing_reviewed,
 )
+from reviewbot.coverage.verdict import HEADLINES
 from reviewbot.wording import counted
 from tests.publishing import a_review
 

@@ -14,8 +14,9 @@ from reviewbot.contracts import Finding, WorkerCard
 from reviewbot.errors import HostAccessError, HostInvalidError
 from reviewbot.host import ReviewDraft
 from reviewbot.ports import Crew
-from reviewbot.publish import Desk, Manner, Order, Published, policy_of, publish, review_key
+from reviewbot.publish import Desk, Manner, Order, Published, policy_of, publish
 from reviewbot.publish.marker import ReviewMarker
+from reviewbot.publish.order import review_key
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
 
 

@@ -16,7 +16,8 @@ from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.errors import ConfigError, ExitCode, HostAccessError, HostMissingError, HostMovedError
-from reviewbot.pulls import Office, Reviewed, Terms, carry_out, fetch, post, prepare, told_of
+from reviewbot.pulls import Office, Reviewed, Terms, carry_out, fetch, post, prepare
+from reviewbot.pulls.values import told_of
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 from tests.pull_steps import review

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.replay import (
-    recorded_review,
-    replay,
-    settle,
-)
+from reviewbot.adapters.replay import recorded_review, replay
+from reviewbot.adapters.replay.run import settle
 from reviewbot.contracts import Plan, Review, ReviewTask
 from reviewbot.errors import InputError, ReviewbotError
 from reviewbot.outgoing import told_again

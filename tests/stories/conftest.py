@@ -16,7 +16,8 @@ from reviewbot.adapters.scripted import ScriptedEngine
 from reviewbot.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.diff.parse import parse_diff
 from reviewbot.execution import PlanExecutor
-from reviewbot.outgoing import masked_review, masked_trace
+from reviewbot.outgoing import masked_trace
+from reviewbot.outgoing.masking import masked_review
 from reviewbot.output.json_report import render_json
 from reviewbot.ports import Answer, Crew, Escalated, Journal, Planner, Settled, Verifier, WorkOrder
 from reviewbot.review import Setup, review

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, PlannedFile, ReviewTask, Unlooked, WorkerCard
 from reviewbot.diff.rows import hunk_rows, payload_rows
 from reviewbot.ports import Crew
-from reviewbot.supervisor.planner import PlanLimits, enclosing, make_plan, payloads, retarget, task_for
+from reviewbot.supervisor.planner import PlanLimits, make_plan, payloads, retarget, task_for
+from reviewbot.supervisor.slices import enclosing
 
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.symbols import LANGUAGES, FileSymbols, Import
+from reviewbot.symbols import LANGUAGES
+from reviewbot.symbols.model import FileSymbols, Import
 from reviewbot.symbols.parsing import MAX_FILE_BYTES, parse_file
 
 PYTHON = """\

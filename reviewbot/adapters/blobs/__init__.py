@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from reviewbot.adapters.blobs.store import MAX_STORE_BYTES, BlobFolder, BlobStore
+from reviewbot.adapters.blobs.store import MAX_STORE_BYTES, BlobStore
 
-__all__ = ["MAX_STORE_BYTES", "BlobFolder", "BlobStore"]
+__all__ = ["MAX_STORE_BYTES", "BlobStore"]

@@ -7,7 +7,7 @@ elsewhere; nothing here depends on it, so that a run can be looked at without lo
 from __future__ import annotations
 
 from reviewbot.adapters.durable.database import Database, open_database
-from reviewbot.adapters.durable.heads import Claim, Heads
+from reviewbot.adapters.durable.heads import Heads
 from reviewbot.adapters.durable.intents import DurableIntents
 from reviewbot.adapters.durable.journal import DurableJournal, forget_installation, forget_old_entries
 from reviewbot.adapters.durable.rate import SharedRate
@@ -16,7 +16,6 @@ from reviewbot.adapters.durable.workers import Chores, Workers
 
 __all__ = [
     "Chores",
-    "Claim",
     "Database",
     "DurableIntents",
     "DurableJournal",

@@ -8,9 +8,9 @@ they name can start, and none of them can hide a change. Only the names of revis
 from __future__ import annotations
 
 from reviewbot.adapters.git.place import find_work_tree
-from reviewbot.adapters.git.repository import GitRepository, RangeDiff
+from reviewbot.adapters.git.repository import GitRepository
 from reviewbot.adapters.git.snapshot import GitSnapshot
 from reviewbot.adapters.git.tracked import tracked_files
 from reviewbot.adapters.git.work_tree import WorkTreeHistory
 
-__all__ = ["GitRepository", "GitSnapshot", "RangeDiff", "WorkTreeHistory", "find_work_tree", "tracked_files"]
+__all__ = ["GitRepository", "GitSnapshot", "WorkTreeHistory", "find_work_tree", "tracked_files"]

@@ -3,8 +3,8 @@
 A SQLite file or Postgres, by the same statements. The web process writes and waits for the disk; workers take.
 """
 
-from reviewbot.adapters.inbox.inbox import Inbox, Parked, open_inbox
+from reviewbot.adapters.inbox.inbox import Inbox, open_inbox
 from reviewbot.adapters.inbox.store import InboxError, open_store
 from reviewbot.adapters.inbox.tallies import COUNTERS, Tallies, Tally
 
-__all__ = ["COUNTERS", "Inbox", "InboxError", "Parked", "Tallies", "Tally", "open_inbox", "open_store"]
+__all__ = ["COUNTERS", "Inbox", "InboxError", "Tallies", "Tally", "open_inbox", "open_store"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reviewbot.adapters.replay.given import Given, joint_rows, record_given
 from reviewbot.adapters.replay.model import Noted, NotedBooks, RecordedBooks, RecordedModel
-from reviewbot.adapters.replay.run import Nobody, SynthesizerOf, by_rules, recorded_review, replay, settle
+from reviewbot.adapters.replay.run import Nobody, by_rules, recorded_review, replay
 
 __all__ = [
     "Given",
@@ -17,11 +17,9 @@ __all__ = [
     "NotedBooks",
     "RecordedBooks",
     "RecordedModel",
-    "SynthesizerOf",
     "by_rules",
     "joint_rows",
     "record_given",
     "recorded_review",
     "replay",
-    "settle",
 ]

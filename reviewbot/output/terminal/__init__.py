@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.output.terminal.look import Look, look_of, write
+from reviewbot.output.terminal.look import Look
 from reviewbot.output.terminal.report import render_terminal
 
-__all__ = ["Look", "look_of", "render_terminal", "write"]
+__all__ = ["Look", "render_terminal"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.llm.tools import RepositoryTools, ToolLimits, ToolResult
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import ToolLimits, ToolResult
 from reviewbot.ports import Commit, Occurrence
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.llm.tools import EvidenceEntry, ToolLimits
+from reviewbot.llm.tools.results import EvidenceEntry, ToolLimits
 from reviewbot.llm.tools.view import CUT
 from reviewbot.ports import Commit
 

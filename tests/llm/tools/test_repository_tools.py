@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from reviewbot.errors import HostError
-from reviewbot.llm.tools import RepositoryTools, ToolLimits
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import ToolLimits
 
 
 def test_the_tools_are_offered_in_one_order_as_closed_objects(repository: Any) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.blobs import BlobStore
-from reviewbot.llm.tools import RepositoryTools, ToolResult
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import ToolResult
 from reviewbot.sources import Expression, Searchable
 
 FILES: dict[str, str | bytes] = {

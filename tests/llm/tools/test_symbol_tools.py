@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.llm.tools import ToolLimits
+from reviewbot.llm.tools.results import ToolLimits
 
 FILES = {
     "app/service.py": (

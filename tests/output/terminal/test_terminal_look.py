@@ -6,8 +6,7 @@ import pty
 
 import pytest
 
-from reviewbot.output.terminal import look_of, write
-from reviewbot.output.terminal.look import terminal_width
+from reviewbot.output.terminal.look import look_of, terminal_width, write
 
 
 class Tty(io.StringIO):
