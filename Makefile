@@ -11,7 +11,7 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench calibrate trees symbols estimate limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench second calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -79,6 +79,9 @@ bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/analyzers.py $(LARGE) $(HUGE)
 	$(BIN)/python benchmarks/webhook_ack.py
 	$(BIN)/python benchmarks/app_capacity.py
+
+second: $(VENV)/dev  ## a second offline review against the first, on the last commits and on labelled changes
+	$(BIN)/python benchmarks/second_review.py --shared $(SHARED)
 
 trees: $(VENV)/dev  ## long: 20 reviews at once of a repository of 300 MB, in time, memory and disk
 	$(BIN)/python benchmarks/trees.py

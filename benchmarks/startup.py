@@ -45,7 +45,7 @@ def main() -> int:
     commands = {
         "pass": [sys.executable, "-c", "pass"],
         "help": [program, "--help"],
-        "review": [program, "review", str(arguments.diff), "--engine", "analyzers"],
+        "review": [program, "review", str(arguments.diff), "--engine", "analyzers", "--no-cache"],
     }
     best: dict[str, tuple[float, float]] = {}
     with tempfile.TemporaryDirectory() as home:

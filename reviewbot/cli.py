@@ -44,7 +44,7 @@ where to put it:
 
 COMMANDS = {
     "review": ("review", "review_command"),
-    "plan": ("review", "plan_command"),
+    "plan": ("plan", "plan_command"),
     "parse": ("parse", "parse_command"),
     "workers": ("describe", "workers_command"),
     "schema": ("describe", "schema_command"),
@@ -317,4 +317,4 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
-    add("--no-cache", action="store_true", help="keep nothing on disk: no progress, no reports of analyzers")
+    add("--no-cache", action="store_true", help="keep nothing on disk, print nothing that was kept")

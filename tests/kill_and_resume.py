@@ -84,7 +84,7 @@ def entries(cache: Path) -> dict[str, str]:
 def journaled(cache: Path) -> set[str]:
     """The tasks that had finished, as `TASK/ATTEMPT`, by what is in the journal."""
     # A key is RUN/TASK/ATTEMPT/QUESTION; a task's name may hold slashes. Answers and reports have keys of their own.
-    keys = [key for key in entries(cache) if not key.startswith(("model/", "report/"))]
+    keys = [key for key in entries(cache) if not key.startswith(("model/", "report/", "review/"))]
     return {key.split("/", 1)[1].rsplit("/", 1)[0] for key in keys}
 
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import stat
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -43,6 +43,7 @@ _SHRINK = """DELETE FROM entries WHERE key IN (
     ) WHERE total > ?
 )"""
 
+_GET = "SELECT CAST(value AS BLOB), CAST(digest AS BLOB) FROM entries WHERE key = ?"
 _PUT = "REPLACE INTO entries (key, value, digest, written) VALUES (?, ?, ?, ?)"
 
 
@@ -53,6 +54,19 @@ def default_path(environ: Mapping[str, str]) -> Path:
         if folder.is_absolute():  # a relative XDG_CACHE_HOME is to be ignored, by the XDG rules
             return folder / below / "reviewbot" / "journal.sqlite"
     raise ConfigError("no place for the journal: set HOME or XDG_CACHE_HOME, or use --no-cache")
+
+
+def read_entry(path: Path, key: str) -> str | None:
+    """One entry of a journal, which is neither made nor mended for that; None where it is not there to be read."""
+    try:
+        if not path.exists():
+            return None
+        _make_file(path)  # which checks whose it is
+        with closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as connection:
+            _check_kind(connection, path)
+            return _value(key, connection.execute(_GET, (_stored(key),)).fetchone())
+    except (ConfigError, OSError, sqlite3.Error):
+        return None
 
 
 class SqliteJournal:
@@ -72,10 +86,7 @@ class SqliteJournal:
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
-        row = self._row("SELECT CAST(value AS BLOB), CAST(digest AS BLOB) FROM entries WHERE key = ?", _stored(key))
-        if row is None or not isinstance(row[0], bytes) or row[1] != _digest(_stored(key), row[0]):
-            return None
-        return str(row[0], "utf-8", "surrogatepass")
+        return _value(key, self._row(_GET, _stored(key)))
 
     def put(self, key: str, value: str) -> None:
         """Store before returning, so that a kill of this process cannot undo it."""
@@ -276,6 +287,13 @@ def _range(prefix: str) -> tuple[bytes, bytes]:
     start = _stored(prefix)
     # UTF-8 holds no byte 0xff, so that there is always a next one.
     return start, start[:-1] + bytes((start[-1] + 1,)) if start else b"\xff"
+
+
+def _value(key: str, row: tuple[object, ...] | None) -> str | None:
+    """The value in a row of value and checksum; None where there is no row, or it no longer has its checksum."""
+    if row is None or not isinstance(row[0], bytes) or row[1] != _digest(_stored(key), row[0]):
+        return None
+    return str(row[0], "utf-8", "surrogatepass")
 
 
 def _stored(text: str) -> bytes:

@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot import wiring
+from reviewbot.commands.repository import configured_repository
 from reviewbot.config import Settings
 from reviewbot.config.keys import KINDS
 from reviewbot.config.source import settings_of
 from reviewbot.config.values import Written, as_written
 from reviewbot.errors import ExitCode
-from reviewbot.output.terminal.look import write
+from reviewbot.output.look import write
 from reviewbot.strict_json import for_logs, write_json
 
 
 def config_command(arguments: argparse.Namespace) -> int:
     """`reviewbot config`. Raises ConfigError, as a review would."""
-    folder = arguments.repo or wiring.configured_repository(Path())
+    folder = arguments.repo or configured_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
     settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
     if arguments.format == "json":

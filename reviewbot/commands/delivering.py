@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reviewbot import outgoing, wiring
-from reviewbot.commands.reports import write_report
 from reviewbot.commands.running import run_to_end
 from reviewbot.commands.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.contracts import Review
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.output.estimate_report import render_estimate
-from reviewbot.output.terminal.look import look_of, write
+from reviewbot.output.look import look_of, write
 from reviewbot.output.text import one_line
 from reviewbot.trace import Trace
 from reviewbot.wording import counted
@@ -85,28 +84,21 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
     return ExitCode.REVIEWED
 
 
-def delivered(told: outgoing.Delivered, arguments: argparse.Namespace) -> None:
-    """The report in its format, to a file or standard output. Raises InputError where it cannot be written."""
-    write_report(arguments.format, told, arguments.output, verbose=arguments.verbose)
-
-
 def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
     """The trace, masked, where one was asked for. Raises InputError where it cannot be written."""
     if arguments.trace is not None:
         write_file(arguments.trace, outgoing.masked_trace(trace))
 
 
-def ended(code: ExitCode, answer: Review) -> ExitCode:
-    """The code, and on standard error what makes the review incomplete: the provider's failure in any case."""
+def shortfall(code: ExitCode, answer: Review) -> str:
+    """What makes a review incomplete, in one line: the provider's failure in any case; empty where nothing does."""
     missing = ""
     if answer.provider_failure:
         missing = f"the model provider could not be used: {one_line(answer.provider_failure)}"
     elif code == ExitCode.INCOMPLETE:
         missing = _what_is_missing(answer)
-    if missing:
-        way_out = "; --allow-partial ends with 0" if code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else ""
-        say(f"{missing}{way_out}")
-    return code
+    way_out = "; --allow-partial ends with 0" if code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else ""
+    return f"{missing}{way_out}" if missing else ""
 
 
 def _what_is_missing(answer: Review) -> str:

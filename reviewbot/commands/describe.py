@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 from reviewbot import wiring
+from reviewbot.commands.repository import configured_repository
 from reviewbot.config.schema import settings_schema
 from reviewbot.contracts import Contract, Plan, Review, WorkerCard
 from reviewbot.errors import ExitCode
-from reviewbot.output.terminal.look import look_of, write
+from reviewbot.output.look import look_of, write
 from reviewbot.output.workers_report import render_workers
 from reviewbot.strict_json import write_json
 
@@ -21,7 +22,7 @@ SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": Wo
 
 def workers_command(arguments: argparse.Namespace) -> int:
     """`reviewbot workers`."""
-    folder = arguments.repo or wiring.configured_repository(Path())
+    folder = arguments.repo or configured_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
     crew = wiring.crew_for(base)
     if arguments.format == "json":

@@ -15,10 +15,11 @@ from reviewbot.adapters.github.access import Access, find_access, web_host_of
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.adapters.sqlite import SteadyJournal
-from reviewbot.commands.delivering import delivered, ended, previewed, write_trace
+from reviewbot.commands.delivering import previewed, shortfall, write_trace
 from reviewbot.commands.options import flags_of, given_of
+from reviewbot.commands.reports import rendered
 from reviewbot.commands.running import run_to_end
-from reviewbot.commands.writing import say
+from reviewbot.commands.writing import say, write_report
 from reviewbot.contracts.pulls import PullPosted, PullRef
 from reviewbot.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.output.progress import ProgressLine
@@ -83,7 +84,9 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         reviewed = _reviewed(arguments, office, prepared)
         progress.close()
         _shown(arguments, office, reviewed)
-        code = ended(reviewed.code, reviewed.told.review)
+        code = reviewed.code
+        if missing := shortfall(code, reviewed.told.review):
+            say(missing)
         return _posted(office, reviewed, code) if arguments.post else code
 
 
@@ -133,7 +136,8 @@ def _reviewed(arguments: argparse.Namespace, office: Office, prepared: Prepared)
 def _shown(arguments: argparse.Namespace, office: Office, reviewed: Reviewed) -> None:
     """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
     try:
-        delivered(reviewed.told, arguments)
+        text = rendered(arguments.format, reviewed.told, arguments.output, verbose=arguments.verbose)
+        write_report(text, arguments.output)
         write_trace(arguments, reviewed.trace)
     except InputError:
         check = Check(reviewed.value.check_id)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from reviewbot.adapters.replay import Given, Nobody, RecordedBooks, RecordedModel, by_rules, replay
 from reviewbot.commands.reading import read_input
-from reviewbot.commands.reports import write_report
+from reviewbot.commands.reports import rendered
 from reviewbot.commands.running import run_to_end
+from reviewbot.commands.writing import write_report
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
@@ -28,7 +29,8 @@ def replay_command(arguments: argparse.Namespace) -> int:
     _check_output(arguments.output, arguments.trace)
     events = events_of(arguments.trace)
     again = told_again(events, run_to_end(partial(replay, events, synthesizer_of)))
-    write_report(arguments.format, again, arguments.output, verbose=arguments.verbose)
+    text = rendered(arguments.format, again, arguments.output, verbose=arguments.verbose)
+    write_report(text, arguments.output)
     return ExitCode.REVIEWED
 
 

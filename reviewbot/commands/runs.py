@@ -12,7 +12,7 @@ from pathlib import Path
 from reviewbot.adapters.durable import RunRecord, Runs, open_database
 from reviewbot.errors import ExitCode, InputError
 from reviewbot.jobs.options import JobOptions
-from reviewbot.output.terminal.look import write
+from reviewbot.output.look import write
 from reviewbot.output.text import escape_runner_commands, one_line
 from reviewbot.pulls.naming import pull_name
 from reviewbot.strict_json import write_json

@@ -9,7 +9,7 @@ import sys
 from reviewbot.commands.replay import events_of
 from reviewbot.commands.writing import reader_may_leave
 from reviewbot.errors import ExitCode
-from reviewbot.output.terminal.look import look_of, write
+from reviewbot.output.look import look_of, write
 from reviewbot.output.terminal.timeline import render_timeline
 from reviewbot.output.timeline import timeline_of
 

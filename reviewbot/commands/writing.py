@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reviewbot.errors import InputError
+from reviewbot.output.look import write
 from reviewbot.output.text import escape_runner_commands, one_line
 
 
@@ -25,6 +26,15 @@ def write_file(path: Path, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def write_report(text: str, output: Path | None) -> None:
+    """A report, to a file or, for None, to standard output. Raises InputError where it cannot be written."""
+    with reader_may_leave():
+        if output is None:
+            write(sys.stdout, text)
+        else:
+            write_file(output, text)
 
 
 @contextmanager

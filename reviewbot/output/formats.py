@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from reviewbot.output.annotations import render_annotations
 from reviewbot.output.json_report import render_json
+from reviewbot.output.look import Look
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.sarif import render_sarif_named
-from reviewbot.output.terminal import Look, render_terminal
+from reviewbot.output.terminal import render_terminal
 from reviewbot.output.text import escape_runner_commands
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, TextIO
 
-from reviewbot.output.terminal.look import terminal_width
+from reviewbot.output.look import terminal_width
 from reviewbot.output.text import escape_runner_commands, label
 
 if TYPE_CHECKING:

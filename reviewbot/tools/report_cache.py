@@ -1,22 +1,18 @@
 """Reports of tools kept by content, so that a second review of the same file need not run them again.
 
-A report is found again by everything that it was made from: this program and its tables, the versions of Python and
-ruff, both sides of the file and its hunks; where the tool looked at other files, by the two commits as well. What
-cannot be read is not there.
+A report is found again by everything that it was made from: this program and what is installed beside it, both sides of
+the file and its hunks; where the tool looked at other files, by the two commits as well. What cannot be read is not
+there.
 """
 
 from __future__ import annotations
 
-import platform
-from functools import cache
-from hashlib import sha256
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from reviewbot.contracts import Candidate, Gap, ToolRun
+from reviewbot.fingerprint import digest_of, program_fingerprint
 from reviewbot.ports import IdentifiedSnapshot, RepositorySnapshot, ToolReport
 from reviewbot.tools.memo import once_per_file
 
@@ -28,8 +24,7 @@ if TYPE_CHECKING:
 PREFIX = "report/"
 """How the keys begin."""
 
-_PACKAGE = Path(__file__).parents[1]
-_KEPT_GAPS = frozenset({"unreadable", "flooded"})
+LASTING_GAPS = frozenset({"unreadable", "flooded"})
 """What is missing for one of these reasons is missing the next time as well; a timeout may not be."""
 
 _Stored = tuple[tuple[Candidate, ...], ToolRun, Gap | None]
@@ -84,7 +79,7 @@ class ReportCache:
         """
         self._journal = journal
         self._without = frozenset(without)
-        self._made_with = _digest("1", program_fingerprint(), settings)
+        self._made_with = digest_of("1", program_fingerprint(), settings)
         self._commits = snapshot.identity if isinstance(snapshot, IdentifiedSnapshot) else None
 
     def get(self, tool: str, file: ChangedFile) -> ToolReport | None:
@@ -103,22 +98,13 @@ class ReportCache:
         if (
             tool not in self._without
             and commits is not None
-            and (report.gap is None or report.gap.reason in _KEPT_GAPS)
+            and (report.gap is None or report.gap.reason in LASTING_GAPS)
         ):
             value = _STORED.dump_json((report.candidates, report.run, report.gap)).decode()
             self._journal.put(self._key(tool, file, commits), value)
 
     def _key(self, tool: str, file: ChangedFile, commits: str) -> str:
-        return PREFIX + _digest(self._made_with, tool, commits, _content(file))
-
-
-@cache
-def program_fingerprint() -> str:
-    """Changes with every file of this program, and with the versions of what the tools run on."""
-    files = sorted(path for path in _PACKAGE.rglob("*") if path.suffix in {".py", ".toml"})
-    stats = ((path, path.stat()) for path in files)
-    parts = [f"{path.relative_to(_PACKAGE)} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
-    return _digest(platform.python_version(), metadata.version("ruff"), *parts)
+        return PREFIX + digest_of(self._made_with, tool, commits, _content(file))
 
 
 @once_per_file
@@ -126,7 +112,7 @@ def _content(file: ChangedFile) -> str:
     """A digest of all that a tool is given of a file."""
     hunks = (f"{hunk.old_start},{hunk.new_start},{hunk.body}" for hunk in file.hunks)
     sides = ("-" if text is None else f"+{text}" for text in (file.head, file.base))
-    return _digest(file.path, file.before, file.language, *sides, *hunks)
+    return digest_of(file.path, file.before, file.language, *sides, *hunks)
 
 
 def _read(stored: str) -> ToolReport | None:
@@ -135,11 +121,3 @@ def _read(stored: str) -> ToolReport | None:
     except ValidationError:
         return None
     return ToolReport(candidates, run.model_copy(update={"duration_ms": 0}), gap)
-
-
-def _digest(*parts: str) -> str:
-    found = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        found.update(len(data).to_bytes(8, "big") + data)
-    return found.hexdigest()

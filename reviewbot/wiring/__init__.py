@@ -8,7 +8,6 @@ from reviewbot.wiring.models import effective, prices_of, tiers_of
 from reviewbot.wiring.sdk import loading
 from reviewbot.wiring.subjects import (
     Subject,
-    configured_repository,
     from_branch,
     from_diff,
     from_index,
@@ -22,7 +21,6 @@ __all__ = [
     "Given",
     "Run",
     "Subject",
-    "configured_repository",
     "crew_for",
     "effective",
     "from_branch",

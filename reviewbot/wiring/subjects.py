@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reviewbot.adapters.git import GitRepository, GitSnapshot, WorkTreeHistory, find_work_tree, tracked_files
+from reviewbot.adapters.git import GitRepository, GitSnapshot, WorkTreeHistory, tracked_files
 from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.adapters.tree import TreeSnapshot
 from reviewbot.config.load import FILE_NAME
@@ -61,17 +61,6 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
 def tree_of(folder: Path) -> TreeSnapshot:
     """A folder without any change to it. Raises InputError where it is none."""
     return TreeSnapshot.open(folder, ChangeSet())
-
-
-def configured_repository(start: Path) -> Path | None:
-    """The repository around a folder, or the folder itself, where it has settings or workers of its own; else None."""
-    try:
-        found = find_work_tree(start)
-    except (InputError, OSError):
-        return None
-    top = start if found is None else start.joinpath(*(".." for part in Path(found[0]).parts))
-    own = (top / name for name in (FILE_NAME, *OWN_FOLDERS[1:]))
-    return top if any(path.exists() for path in own) else None
 
 
 def from_range(folder: Path, range_text: str, closing: ExitStack) -> Subject:

@@ -11,7 +11,7 @@ import pytest
 from reviewbot.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.ports import ChangedFile, IdentifiedSnapshot, RepositorySnapshot, Snapshot, ToolReport
 from reviewbot.tools.analysis import ChangeAnalysis, changed_file
-from reviewbot.tools.report_cache import PREFIX, ReportCache, WatchedSnapshot, program_fingerprint
+from reviewbot.tools.report_cache import PREFIX, ReportCache, WatchedSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,11 +207,6 @@ def test_the_tree_of_a_repository_is_handed_on() -> None:
 
     assert watched.files() == ("a.py",)
     assert list(watched.contents(["a.py"])) == [("a.py", b"x")]
-
-
-def test_a_program_is_the_same_until_a_file_of_it_changes() -> None:
-    assert program_fingerprint() == program_fingerprint()
-    assert len(program_fingerprint()) == 64
 
 
 def test_lone_halves_of_surrogates_are_no_reason_to_fail(

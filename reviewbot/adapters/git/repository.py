@@ -14,13 +14,11 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from reviewbot.adapters.git.branch import BranchRange, find_branch_range
-from reviewbot.adapters.git.log import log_file
 from reviewbot.adapters.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.adapters.git.parts import copy_index
 from reviewbot.adapters.git.place import Place, find_place, make_private
 from reviewbot.adapters.git.process import Git, Result, find_program
 from reviewbot.adapters.git.revisions import Range, parse_range
-from reviewbot.adapters.git.search import search_tree
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.names import label, to_bytes
 from reviewbot.errors import InputError
@@ -99,10 +97,25 @@ class GitRepository:
         Raises:
             InputError: no repository, an unknown revision, no common ancestor, git missing; it says what to do.
         """
+        base, head = self.range_ends(text)
+        return RangeDiff(self._diff(base or self._nothing, head), base, head)
+
+    def range_ends(self, text: str) -> tuple[str | None, str]:
+        """The hashes of the two commits that a range compares; None where nothing came before. Raises InputError."""
         wanted = parse_range(text)
         head = self._resolve(wanted.head)
-        base = self._base_of(wanted, head)
-        return RangeDiff(self._diff(base or self._nothing, head), base, head)
+        return self._base_of(wanted, head), head
+
+    def store_state(self) -> str:
+        """Another text after objects came in bulk, as by a fetch, history was cut off elsewhere, or git was updated."""
+        place = self._opened.place
+        times = []
+        for path in (place.objects / "pack", place.common_dir / "shallow", Path(self._opened.real.program)):
+            try:
+                times.append(path.stat().st_mtime_ns)
+            except OSError:
+                times.append(0)
+        return repr(times)
 
     def branch_range(self) -> BranchRange:
         """What the branch that is checked out has beyond its upstream or the default branch. Raises InputError."""
@@ -171,12 +184,16 @@ class GitRepository:
     def search(self, sha: str | None, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines with a word in the text files of a commit, or of the index for None; None as `search_tree` says."""
         tree = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
+        from reviewbot.adapters.git.search import search_tree  # noqa: PLC0415 - to look names up needs no pydantic
+
         return search_tree(self._opened.private, tree, word, limit)
 
     def history(self, sha: str, path: str, limit: int) -> tuple[Commit, ...]:
         """The last commits that changed a file of a commit, newest first; none where it has no such file."""
         if limit < 1 or self._objects.find(self._objects.tree_of(_checked(sha)), to_bytes(path)) is None:
             return ()
+        from reviewbot.adapters.git.log import log_file  # noqa: PLC0415 - the same
+
         return log_file(self._opened.private, sha, path, limit, shallow=self._opened.place.is_shallow)
 
     def newest_commits(self, limit: int) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from reviewbot.output.terminal.look import Look
 from reviewbot.output.terminal.report import render_terminal
 
-__all__ = ["Look", "render_terminal"]
+__all__ = ["render_terminal"]

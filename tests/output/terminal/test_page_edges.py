@@ -26,9 +26,9 @@ from reviewbot.contracts import (
     Withheld,
     WorkerUsage,
 )
+from reviewbot.output.look import look_of
 from reviewbot.output.plan_report import render_plan
 from reviewbot.output.terminal import render_terminal
-from reviewbot.output.terminal.look import look_of
 from reviewbot.output.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.output.terminal.timeline import render_timeline
 from reviewbot.output.timeline import Row, Timeline

@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from reviewbot.output.terminal.look import look_of, terminal_width, write
+from reviewbot.output.look import look_of, terminal_width, write
 
 
 class Tty(io.StringIO):
