@@ -27,7 +27,7 @@ from reviewbot.output.text import block, clip_block, label, md, md_block, md_cel
 from reviewbot.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reviewbot.contracts import Finding, HumanItem, Review, Withheld
 
@@ -114,17 +114,19 @@ def unseen_blocks(review: Review, detail: Detail) -> Iterator[str]:
     groups = unseen(review)
     if groups:
         yield "### Not reviewed in full"
-    shown = max(_FEWEST_NAMES, detail.items // 5)
     items = []
     for group in groups[: detail.items]:
-        names = ", ".join(_name(path) for path in group.paths[:shown])
-        more = len(group.paths) - shown
         reason = f": {_prose(group.reason, detail.prose)}" if one_line(group.reason) else ""
-        tail = f" and {more:,} more" if more > 0 else ""
         what = _prose(group.what, _NAME_CHARS) or "unnamed"
-        items.append(f"- **{what}**{reason} ({names}{tail})")
+        items.append(f"- **{what}**{reason} ({_first_of([_name(path) for path in group.paths], detail)})")
     yield from _list(items)
     yield from _more(len(groups) - detail.items, "reason")
+
+
+def _first_of(names: Sequence[str], detail: Detail) -> str:
+    shown = max(_FEWEST_NAMES, detail.items // 5)
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def suppression_blocks(review: Review, detail: Detail) -> Iterator[str]:
@@ -132,13 +134,10 @@ def suppression_blocks(review: Review, detail: Detail) -> Iterator[str]:
     groups = suppression_groups(review)
     if groups:
         yield "### Suppressed"
-    shown = max(_FEWEST_NAMES, detail.items // 5)
     items = []
     for group in groups[: detail.items]:
-        names = ", ".join(md_code(f"{_shortened(path)}:{line}") for path, line in group.places[:shown])
-        more = len(group.places) - shown
-        tail = f" and {more:,} more" if more > 0 else ""
-        items.append(f"- {_prose(group.text, detail.prose)} ({names}{tail})")
+        names = [md_code(f"{_shortened(path)}:{line}") for path, line in group.places]
+        items.append(f"- {_prose(group.text, detail.prose)} ({_first_of(names, detail)})")
     yield from _list(items)
     yield from _more(len(groups) - detail.items, "suppression")
 

@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from reviewbot.tools.python_reader import parse
 
@@ -42,20 +43,16 @@ def _python(text: str) -> str:
     return parse(text)[1]
 
 
-def _json(text: str) -> str:
+def _data(name: str, load: Callable[[str], object], text: str) -> str:
     try:
-        json.loads(text)
+        load(text)
     except (ValueError, RecursionError):
-        return "it is no JSON any more"
+        return f"it is no {name} any more"
     return ""
 
 
-def _toml(text: str) -> str:
-    try:
-        tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return "it is no TOML any more"
-    return ""
-
-
-_CHECKS: Mapping[str, Callable[[str], str]] = {"python": _python, "json": _json, "toml": _toml}
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "python": _python,
+    "json": partial(_data, "JSON", json.loads),
+    "toml": partial(_data, "TOML", tomllib.loads),
+}

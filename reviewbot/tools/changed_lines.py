@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from reviewbot.diff.rows import hunk_rows
@@ -30,3 +32,11 @@ def new_side(file: ChangedFile) -> tuple[tuple[Line, ...], ...]:
 def added_lines(file: ChangedFile) -> tuple[Line, ...]:
     """The lines that the change added."""
     return tuple(line for lines in new_side(file) for line in lines if line.added)
+
+
+def added_runs(file: ChangedFile) -> Iterator[list[Line]]:
+    """Yield runs of added lines that follow each other."""
+    for lines in new_side(file):
+        for added, run in groupby(lines, lambda line: line.added):
+            if added:
+                yield list(run)

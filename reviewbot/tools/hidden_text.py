@@ -30,12 +30,12 @@ from reviewbot.tools.hidden_characters import (
     text_mask,
 )
 from reviewbot.tools.hidden_names import CONFUSABLE, Hit, name_hits
-from reviewbot.tools.reports import message_of, quote_of, scan
+from reviewbot.tools.reports import LineScan, message_of, quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile
     from reviewbot.tools.rules import Rule
 
 NAME = "hidden-text"
@@ -54,20 +54,18 @@ _WORD = re.compile(r"[^\W\d]\w{0,200}")
 _BOM = "\ufeff"
 
 
-class HiddenText:
+class HiddenText(LineScan):
     """The tool `hidden-text`."""
 
     name = NAME
-    languages: frozenset[str] | None = None
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` by code, as the table `hidden_text` has them."""
         self._rules = rules
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a file of any language."""
-        del snapshot
-        return await scan(self.name, file.path, self._found(file.path, added_lines(file), file.language))
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return self._found(file.path, added_lines(file), file.language)
 
     def candidates(self, path: str, lines: Iterable[Line], language: str) -> list[Candidate]:
         """What is hidden on each of some lines, whether they are of a file or of another text."""

@@ -9,12 +9,12 @@ from reviewbot.contracts import Candidate
 from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.threads import stoppable
 from reviewbot.tools.changed_lines import Line, added_lines
-from reviewbot.tools.reports import quote_of, scan
+from reviewbot.tools.reports import LineScan, quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile
 
 _STOPS, _MARKED, _PRINTS = 90, 82, 60
 """How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""
@@ -93,16 +93,14 @@ RULES = {_rule(pattern): _CATEGORY for patterns in _PATTERNS.values() for patter
 _HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
 
 
-class DebugLeftovers:
+class DebugLeftovers(LineScan):
     """The tool `debug-leftovers`. It says nothing of tests, scripts and command lines, where printing is the point."""
 
     name = "debug-leftovers"
-    languages: frozenset[str] | None = None  # patterns on plain lines; of a language without any it says nothing
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a file."""
-        del snapshot
-        return await scan(self.name, file.path, _candidates(file))
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return _candidates(file)
 
 
 def _candidates(file: ChangedFile) -> Iterator[Candidate]:

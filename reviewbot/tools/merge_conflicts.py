@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from reviewbot.contracts import Candidate
 from reviewbot.diff.language import kind_of
 from reviewbot.tools.changed_lines import Line, new_side
-from reviewbot.tools.reports import quote_of, scan
+from reviewbot.tools.reports import LineScan, quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile
 
 _BEGIN, _BASE, _MIDDLE, _END = "<", "|", "=", ">"
 _MARKER: Final = re.compile(r"(?:([<|>])\1{6}(?: .*)?|(=)={6})\r?")
@@ -28,16 +28,14 @@ _PROSE_CONFIDENCE = 70
 """A text about merging shows such markers on purpose."""
 
 
-class MergeConflicts:
+class MergeConflicts(LineScan):
     """The tool `merge-conflicts`."""
 
     name = "merge-conflicts"
-    languages: frozenset[str] | None = None
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a file of any language."""
-        del snapshot
-        return await scan(self.name, file.path, _candidates(file))
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return _candidates(file)
 
 
 def _candidates(file: ChangedFile) -> Iterator[Candidate]:

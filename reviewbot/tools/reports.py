@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reviewbot.contracts import Candidate, GapReason
+    from reviewbot.ports import ChangedFile, Snapshot
 
 MAX_CANDIDATES = 200
 """Of one tool for one file. Reviews are not read that far; the rest is counted in a gap."""
@@ -44,6 +45,22 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
 def kept(candidates: Iterable[Candidate], room: int = MAX_CANDIDATES) -> Kept:
     """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
     return keep(stoppable(candidates), min(room, MAX_CANDIDATES))
+
+
+class LineScan:
+    """A tool that scans plain lines of files in any language."""
+
+    name: str
+    languages: frozenset[str] | None = None
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file."""
+        del snapshot
+        return await scan(self.name, file.path, self.found(file))
+
+    def found(self, file: ChangedFile) -> Iterable[Candidate]:
+        """What is on its added lines."""
+        raise NotImplementedError
 
 
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:

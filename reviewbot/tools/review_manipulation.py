@@ -15,15 +15,15 @@ from reviewbot.contracts import Candidate
 from reviewbot.diff.language import kind_of
 from reviewbot.diff.paths import is_prompt
 from reviewbot.threads import stoppable
-from reviewbot.tools.changed_lines import new_side
+from reviewbot.tools.changed_lines import added_runs
 from reviewbot.tools.hidden_characters import SUSPECT, TAGS, escaped
-from reviewbot.tools.reports import message_of, quote_of, scan
+from reviewbot.tools.reports import LineScan, message_of, quote_of
 from reviewbot.tools.steering_phrases import Phrase, has_hint, normalised, phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile
     from reviewbot.tools.changed_lines import Line
     from reviewbot.tools.rules import Rule
 
@@ -57,24 +57,18 @@ class Attempt(NamedTuple):
     doubtful: bool
 
 
-class ReviewManipulation:
+class ReviewManipulation(LineScan):
     """The tool `review-manipulation`, a scan of plain lines."""
 
     name = NAME
-    languages: frozenset[str] | None = None
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` by code, as the table `review_manipulation` has them."""
         self._rules = rules
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a file of any language."""
-        del snapshot
-        return await scan(self.name, file.path, self._found(file))
-
-    def _found(self, file: ChangedFile) -> Iterator[Candidate]:
-        runs = [run for lines in new_side(file) for run in _runs(lines)]
-        yield from self.candidates(file.path, runs, prose=kind_of(file.language) == "prose")
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        yield from self.candidates(file.path, [*added_runs(file)], prose=kind_of(file.language) == "prose")
 
     def candidates(self, path: str, runs: Sequence[Sequence[Line]], *, prose: bool) -> list[Candidate]:
         """One candidate for each rule that runs of neighbouring lines break, at the first of its surest places."""
@@ -146,19 +140,6 @@ def _rule_of(phrase: Phrase, rows: Sequence[Line], unseen: frozenset[int]) -> st
 
 def _said(text: str, phrase: Phrase) -> str:
     return text[phrase.start : min(phrase.end, phrase.start + _EXCERPT)]
-
-
-def _runs(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Added lines that follow each other."""
-    run: list[Line] = []
-    for line in lines:
-        if line.added:
-            run.append(line)
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
 
 
 def _windows(hints: Sequence[int], count: int) -> Iterator[tuple[int, int]]:

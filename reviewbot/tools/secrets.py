@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from reviewbot.contracts import SECRET, Candidate
 from reviewbot.diff.paths import is_test
 from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, find_secrets
-from reviewbot.tools.changed_lines import Line, new_side
-from reviewbot.tools.reports import message_of, quote_of, scan
+from reviewbot.tools.changed_lines import Line, added_runs
+from reviewbot.tools.reports import LineScan, message_of, quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reviewbot.contracts import Severity
-    from reviewbot.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.ports import ChangedFile
     from reviewbot.redact import Secret
 
 _HARDCODED = 798
@@ -44,36 +44,20 @@ RULES = dict.fromkeys(map(_rule, KINDS), SECRET)
 """The category of each of its rules."""
 
 
-class SecretScan:
+class SecretScan(LineScan):
     """The tool `secrets`."""
 
     name = "secrets"
-    languages: frozenset[str] | None = None
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a file of any language."""
-        del snapshot
-        return await scan(self.name, file.path, _candidates(file))
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return _candidates(file)
 
 
 def _candidates(file: ChangedFile) -> Iterator[Candidate]:
-    for block in _blocks(file):
+    for block in added_runs(file):  # a private key has more than one line
         text = "\n".join(line.text for line in block)
         yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
-
-
-def _blocks(file: ChangedFile) -> Iterator[list[Line]]:
-    """Runs of added lines that follow each other: a private key has more than one."""
-    for lines in new_side(file):
-        block: list[Line] = []
-        for line in lines:
-            if line.added:
-                block.append(line)
-            elif block:
-                yield block
-                block = []
-        if block:
-            yield block
 
 
 def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> Candidate:
