@@ -33,6 +33,7 @@ from reviewbot.jobs.runner import Pace
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
 from reviewbot.jobs.worker import Parts, Worker
 from reviewbot.triggers import Delivery, Trigger, TriggerKind
+from tests.inbox_rows import counts
 
 LEASE_S = 1.5
 """Of an intent. The real one is a minute; a test shall not wait so long."""
@@ -213,12 +214,12 @@ class TestInbox:
 
     def left(self) -> int:
         """Accepted, and not yet seen to."""
-        counts = self.real.counts()
-        return counts["waiting"] + counts["claimed"]
+        found = counts(self.real)
+        return found["waiting"] + found["claimed"]
 
     def failed(self) -> int:
         """Accepted, and given up."""
-        return self.real.counts()["failed"]
+        return counts(self.real)["failed"]
 
 
 class ShortDeliveries(Deliveries):

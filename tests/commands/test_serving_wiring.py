@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from reviewbot.adapters.durable import Database, RunRecord, Runs, Workers, open_database
-from reviewbot.adapters.inbox import InboxError, Tallies, open_inbox, open_store
+from reviewbot.adapters.inbox import InboxError, Tallies, Tally, open_inbox, open_store
 from reviewbot.adapters.inbox.store import Store
 from reviewbot.cli import main
 from reviewbot.commands import serve, serving, worker
@@ -26,6 +26,7 @@ from reviewbot.service.supervise import Child
 from reviewbot.service.watched import WatchedCredentials
 from reviewbot.triggers import Delivery, Trigger
 from reviewbot.web.health import NO_WORKER
+from tests.inbox_rows import counts
 from tests.webhooks import KEY, SECRET
 
 pytestmark = pytest.mark.usefixtures("process_as_it_was")
@@ -123,7 +124,7 @@ def test_metrics_are_those_of_the_databases_that_workers_use(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     store = open_store(str(tmp_path / "inbox.sqlite"), durable=False)
-    Tallies(store).add("runs", 3, outcome="posted")
+    Tallies(store).add_all([Tally("runs", {"outcome": "posted"}, 3)])
     store.close()
     a_run(tmp_path, f"review:5:7:{HEAD}:p")
     told: list[str] = []
@@ -253,11 +254,11 @@ def test_a_worker_does_its_chores_at_their_times_and_forgets_what_is_old(
     inbox.done(taken.id)
     now[0] += 2 * 86_400
     worker.forget_deliveries(inbox, 2 * 86_400.0)
-    assert (inbox.counts()["done"], capsys.readouterr().err) == (1, "")
+    assert (counts(inbox)["done"], capsys.readouterr().err) == (1, "")
     tidy: Any = parts.chores[2].act  # of now, it is five days old
     tidy(None, None)
 
-    assert inbox.counts()["done"] == 0
+    assert counts(inbox)["done"] == 0
     assert json.loads(capsys.readouterr().err)["message"] == "1 old deliveries were removed"
     inbox.close()
 

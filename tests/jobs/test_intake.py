@@ -14,6 +14,7 @@ from reviewbot.errors import ConfigError
 from reviewbot.jobs.deliveries import Deliveries, wish_of
 from reviewbot.jobs.intake import Intake, Wish
 from reviewbot.triggers import Delivery, Trigger
+from tests.inbox_rows import counts, failed
 from tests.jobs.conftest import A, B, order
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
             intake.once()
     stage.shelf.trouble = None
 
-    assert (intake.once(), inbox.counts()["done"], inbox.parked()) == (3, 3, ())
+    assert (intake.once(), counts(inbox)["done"], failed(inbox)) == (3, 3, [])
     inbox.close()
 
 
@@ -192,5 +193,5 @@ def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Pa
     deliveries.failed(second.key, "internal fault")
 
     assert (first.order.number, second.order.number, deliveries.claim(9, 60.0)) == (7, 8, [])
-    assert (inbox.counts()["done"], [each.reason for each in inbox.parked()]) == (1, ["internal fault"])
+    assert (counts(inbox)["done"], [each.reason for each in failed(inbox)]) == (1, ["internal fault"])
     inbox.close()

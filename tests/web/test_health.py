@@ -96,8 +96,8 @@ def test_deliveries_are_counted_by_what_became_of_them(target: Service) -> None:
 def test_what_workers_counted_is_shown_from_the_database(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "inbox.sqlite"), durable=False)
     tallies = Tallies(store)
-    tallies.add("tokens", 1_200, worker="logic", model="m-1", direction="in")
-    tallies.add("dollars", 0.25, worker="logic", model="m-1")
+    tallies.add_all([Tally("tokens", {"worker": "logic", "model": "m-1", "direction": "in"}, 1_200)])
+    tallies.add_all([Tally("dollars", {"worker": "logic", "model": "m-1"}, 0.25)])
     tallies.observe_run(42.0)
     target = service(tmp_path, tallies=tallies.read, states=lambda: {"running": 2, "parked": 1})
     found = samples(target.get("/metrics").text)

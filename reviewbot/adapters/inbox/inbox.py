@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal
 
 from reviewbot.adapters.inbox.store import Row, Store, open_store
 from reviewbot.triggers import Delivery, Trigger
@@ -18,7 +18,7 @@ State = Literal["waiting", "claimed", "done", "failed", "superseded"]
 Outcome = Literal["new", "repeat"]
 
 MOST_TRIES = 5
-"""Claims of one delivery. What kills its worker so often will do so again: it is parked, and shown."""
+"""Claims of one delivery. What kills its worker so often will do so again: it is given up."""
 
 MOST_REASON = 500
 """Characters: it is a line for people."""
@@ -47,16 +47,6 @@ _SUPERSEDE = """
 
 _COLUMNS = "id, delivery, event, body, told, received, tries"
 _OPEN = "(state = 'waiting' OR (state = 'claimed' AND until < ?))"
-
-
-class Parked(NamedTuple):
-    """A delivery of which no run could be made."""
-
-    id: int
-    delivery_id: str
-    event: str
-    received_at: float
-    reason: str
 
 
 def open_inbox(url: str, *, durable: bool = True, clock: Callable[[], float] = time.time) -> Inbox:
@@ -142,21 +132,6 @@ class Inbox:
         rows = self._store.read(f"SELECT count(*), min(received) FROM reviewbot_inbox WHERE {_OPEN}", now)  # noqa: S608 - our own words
         count, oldest = rows[0]
         return int(count), max(0.0, now - float(oldest)) if oldest is not None else 0.0
-
-    def counts(self) -> dict[State, int]:
-        """How many deliveries there are in each state."""
-        rows = self._store.read("SELECT state, count(*) FROM reviewbot_inbox GROUP BY state")
-        found = {str(row[0]): int(row[1]) for row in rows}
-        return {state: found.get(state, 0) for state in get_args(State)}
-
-    def parked(self, limit: int = 100) -> tuple[Parked, ...]:
-        """The newest deliveries that failed."""
-        rows = self._store.read(
-            "SELECT id, delivery, event, received, reason FROM reviewbot_inbox WHERE state = 'failed' "
-            "ORDER BY id DESC LIMIT ?",
-            limit,
-        )
-        return tuple(Parked._make(row) for row in rows)
 
     def forget(self, older_s: float) -> int:
         """Remove what ended and came longer ago; how many. Replays of them are no longer known as such."""

@@ -44,10 +44,6 @@ class Tallies:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, name: str, amount: float = 1.0, **labels: str) -> None:
-        """Count further. Raises ValueError for a name or labels that `COUNTERS` does not have."""
-        self.add_all([Tally(name, labels, amount)])
-
     def add_all(self, tallies: list[Tally]) -> None:
         """Count several things at once, all or none."""
         rows = [(tally.name, _labels(tally), tally.value) for tally in tallies]

@@ -13,6 +13,7 @@ from reviewbot.adapters.inbox.inbox import MOST_TRIES
 from reviewbot.adapters.inbox.store import Store, open_store
 from reviewbot.errors import ConfigError
 from reviewbot.triggers import Delivery
+from tests.inbox_rows import counts, failed
 
 Maker = Callable[..., Delivery]
 
@@ -109,7 +110,7 @@ def test_of_the_heads_of_one_pull_request_only_the_newest_waits(inbox: Inbox, a_
     taken = inbox.claim(10, 60.0, "w")
 
     assert heads(taken) == ["c", "d", ""]
-    assert inbox.counts() == {"waiting": 0, "claimed": 3, "done": 0, "failed": 0, "superseded": 2}
+    assert counts(inbox) == {"waiting": 0, "claimed": 3, "done": 0, "failed": 0, "superseded": 2}
 
 
 def test_what_is_under_way_is_not_superseded(inbox: Inbox, a_delivery: Maker) -> None:
@@ -119,7 +120,7 @@ def test_what_is_under_way_is_not_superseded(inbox: Inbox, a_delivery: Maker) ->
 
     assert heads(inbox.claim(10, 60.0, "w")) == ["b"]
     inbox.done(running.id)
-    assert inbox.counts()["done"] == 1
+    assert counts(inbox)["done"] == 1
 
 
 def test_what_nobody_finishes_in_time_goes_to_another(inbox: Inbox, a_delivery: Maker, moment: Any) -> None:
@@ -141,7 +142,7 @@ def test_what_kills_every_worker_is_parked_and_shown(inbox: Inbox, a_delivery: M
         moment.now += 61
 
     assert inbox.claim(1, 60.0, "w") == ()
-    (parked,) = inbox.parked()
+    (parked,) = failed(inbox)
     assert (parked.delivery_id, parked.event) == ("id-poison", "pull_request")
     assert "never finished" in parked.reason
     assert inbox.lag() == (0, 0.0)
@@ -152,12 +153,12 @@ def test_what_failed_says_why_in_words_that_every_database_takes(inbox: Inbox, a
     (taken,) = inbox.claim(1, 60.0, "w")
     inbox.failed(taken.id, "no\x00 such \ud800 repository" + "!" * 1_000)
 
-    (parked,) = inbox.parked()
+    (parked,) = failed(inbox)
 
     assert parked.reason.startswith("no such \\ud800 repository!")
     assert len(parked.reason) == 500
     inbox.done(taken.id)
-    assert inbox.counts()["failed"] == 1
+    assert counts(inbox)["failed"] == 1
 
 
 def test_who_stops_in_good_order_gives_back_what_was_claimed(inbox: Inbox, a_delivery: Maker) -> None:

@@ -12,6 +12,7 @@ from reviewbot.adapters.inbox.inbox import MOST_TRIES
 from reviewbot.adapters.inbox.store import Store
 from reviewbot.adapters.inbox.tallies import BUCKETS
 from reviewbot.triggers import Delivery
+from tests.inbox_rows import counts, failed
 
 Maker = Callable[..., Delivery]
 
@@ -49,7 +50,7 @@ def test_the_last_try_is_a_try_and_one_given_back_is_none(inbox: Inbox, a_delive
     assert again.tries == MOST_TRIES
     moment.now += 61
     assert inbox.claim(1, 60.0, "w") == ()
-    assert [each.reason for each in inbox.parked()] == ["taken up too often and never finished"]
+    assert [each.reason for each in failed(inbox)] == ["taken up too often and never finished"]
 
 
 @pytest.mark.parametrize("end", ["done", "failed"])
@@ -61,7 +62,7 @@ def test_what_ended_is_ended_whatever_its_worker_says_later(end: str, inbox: Inb
         _ended(inbox, later, taken.id)
     inbox.release(taken.id)
 
-    assert {state: count for state, count in inbox.counts().items() if count} == {end: 1}
+    assert {state: count for state, count in counts(inbox).items() if count} == {end: 1}
 
 
 def _ended(inbox: Inbox, end: str, number: int) -> None:
@@ -77,7 +78,7 @@ def test_of_what_failed_the_newest_is_shown_first(inbox: Inbox, a_delivery: Make
     for taken in inbox.claim(3, 60.0, "w"):
         inbox.failed(taken.id, f"no {taken.body_sha256}")
 
-    assert [each.reason for each in inbox.parked(2)] == ["no 2", "no 1"]
+    assert [each.reason for each in failed(inbox)[:2]] == ["no 2", "no 1"]
 
 
 def test_everything_that_ended_is_forgotten_and_nothing_that_is_under_way(
@@ -92,7 +93,7 @@ def test_everything_that_ended_is_forgotten_and_nothing_that_is_under_way(
     moment.now += 100
 
     assert (inbox.forget(100), inbox.forget(99)) == (0, 3)
-    assert {state for state, count in inbox.counts().items() if count} == {"claimed", "waiting"}
+    assert {state for state, count in counts(inbox).items() if count} == {"claimed", "waiting"}
 
 
 def test_a_clock_that_was_put_back_makes_no_negative_wait(inbox: Inbox, a_delivery: Maker, moment: Any) -> None:

@@ -10,9 +10,9 @@ from reviewbot.adapters.inbox.store import Store
 
 def test_counts_grow_and_are_told_apart_by_their_labels(store: Store) -> None:
     tallies = Tallies(store)
-    tallies.add("tokens", 10, worker="logic", model="m", direction="in")
-    tallies.add("tokens", 5, direction="in", model="m", worker="logic")
-    tallies.add("tokens", 1, worker="style", model="m", direction="in")
+    tallies.add_all([Tally("tokens", {"worker": "logic", "model": "m", "direction": "in"}, 10)])
+    tallies.add_all([Tally("tokens", {"direction": "in", "model": "m", "worker": "logic"}, 5)])
+    tallies.add_all([Tally("tokens", {"worker": "style", "model": "m", "direction": "in"}, 1)])
 
     assert {(each.labels["worker"], each.value) for each in tallies.read()} == {("logic", 15.0), ("style", 1.0)}
 
@@ -39,7 +39,7 @@ def test_what_is_not_a_counter_is_refused(name: str, labels: dict[str, str], sto
 def test_two_who_count_the_same_count_both(store: Store) -> None:
     tallies = Tallies(store)
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda _: tallies.add("runs", outcome="posted"), range(60)))
+        list(pool.map(lambda _: tallies.add_all([Tally("runs", {"outcome": "posted"}, 1.0)]), range(60)))
 
     assert [each.value for each in tallies.read()] == [60.0]
 
