@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 MAX_PER_RULE = 100
 """Findings of one rule in one file. With the hundredth a reader knows; the number of all is in a gap."""
 
+MAX_PER_FILE = 200
+"""Of one tool. Reviews are not read that far."""
+
+MAX_PER_TASK = 400
+
+MAX_PER_RUN = 10_000
+"""Of all tools together."""
+
 _NAMED = 5
 """Rules that a message names with their numbers."""
 

@@ -30,11 +30,8 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
-from reviewbot.floods import keep
+from reviewbot.floods import MAX_PER_TASK, keep
 from reviewbot.ports import Answer, Engine, WorkOrder
-
-MAX_CANDIDATES = 400
-"""Of one task. More is a flood and no review: of each rule the worst and surest stay, the rest is counted in a gap."""
 
 
 async def run_task(engine: Engine, order: WorkOrder) -> Outcome:
@@ -98,7 +95,7 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
     """Give each candidate its place in the change, or drop it and say why."""
     findings: list[Finding] = []
     dropped: list[Dropped] = []
-    kept, programs = (keep(found, MAX_CANDIDATES, MAX_CANDIDATES) for found in (answer.candidates, answer.programs))
+    kept, programs = (keep(found, MAX_PER_TASK, MAX_PER_TASK) for found in (answer.candidates, answer.programs))
     said: list[tuple[Candidate, str]] = [(candidate, answer.origin) for candidate in kept.candidates]
     said += [(candidate, "program") for candidate in programs.candidates]
     lost = kept.total + programs.total - len(said)
@@ -110,7 +107,7 @@ def _anchored(task: ReviewTask, answer: Answer) -> WorkerResult:
             dropped.append(Dropped(candidate=candidate, reason=placed))
     gaps = list(answer.gaps)
     if lost:
-        message = f"more than {MAX_CANDIDATES} findings in one task; {lost} were dropped"
+        message = f"more than {MAX_PER_TASK} findings in one task; {lost} were dropped"
         gaps.append(Gap(path=task.payload.file_path, worker=task.worker, reason="flooded", message=message))
     mine = {"worker": task.worker, "task_id": task.task_id}
     return WorkerResult(

@@ -29,9 +29,10 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
+from reviewbot.floods import MAX_PER_TASK
 from reviewbot.ports import Answer, Escalated, WorkOrder
 from reviewbot.supervisor.verifier import by_a_model_alone
-from reviewbot.worker import MAX_CANDIDATES, run_task
+from reviewbot.worker import run_task
 from tests.reading_cases import read
 
 MakeOrder = Callable[..., WorkOrder]
@@ -319,9 +320,9 @@ def test_what_programs_found_stands_beside_what_a_model_found(an_order: MakeOrde
 
 
 def test_an_answer_at_the_limit_is_no_flood(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:
-    result = result_of([a_candidate()] * MAX_CANDIDATES, an_order())
+    result = result_of([a_candidate()] * MAX_PER_TASK, an_order())
 
-    assert len(result.findings) == MAX_CANDIDATES
+    assert len(result.findings) == MAX_PER_TASK
     assert (result.dropped, result.gaps) == ((), ())
 
 
@@ -335,7 +336,7 @@ def test_of_a_flood_the_worst_and_surest_stay_and_a_gap_says_so(
 
     worst = [(finding.severity, finding.confidence) for finding in result.findings[:4]]
     assert worst == [("critical", 50), ("warning", 60), ("info", 99), ("info", 10)]
-    assert len(result.findings) == MAX_CANDIDATES
+    assert len(result.findings) == MAX_PER_TASK
     assert result.dropped == ()
     [gap] = result.gaps
     assert (gap.reason, gap.worker, gap.path, gap.task_id) == ("flooded", "logic", "src/app.py", "logic:src/app.py#1")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from reviewbot.contracts.base import (
     FLOOR_WORKER,
     SEVERITY_ORDER,
+    SURE,
     Contract,
     CoverageState,
     Effort,
@@ -74,6 +75,7 @@ __all__ = [
     "MODEL_SOURCE",
     "SECRET",
     "SEVERITY_ORDER",
+    "SURE",
     "TITLE",
     "Candidate",
     "CardBudget",

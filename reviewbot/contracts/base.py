@@ -41,6 +41,9 @@ Slug = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{1,80}$")]
 SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  # the one place that says which is first
 
 
+SURE = 80
+"""From this confidence on a finding counts as sure: most cards show it, and a model's finding speaks for others."""
+
 FLOOR_WORKER = "security"
 """The worker that neither a repository nor a model can switch off."""
 

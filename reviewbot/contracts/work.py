@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from reviewbot.contracts.base import (
     SCHEMA_VERSION,
+    SURE,
     Cause,
     Confidence,
     Contract,
@@ -53,7 +54,7 @@ class WorkerCard(Contract):
     needs_dependencies: bool = True
     """Whether a failed dependency makes this worker's task a gap (true) or it runs without that result (false)."""
     budget: CardBudget = CardBudget()
-    threshold: Confidence = 80
+    threshold: Confidence = SURE
 
 
 class Payload(Contract):

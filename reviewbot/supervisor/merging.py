@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Conflict, Finding
+from reviewbot.contracts import SEVERITY_ORDER, SURE, Conflict, Finding
 from reviewbot.supervisor.verifier import (
     AGREES_FROM,
     Together,
@@ -24,8 +24,6 @@ FEWEST_WORDS = 3
 """Shorter messages have too few words to be compared by them."""
 REACH = 60
 """Lines between a finding and another one on the way of its value."""
-SURE = 80
-"""From here on most cards let a finding through: whoever is this sure of itself speaks before one who is not."""
 MAX_PROOF = 8
 """Places that prove one defect; more say the same."""
 COMPARED = 16

@@ -40,26 +40,6 @@ Covers = Callable[[WorkerCard, str], bool]
 """Whether an engine can look at files of a language for a worker."""
 
 
-def no_conventions(_path: str) -> bool:
-    """Whether rules are written for a path, where nobody knows of any."""
-    return False
-
-
-def has_no_scans(_card: WorkerCard) -> bool:
-    """Whether a worker has scans of plain lines, where nobody has asked its programs."""
-    return False
-
-
-def nothing_withheld(_path: str) -> bool:
-    """Whether a file is kept from models, where nothing says so."""
-    return False
-
-
-def some_program(_card: WorkerCard, _language: str) -> bool:
-    """Whether a program of a worker reads a language, where nobody has asked the programs."""
-    return True
-
-
 @dataclass(frozen=True)
 class PlanLimits:
     """What bounds a plan."""
@@ -77,17 +57,17 @@ class PlanLimits:
     """Changed lines of a part, all slices of which are one task of a worker; 0: one slice a task."""
     route: bool = False
     """Whether `routing` says which models read a file. Where `workers` names some, these read all of it."""
-    has_conventions: HasConventions = no_conventions
+    has_conventions: HasConventions = lambda _path: False
     """Whether rules of the repository are written for a path; may block."""
     declared: Declared = declares_nothing
     """Why the base side declares a path generated or vendored; may block."""
-    scans: Callable[[WorkerCard], bool] = has_no_scans
+    scans: Callable[[WorkerCard], bool] = lambda _card: False
     """Whether a worker has scans of plain lines, which then run also on files that get no reader."""
-    is_withheld: Callable[[str], bool] = nothing_withheld
+    is_withheld: Callable[[str], bool] = lambda _path: False
     """Whether no model is shown a file; its programs run on it all the same."""
     ask_models: bool = True
     """Whether models read at all; else every task is for the programs of its worker."""
-    programs: Covers = some_program
+    programs: Covers = lambda _card, _language: True
     """Whether a program of a worker reads a language; where none does and no model is to read it, there is no task."""
 
 

@@ -9,12 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from reviewbot.contracts import SEVERITY_ORDER, Finding, Gap, Plan, ReviewTask, WorkerResult
+from reviewbot.contracts import SEVERITY_ORDER, SURE, Finding, Gap, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.verifier import by_a_model_alone
 
-CONFIRMED = 80
-"""From here on a finding counts as confirmed when attempts are compared; the cards' own threshold is the same."""
 SECOND_ROUND = "~2"
 """How the id of a task ends that tries once more to close a gap of the task that is called so without it."""
 
@@ -151,7 +149,7 @@ def _aim(task: ReviewTask) -> tuple[object, ...]:
 
 
 def _rank(end: Settled) -> tuple[int, int]:
-    confirmed = sum(f.confidence >= CONFIRMED for result in end.results for f in result.findings)
+    confirmed = sum(f.confidence >= SURE for result in end.results for f in result.findings)
     gaps = len(end.gaps) + sum(len(result.gaps) for result in end.results)
     return -confirmed, gaps
 

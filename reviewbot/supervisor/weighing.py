@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import FLOOR_WORKER, SEVERITY_ORDER, Conflict, Finding, HumanItem, Withheld, WorkerCard
+from reviewbot.contracts import (
+    FLOOR_WORKER,
+    SEVERITY_ORDER,
+    SURE,
+    Conflict,
+    Finding,
+    HumanItem,
+    Withheld,
+    WorkerCard,
+)
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import Together, by_a_model_alone, by_programs_alone
 
@@ -14,8 +23,6 @@ PERSON_FROM = 50
 
 WORTH_FROM = 50
 """Of models' findings. Below it, fewer than half of the people who maintain the code would act on one."""
-SURE_SECURITY = 80
-"""From this confidence on, no worth hides a security finding."""
 
 _REASON_CHARS = 240
 """Of a verifier's words in the reason why a finding is withheld: enough to see what it doubts."""
@@ -108,7 +115,7 @@ def is_minor(finding: Finding) -> bool:
     """
     if finding.worth is None or finding.worth >= WORTH_FROM or finding.severity == "critical":
         return False
-    return not (finding.type == FLOOR_WORKER and finding.confidence >= SURE_SECURITY)
+    return not (finding.type == FLOOR_WORKER and finding.confidence >= SURE)
 
 
 def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import ToolRun
+from reviewbot.floods import MAX_PER_RUN
 from reviewbot.ports import ChangedFile, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.tools.memo import SharedRuns
@@ -33,9 +34,6 @@ MAX_OPEN_FILES = 16
 MAX_OPEN_CHARS = 300_000
 """Of the files of which trees and whatever is computed of them are in memory at a time: a tree takes up to 450 bytes
 for a character. A larger file is worked on alone, and its tree is as large as `context.python_text` lets it be."""
-
-MAX_CANDIDATES = 10_000
-"""Of one review. What comes later is counted and not kept: each takes some kilobytes until the review is written."""
 
 
 def changed_file(sections: Sequence[FileChange], snapshot: Snapshot) -> ChangedFile:
@@ -137,7 +135,7 @@ class ChangeAnalysis:
 
     def _bounded(self, path: str, said: ToolReport) -> ToolReport:
         """The report with no more candidates than the review, and a tool for a file, may have."""
-        found = kept(said.candidates, MAX_CANDIDATES - self._candidates)
+        found = kept(said.candidates, MAX_PER_RUN - self._candidates)
         self._candidates += len(found.candidates)
         return report(path, said.run, found, said.gap)
 

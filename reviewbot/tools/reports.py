@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from reviewbot.contracts import Gap, ToolRun
-from reviewbot.floods import Kept, keep
+from reviewbot.floods import MAX_PER_FILE, Kept, keep
 from reviewbot.ports import ToolReport
 from reviewbot.redact import redact
 from reviewbot.threads import in_thread, stoppable
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from reviewbot.contracts import Candidate, GapReason
     from reviewbot.ports import ChangedFile, Snapshot
-
-MAX_CANDIDATES = 200
-"""Of one tool for one file. Reviews are not read that far; the rest is counted in a gap."""
 
 OWN_VERSION = "1"
 """Of the scans of our own; raised when what they find changes."""
@@ -42,9 +39,9 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
-def kept(candidates: Iterable[Candidate], room: int = MAX_CANDIDATES) -> Kept:
+def kept(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
     """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
-    return keep(stoppable(candidates), min(room, MAX_CANDIDATES))
+    return keep(stoppable(candidates), min(room, MAX_PER_FILE))
 
 
 class LineScan:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import SEVERITY_ORDER, Finding
-from reviewbot.supervisor.merging import SURE, merge
+from reviewbot.contracts import SEVERITY_ORDER, SURE, Finding
+from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed, by_a_model_alone, voice_of
 from reviewbot.supervisor.weighing import Rules, Weighed, weigh
 

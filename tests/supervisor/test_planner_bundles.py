@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, WorkerCard
 from reviewbot.ports import Crew
-from reviewbot.supervisor.planner import PlanLimits, make_plan, no_conventions, retarget, some_program
+from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
 
 MakeChange = Callable[..., ChangeSet]
 MakeFile = Callable[..., FileChange]
@@ -171,11 +171,6 @@ def test_results_that_were_handed_in_are_passed_on_in_any_language(
     )
 
     assert scanned(planned(a_change(a_file("src/app.rb")), shipped, limits)) == {("style", "src/app.rb")}
-
-
-def test_without_anybody_to_ask_there_are_no_conventions_and_a_program_for_everything(a_card: MakeCard) -> None:
-    assert not no_conventions("src/app.py")
-    assert some_program(a_card(), "cobol")
 
 
 # --- what must hold for every change

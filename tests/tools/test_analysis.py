@@ -11,9 +11,9 @@ import pytest
 
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.errors import ToolError
-from reviewbot.floods import MAX_PER_RULE
+from reviewbot.floods import MAX_PER_RULE, MAX_PER_RUN
 from reviewbot.ports import ChangedFile, Snapshot, ToolReport
-from reviewbot.tools.analysis import MAX_CANDIDATES, AnalysisLimits, ChangeAnalysis, changed_file
+from reviewbot.tools.analysis import AnalysisLimits, ChangeAnalysis, changed_file
 from reviewbot.tools.open_files import size_of
 
 if TYPE_CHECKING:
@@ -207,11 +207,11 @@ def test_no_tool_has_more_candidates_for_a_file_than_a_reader_can_use(analysis: 
 
 
 def test_a_review_holds_a_bounded_number_of_candidates(analysis: Callable[..., ChangeAnalysis]) -> None:
-    paths = tuple(f"{number}.py" for number in range(MAX_CANDIDATES // MAX_PER_RULE + 1))
+    paths = tuple(f"{number}.py" for number in range(MAX_PER_RUN // MAX_PER_RULE + 1))
 
     reports = asyncio.run(analysis(Floods("loud"), paths=paths).run())
 
-    assert sum(len(report.candidates) for found in reports.values() for report in found) == MAX_CANDIDATES
+    assert sum(len(report.candidates) for found in reports.values() for report in found) == MAX_PER_RUN
     (last,) = (report for found in reports.values() for report in found if not report.candidates)
     assert last.gap is not None
     assert last.gap.message == "loud has 300 findings here (c 300 times); 0 are kept, the worst of each rule"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reviewbot.contracts import Conflict, Finding
+from reviewbot.contracts import SURE, Conflict, Finding
 from reviewbot.contracts.answers import JudgeRuling
 from reviewbot.supervisor.verifier import HIGHEST_CONFIDENCE, by_a_model_alone
 
@@ -12,8 +12,6 @@ MAX_JUDGEMENT = 1_000
 """Characters of a ruling's words that a review keeps."""
 REFUTED = 50
 """A claim that is ruled less likely than this contradicts nothing."""
-SETTLED = 80
-"""A claim that is ruled at least this likely is taken for true."""
 
 
 def apply_ruling(finding: Finding, ruling: JudgeRuling | None) -> Finding:
@@ -33,8 +31,8 @@ def apply_ruling(finding: Finding, ruling: JudgeRuling | None) -> Finding:
     if by_a_model_alone(finding):
         # What a reader holds to be critical is for a person, whatever weight the judge gives it, where the judge holds
         # it to be likely, and where both are far apart: hostile text may have talked one of them into its number.
-        far_apart = finding.confidence >= SETTLED and confidence < REFUTED
-        open_question = finding.severity == "critical" and (far_apart or REFUTED <= confidence < SETTLED)
+        far_apart = finding.confidence >= SURE and confidence < REFUTED
+        open_question = finding.severity == "critical" and (far_apart or REFUTED <= confidence < SURE)
         judged |= {"confidence": confidence, "severity": "critical" if open_question else ruling.severity}
         if open_question and far_apart:
             judged |= {"disputed": reason}
