@@ -31,6 +31,7 @@ from reviewbot.errors import (
     TransientError,
 )
 from reviewbot.floods import MAX_PER_TASK, keep
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Answer, Engine, WorkOrder
 
 
@@ -75,14 +76,6 @@ def reason_of(error: Exception) -> GapReason:
         (EngineError, "bad_answer"),
     )
     return next((reason for kind, reason in known if isinstance(error, kind)), "crashed")
-
-
-def gaps_of(task: ReviewTask, reason: GapReason, message: str) -> tuple[Gap, ...]:
-    """What is missing where nobody did this task: each file that it is about. Of a seam, only the names in it."""
-    said = f"names across parts ({', '.join(task.seam)}): {message}" if task.seam else message
-    return tuple(
-        Gap(path=path, worker=task.worker, reason=reason, message=said, task_id=task.task_id) for path in task.paths
-    )
 
 
 def _crashed(engine: Engine, task: ReviewTask, error: Exception) -> Failure:

@@ -15,10 +15,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewbot.contracts import GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
 from reviewbot.errors import DeadlineError
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Clock, Journal, Recorder, Settled
 from reviewbot.supervisor.slots import Slots
 from reviewbot.supervisor.steps import Step, next_step
-from reviewbot.worker import gaps_of
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 

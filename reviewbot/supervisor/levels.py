@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 
 from reviewbot.contracts import Finding, Part, Plan, ReviewTask, Usage, WorkerResult
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Recorder, Settled
 from reviewbot.supervisor.selection import reduced, standing
-from reviewbot.worker import gaps_of
 
 FAN_OUT = 48
 """Tasks that one supervisor looks after: three times the usual slots. Beyond that a component gets its own."""

@@ -22,8 +22,8 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.diff.rows import halves
+from reviewbot.gaps import gaps_of
 from reviewbot.wording import counted
-from reviewbot.worker import gaps_of
 
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""

@@ -21,9 +21,9 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerResult,
 )
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
-from reviewbot.worker import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 MakePlan = Callable[..., Plan]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
 from reviewbot.supervisor.selection import VERIFIER
-from reviewbot.worker import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 

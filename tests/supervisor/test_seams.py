@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import ChangeSet, Escalation, Failure, FileChange, Gap, Payload, Plan, ReviewTask
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Crew, Settled
 from reviewbot.supervisor.bundling import BundlingPlanner, with_readers
 from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
 from reviewbot.supervisor.seams import MAX_NAMES, MAX_NOTED, MAX_ROWS, PARTS_OF_A_SEAM, seam_notes, with_seams
 from reviewbot.supervisor.steps import next_step, split
-from reviewbot.worker import gaps_of
 
 MakePayload = Callable[..., Payload]
 MakePlan = Callable[..., Plan]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.contracts import Escalation, EscalationReason, Failure, GapReason, Payload, ReviewTask, WorkerResult
+from reviewbot.gaps import gaps_of
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Action, next_step
-from reviewbot.worker import gaps_of
 
 MakeTask = Callable[..., ReviewTask]
 MakeEscalation = Callable[..., Escalation]

@@ -27,12 +27,12 @@ from reviewbot.contracts import (
     WorkerResult,
 )
 from reviewbot.errors import InputError
+from reviewbot.gaps import gaps_of
 from reviewbot.ports import Settled, Synthesizer
 from reviewbot.review import Setup, review
 from reviewbot.supervisor.levels import Dispatch
 from reviewbot.supervisor.synthesizer import RuledSynthesizer
 from reviewbot.trace import Event
-from reviewbot.worker import gaps_of
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 _REASON: TypeAdapter[GapReason] = TypeAdapter(GapReason)

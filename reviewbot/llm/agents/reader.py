@@ -29,6 +29,7 @@ from reviewbot.coverage import reading_of
 from reviewbot.errors import (
     EngineError,
 )
+from reviewbot.gaps import gaps_of
 from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
 from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
@@ -53,7 +54,7 @@ from reviewbot.ports import (
     WorkOrder,
 )
 from reviewbot.threads import in_thread
-from reviewbot.worker import gaps_of, reason_of
+from reviewbot.worker import reason_of
 
 MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""

@@ -12,11 +12,11 @@ import pytest
 
 from reviewbot.contracts import ChangeSet, FileChange, Finding, Hunk, Plan, ReviewTask, Usage, WorkerCard, WorkerResult
 from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.gaps import gaps_of
 from reviewbot.llm.agents.ad_hoc_workers import with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.ports import Crew, ModelReply, ModelRequest, Settled, Text
 from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
-from reviewbot.worker import gaps_of
 
 GOOD = "Does the value of `name` reach the query unbound, and on which path?"
 PATHS = ("src/a.py", "lib/b.py", "tests/test_a.py")
