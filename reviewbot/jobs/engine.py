@@ -16,9 +16,9 @@ from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, Serializer, error
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
-from reviewbot.adapters.durable.database import PREFIXES
 from reviewbot.errors import ConfigError
 from reviewbot.jobs.work import Json
+from reviewbot.service.sql import PREFIXES
 
 PROTOCOL = "1"
 """The version of our workflows. Changes when their steps do, in number, name or order; never with anything else, for a

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from reviewbot.errors import ConfigError
+from reviewbot.service.sql import PREFIXES
 
 API_URL = "https://api.github.com"
 WEB_URL = "https://github.com"
@@ -17,7 +18,6 @@ INBOX = "inbox.sqlite"
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9a-fA-F:]{2,45}\]")
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){0,5}")
-_DATABASES = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,6 @@ def _state_dir(environ: Mapping[str, str]) -> Path:
 
 
 def _database(url: str) -> str | None:
-    if url and not url.startswith(_DATABASES):
+    if url and not url.startswith(PREFIXES):
         raise ConfigError("REVIEWBOT_DATABASE_URL must begin with postgresql://; without it, files are used")
     return url or None

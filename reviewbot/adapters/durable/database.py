@@ -6,23 +6,16 @@ statement is sent again on a new one for a while, so that a restart of the serve
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from reviewbot.adapters.durable.schema import SCHEMA_VERSION, TABLES
 from reviewbot.errors import ConfigError
-
-if TYPE_CHECKING:
-    import psycopg
-
-Value = str | int | float | bytes | None
-Row = tuple[Any, ...]
+from reviewbot.service.sql import PREFIXES, Connections, Row, Value, open_file, rows_of
 
 BUSY_S = 30.0
 """How long to wait while another process writes. One write takes about a millisecond."""
@@ -30,19 +23,16 @@ BUSY_S = 30.0
 OUTAGE_S = 5.0
 """How long a statement is tried again where the database cannot be used at the moment, unless told otherwise."""
 
+CONNECT_S = 10
+
 RETRY_S = 0.5
 """Between two tries."""
-
-MOST_IDLE = 8
-"""Connections kept open by one process; more are opened while more threads ask at once."""
 
 SETUP_LOCK = 0x52765742
 """Of Postgres, for the moment of making tables: there, IF NOT EXISTS is no help against another process."""
 
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 """Errors of SQLite that may pass by themselves."""
-
-PREFIXES = ("postgresql://", "postgres://")
 
 
 class Database(Protocol):
@@ -77,7 +67,11 @@ class SqliteDatabase:
         self._path = path
         self._outage_s = outage_s
         self._lock = Lock()
-        self._connection = self._open()
+        try:
+            # What has been accepted from outside is kept by the inbox, which waits for the disk.
+            self._connection = open_file(path, BUSY_S, durable=False)
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigError(f"the database {path} cannot be used: {error}") from None
 
     def run(self, statement: str, *values: Value) -> list[Row]:
         """As `Database.run`; tried again while the file is locked or the disk is full."""
@@ -103,39 +97,24 @@ class SqliteDatabase:
             self.run(statement)
         _check_version(self, str(self._path))
 
-    def _open(self) -> sqlite3.Connection:
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            os.close(os.open(self._path, flags, 0o600))
-            connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-            with suppress(sqlite3.OperationalError):  # another process does the same; the mode stays in the file
-                connection.execute("PRAGMA journal_mode = WAL")
-            # A kill loses nothing. A power cut can lose the last moments, and never tears the file: what has been
-            # accepted from outside is kept by the inbox, which waits for the disk.
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except (OSError, sqlite3.Error) as error:
-            raise ConfigError(f"the database {self._path} cannot be used: {error}") from None
-        return connection
-
 
 class PostgresDatabase:
     """A server, for any number of machines."""
 
     def __init__(self, url: str, outage_s: float = OUTAGE_S) -> None:
-        self._url = url
         self._outage_s = outage_s
-        self._lock = Lock()
-        self._idle: list[psycopg.Connection[Row]] = []
+        self._connections = Connections(url, CONNECT_S)
+        self.close = self._connections.close
 
     def run(self, statement: str, *values: Value) -> list[Row]:
         """As `Database.run`; sent again, on a new connection, while the server does not answer."""
-        import psycopg  # noqa: PLC0415 - whoever stays with a file need not load it
+        import psycopg  # noqa: PLC0415 - who stays with a file need not load it
 
         until = time.monotonic() + self._outage_s
         while True:
             try:
-                return self._once(statement, values)
+                with self._connections.taken() as connection:
+                    return rows_of(connection, statement, values)
             except psycopg.OperationalError:
                 # Its text names the host and the user; the URL may hold a password.
                 if time.monotonic() >= until:
@@ -148,46 +127,12 @@ class PostgresDatabase:
         """The server's clock."""
         return float(self.run("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)")[0][0])
 
-    def close(self) -> None:
-        """End all idle connections."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-
     def prepare(self) -> None:
         """Make the tables, one process at a time."""
         made = " ".join(f"{statement};" for statement in TABLES)
         # One statement, and so one transaction that holds the lock.
         self.run(f"DO $$ BEGIN PERFORM pg_advisory_xact_lock({SETUP_LOCK}); {made} END $$")
         _check_version(self, "of the server")
-
-    def _once(self, statement: str, values: tuple[Value, ...]) -> list[Row]:
-        connection = self._connection()
-        try:
-            cursor = connection.execute(statement.replace("?", "%s").encode(), values or None)
-            rows = cursor.fetchall() if cursor.description else []
-        except BaseException:
-            connection.close()
-            raise
-        with self._lock:
-            if len(self._idle) < MOST_IDLE:
-                self._idle.append(connection)
-                return rows
-        connection.close()
-        return rows
-
-    def _connection(self) -> psycopg.Connection[Row]:
-        import psycopg  # noqa: PLC0415 - as above
-
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        try:
-            # Not prepared: behind a pooler, the next statement may meet another session.
-            return psycopg.connect(self._url, autocommit=True, prepare_threshold=None, connect_timeout=10)
-        except psycopg.ProgrammingError:
-            raise ConfigError("REVIEWBOT_DATABASE_URL is no address of a database") from None
 
 
 def _check_version(database: Database, name: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import Literal, NamedTuple, get_args
 
-from reviewbot.adapters.durable.database import Database, Row
+from reviewbot.adapters.durable.database import Database
+from reviewbot.service.sql import Row
 
 State = Literal["waiting", "running", "posted", "refused", "superseded", "failed", "parked"]
 STATES: tuple[State, ...] = get_args(State)

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from reviewbot.adapters.inbox.store import Row, Store, open_store
+from reviewbot.adapters.inbox.store import Store, open_store
+from reviewbot.service.sql import Row
 from reviewbot.triggers import Delivery, Trigger
 from reviewbot.triggers.values import trigger_values
 

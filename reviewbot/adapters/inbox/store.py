@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from reviewbot.adapters.inbox.tables import SCHEMA_VERSION, TABLES
 from reviewbot.adapters.inbox.together import Together
 from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.service.sql import PREFIXES, Connections, Row, Value, open_file, rows_of
 
-if TYPE_CHECKING:
-    import psycopg
-
-Value = str | int | float | None
-Row = tuple[Any, ...]
 Execute = Callable[..., list[Row]]
 """One statement and its values; the rows that it gives."""
 
@@ -26,13 +21,8 @@ BUSY_S = 8.0
 """How long to wait while another process writes. GitHub waits ten seconds for its answer."""
 
 CONNECT_S = 5
-MOST_IDLE = 8
-"""Connections to a server that stay open."""
-
 SETUP_LOCK = 0x52764962
 """Of Postgres, for the moment of making tables: there, IF NOT EXISTS is no help against another process."""
-
-PREFIXES = ("postgresql://", "postgres://")
 
 
 class InboxError(ReviewbotError):
@@ -102,7 +92,10 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
         self._lock = Lock()
-        self._connection = _connected(path, "FULL" if durable else "NORMAL")
+        try:
+            self._connection = open_file(path, BUSY_S, durable=durable)
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigError(f"the inbox {path} cannot be used ({type(error).__name__})") from None
         self._together = Together(self._all_of)
 
     @contextmanager
@@ -154,24 +147,20 @@ class PostgresStore:
     identity = "BIGINT GENERATED ALWAYS AS IDENTITY"
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._lock = Lock()
-        self._idle: list[psycopg.Connection[Row]] = []
+        self._connections = Connections(url, CONNECT_S)
+        self.close = self._connections.close
 
     @contextmanager
     def transaction(self) -> Iterator[Execute]:
-        """As `Store.transaction`. A connection that broke is not used again."""
-        import psycopg  # noqa: PLC0415 - whoever stays with a file need not load it
+        """As `Store.transaction`."""
+        import psycopg  # noqa: PLC0415 - who stays with a file need not load it
 
-        connection = self._connection()
         try:
-            with connection.transaction():
-                yield lambda statement, *values: _rows(connection, statement, values)
+            with self._connections.taken(checked=True) as connection, connection.transaction():
+                yield lambda statement, *values: rows_of(connection, statement, values)
         except psycopg.Error as error:
             # Its text names the host and the user, and the URL may hold a password.
             raise InboxError(f"the inbox cannot be used ({type(error).__name__})") from None
-        finally:
-            self._give_back(connection)
 
     def read(self, statement: str, *values: Value) -> list[Row]:
         """As `Store.read`."""
@@ -188,56 +177,3 @@ class PostgresStore:
     def lock(self, execute: Execute, name: str) -> None:
         """Until the transaction ends."""
         execute("SELECT pg_advisory_xact_lock(hashtextextended(CAST(? AS TEXT), ?))", name, SETUP_LOCK)
-
-    def close(self) -> None:
-        """End all idle connections."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-
-    def _connection(self) -> psycopg.Connection[Row]:
-        """One that answers: a server that was started again has closed those that we kept."""
-        import psycopg  # noqa: PLC0415 - as above
-
-        while True:
-            with self._lock:
-                kept = self._idle.pop() if self._idle else None
-            if kept is None:
-                break
-            with suppress(psycopg.Error):
-                kept.execute("SELECT 1")
-                return kept
-            kept.close()
-        try:
-            # Not prepared: behind a pooler, the next statement may meet another session.
-            return psycopg.connect(self._url, autocommit=True, prepare_threshold=None, connect_timeout=CONNECT_S)
-        except psycopg.ProgrammingError:
-            raise ConfigError("REVIEWBOT_DATABASE_URL is no address of a database") from None
-        except psycopg.Error as error:
-            raise InboxError(f"the inbox cannot be reached ({type(error).__name__})") from None
-
-    def _give_back(self, connection: psycopg.Connection[Row]) -> None:
-        with self._lock:
-            if not connection.closed and len(self._idle) < MOST_IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
-
-
-def _connected(path: Path, synchronous: str) -> sqlite3.Connection:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-        with suppress(sqlite3.OperationalError):  # another process does the same; the mode stays in the file
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
-    except (OSError, sqlite3.Error) as error:
-        raise ConfigError(f"the inbox {path} cannot be used ({type(error).__name__})") from None
-    return connection
-
-
-def _rows(connection: psycopg.Connection[Row], statement: str, values: tuple[Value, ...]) -> list[Row]:
-    cursor = connection.execute(statement.replace("?", "%s").encode(), values or None)
-    return cursor.fetchall() if cursor.description else []

@@ -310,7 +310,7 @@ class TestOnAFile:
 
 class TestOnAServer:
     def test_one_that_is_not_there_can_be_asked_again_later(self) -> None:
-        with pytest.raises(InboxError, match="cannot be reached") as caught:
+        with pytest.raises(InboxError, match="cannot be used") as caught:
             open_store("postgresql://someone:hunter2secret@127.0.0.1:9/none")
 
         assert "hunter2secret" not in str(caught.value)
