@@ -18,13 +18,13 @@ from reviewbot.adapters.github.pull import read_pull
 from reviewbot.adapters.inbox import InboxError, Tallies, Tally
 from reviewbot.adapters.memory import SystemClock
 from reviewbot.config import Settings
+from reviewbot.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.contracts.pulls import PullRef, PullReview
 from reviewbot.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.host import CheckDraft, PullRequest
 from reviewbot.jobs.asking import resolved
 from reviewbot.jobs.counting import tallies_of
 from reviewbot.jobs.fenced import FencedClient
-from reviewbot.jobs.kept import places_of
 from reviewbot.jobs.person import call_person, reviewers_in
 from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
 from reviewbot.outgoing import masked_trace
@@ -273,3 +273,18 @@ def _kept(made: Made, prepared: Prepared) -> Reviewed:
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
     return Reviewed(value, usage.cost_usd, tokens, masked_trace(made.trace))
+
+
+def places_of(change: ChangeSet) -> ChangeSet:
+    """The same change without a word of it: which lines it shows is all that posting needs."""
+    files = tuple(_wordless(file) for file in change.files)
+    return change.model_copy(update={"title": "", "description": "", "files": files})
+
+
+def _wordless(file: FileChange) -> FileChange:
+    return file.model_copy(update={"hunks": tuple(_marks(hunk) for hunk in file.hunks)})
+
+
+def _marks(hunk: Hunk) -> Hunk:
+    marks = "\n".join(line[:1] for line in hunk.body.split("\n"))
+    return hunk.model_copy(update={"heading": "", "body": marks})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.outgoing.delivery import Delivered, delivered, told_again
-from reviewbot.outgoing.gate import exit_code
+from reviewbot.outgoing.delivery import Delivered, delivered, exit_code, told_again
 from reviewbot.outgoing.masking import masked_plan, masked_trace
 
 __all__ = ["Delivered", "delivered", "exit_code", "masked_plan", "masked_trace", "told_again"]

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot import __version__
 from reviewbot.adapters.replay import recorded_review
-from reviewbot.contracts import Finding, Review
-from reviewbot.errors import InputError, ReviewbotError
+from reviewbot.config import Settings
+from reviewbot.contracts import SEVERITY_ORDER, Finding, Review
+from reviewbot.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.outgoing.masking import masked_review
 from reviewbot.outgoing.places import named, places, with_symbols
 from reviewbot.output.costs import anomalies
 from reviewbot.output.fingerprints import all_of, of_review
 from reviewbot.output.json_report import render_json
+from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.supervisor.verifier import by_a_model_alone
 from reviewbot.trace import Event, Trace
 
 if TYPE_CHECKING:
@@ -100,3 +103,20 @@ def _other_version(events: Sequence[Event]) -> ReviewbotError:
     return ReviewbotError(
         f"this trace gives another review than it tells of: version {made_by[:40]} made it, and this is {__version__}"
     )
+
+
+def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
+    """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
+    found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason in ("over_cap", "minor"))]
+    found += [finding for conflict in answer.conflicts for finding in conflict.findings]
+    # A program's certain finding goes to a person where a model disputes it. No words of a model open the gate.
+    people = [item.finding for item in answer.human if item.finding is not None]
+    found += [finding for finding in people if not by_a_model_alone(finding)]
+    if settings.fail_on is not None:
+        worst_allowed = SEVERITY_ORDER[settings.fail_on]
+        # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
+        if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.let_through(f)):
+            return ExitCode.GATE
+    if not answer.incomplete or settings.allow_partial:
+        return ExitCode.REVIEWED
+    return ExitCode.PROVIDER if answer.provider_failure else ExitCode.INCOMPLETE

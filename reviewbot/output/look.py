@@ -13,13 +13,11 @@ DEFAULT_WIDTH, MAX_WIDTH = 80, 120
 
 
 class Look(NamedTuple):
-    """What a page must know of its terminal and of who reads it."""
+    """What a page must know of its terminal."""
 
     width: int
     """Columns."""
     colour: bool
-    verbose: bool = False
-    """Whether a report ends with names and times that most readers can do without."""
 
 
 def look_of(stream: TextIO, environ: Mapping[str, str]) -> Look:

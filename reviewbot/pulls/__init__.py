@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from reviewbot.pulls.fetching import fetch
-from reviewbot.pulls.looking import posted_before
 from reviewbot.pulls.naming import PullName, pull_name
 from reviewbot.pulls.office import Office, Terms
-from reviewbot.pulls.posting import post
+from reviewbot.pulls.posting import post, posted_before
 from reviewbot.pulls.reviewing import Prepared, Reviewed, carry_out, prepare
 
 __all__ = [

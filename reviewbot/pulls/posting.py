@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from reviewbot.adapters.github.checks import GithubChecks
 from reviewbot.adapters.github.host import GithubHost
 from reviewbot.adapters.github.pull import read_pull
 from reviewbot.contracts import Finding
 from reviewbot.contracts.pulls import PullPosted, PullReview
 from reviewbot.errors import HostError
 from reviewbot.outgoing import Delivered
-from reviewbot.publish import Desk, Manner, Order, Published, check_of, publish
+from reviewbot.publish import CHECK_NAME, Desk, Manner, Order, Published, check_of, publish
+from reviewbot.publish import posted_before as standing_review
 from reviewbot.pulls.checking import Check, concluded, given_up
 from reviewbot.pulls.office import POSTING_S, READING_S, Office
+from reviewbot.pulls.reviewing import Prepared
 from reviewbot.pulls.values import told_of
 
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
@@ -65,3 +68,32 @@ async def _concluded(office: Office, value: PullReview, *, superseded: bool) -> 
     office.client.within(READING_S)
     draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
     return await concluded(office, value.pull, value.check_id, draft)
+
+
+async def posted_before(office: Office, prepared: Prepared) -> PullPosted | None:
+    """The review of this head, from this base and under this policy, that stands there and leaves nothing to do.
+
+    None where it is not going to be posted; where none stands there; where the one that does closed the gate or was
+    incomplete, which a second run has to say again; where its check run was never concluded; and where the host does
+    not tell: posting looks once more, and says what is wrong.
+    """
+    if not prepared.terms.to_post:
+        return None
+    office.client.within(READING_S)
+    host = GithubHost(office.client, prepared.pull, office.own_id)
+    try:
+        found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
+    except HostError:
+        return None
+    if found is None or await _left_open(office, prepared):
+        return None
+    return PullPosted(outcome=found.outcome, url=found.url, review_id=found.review_id)
+
+
+async def _left_open(office: Office, prepared: Prepared) -> bool:
+    """Whether a run that was cut short left the check run of this head in progress."""
+    checks = GithubChecks(office.client, prepared.ref.repository)
+    try:
+        return bool(await asyncio.to_thread(checks.in_progress, CHECK_NAME, prepared.ref.head_sha))
+    except HostError:
+        return False

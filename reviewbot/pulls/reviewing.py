@@ -15,16 +15,25 @@ from reviewbot.contracts.pulls import PullRef, PullReview
 from reviewbot.errors import ExitCode, ReviewbotError
 from reviewbot.host import PullRequest
 from reviewbot.outgoing import Delivered, delivered, exit_code
+from reviewbot.output.text import short_line
+from reviewbot.ports import Snapshot
 from reviewbot.publish import policy_of
 from reviewbot.publish.suggestions import Prover
 from reviewbot.pulls.checking import Check, begun, given_up
 from reviewbot.pulls.fetching import found_again
 from reviewbot.pulls.office import READING_S, Office, Terms
-from reviewbot.pulls.unread import unread
 from reviewbot.pulls.values import names_of, shown_part
 from reviewbot.trace import Trace
 from reviewbot.wiring.checking import analyzers_check
 from reviewbot.wiring.pulls import from_pull
+from reviewbot.wording import counted
+
+NO_TREE = "the whole repository could not be looked through, only single files of it"
+
+MAX_NAMES = 3
+"""Files that are named; the others are counted."""
+
+_NAME_CHARS, _REASON_CHARS = 120, 300
 
 _STOPPED = "the review was stopped before its end"
 _FAULT = "the review broke off; the log of its run says why"
@@ -127,3 +136,28 @@ async def _proven(prepared: Prepared, told: Delivered) -> dict[str, str]:
         name = told.fingerprints[finding]
         prepared.run.trace.record("suggestion", finding=name, offered=proof.text is not None, reason=proof.reason)
     return {told.fingerprints[finding]: proof.text for finding, proof in proofs.items() if proof.text is not None}
+
+
+def unread(snapshot: Snapshot) -> tuple[str, ...]:
+    """Notes, one line each."""
+    if not isinstance(snapshot, GithubSnapshot):
+        return ()
+    notes = []
+    if snapshot.failures:
+        since = f"GitHub gave no more files from some point on{_which(snapshot.missed)}"
+        notes.append(f"{since}: {_why(snapshot.failures[0])}")
+    if snapshot.tree_gap:
+        notes.append(f"{NO_TREE}: {_why(snapshot.tree_gap)}")
+    if snapshot.absent:
+        notes.append(f"these files of the head could not be had, and were not searched{_which(snapshot.absent)}")
+    return tuple(notes)
+
+
+def _which(missed: tuple[str, ...]) -> str:
+    names = ", ".join(short_line(path, _NAME_CHARS) for path in missed[:MAX_NAMES])
+    more = ", ..." if len(missed) > MAX_NAMES else ""
+    return f"; {counted(len(missed), 'file')} could not be read ({names}{more})"
+
+
+def _why(reason: str) -> str:
+    return short_line(reason, _REASON_CHARS)

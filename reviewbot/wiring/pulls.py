@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.change import read_change
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.snapshot import GithubSnapshot
@@ -18,7 +17,7 @@ from reviewbot.wiring.trees import Places
 
 
 def from_pull(
-    client: GithubClient | Access,
+    client: GithubClient,
     pull: PullRequest,
     closing: ExitStack,
     environ: Mapping[str, str] | None = None,
@@ -29,12 +28,9 @@ def from_pull(
     `environ` says where files of the repository are kept on this machine, `checkout` is a folder whose git objects may
     save fetching some of them.
 
-    A client that is handed in stays its owner's; for an access one is made, which lives until `closing` ends.
     Blocking: several requests, and later one for each file that is looked into. Raises HostError and its kinds, and
     InputError where the change is empty.
     """
-    if isinstance(client, Access):
-        client = closing.enter_context(GithubClient(client))
     hosted = read_change(client, pull)
     places = Places(environ or {}, checkout, closing)
     place = partial(places.open, client.access.api_url, pull.repository_id)

@@ -20,7 +20,7 @@ from reviewbot.contracts import ChangeSet
 from reviewbot.contracts.pulls import PullPosted
 from reviewbot.pulls import Office, Prepared, Terms, carry_out, fetch, post, posted_before, prepare
 from reviewbot.pulls.office import READING_S
-from reviewbot.pulls.unread import unread
+from reviewbot.pulls.reviewing import unread
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from reviewbot.adapters.inbox.tables import SCHEMA_VERSION, TABLES
 from reviewbot.adapters.inbox.together import Together
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.service.sql import PREFIXES, Connections, Row, Value, open_file, rows_of
@@ -23,6 +22,26 @@ BUSY_S = 8.0
 CONNECT_S = 5
 SETUP_LOCK = 0x52764962
 """Of Postgres, for the moment of making tables: there, IF NOT EXISTS is no help against another process."""
+
+
+SCHEMA_VERSION = 1
+"""A database of a newer version is refused and left as it is."""
+
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS reviewbot_inbox_schema (version BIGINT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS reviewbot_inbox (
+        id {identity} PRIMARY KEY, delivery TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL UNIQUE,
+        once TEXT UNIQUE, place TEXT, key TEXT NOT NULL, told TEXT NOT NULL, received DOUBLE PRECISION NOT NULL,
+        state TEXT NOT NULL,
+        holder TEXT, until DOUBLE PRECISION, tries BIGINT NOT NULL, reason TEXT
+    )""",
+    "CREATE INDEX IF NOT EXISTS reviewbot_inbox_place ON reviewbot_inbox (place, id)",
+    "CREATE INDEX IF NOT EXISTS reviewbot_inbox_open ON reviewbot_inbox (id) WHERE state IN ('waiting', 'claimed')",
+    """CREATE TABLE IF NOT EXISTS reviewbot_tallies (
+        name TEXT NOT NULL, labels TEXT NOT NULL, value DOUBLE PRECISION NOT NULL, PRIMARY KEY (name, labels)
+    )""",
+)
+"""Each statement may run again. `identity` is how the database counts rows by itself."""
 
 
 class InboxError(ReviewbotError):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from reviewbot.context.uses import PythonFile
 from reviewbot.contracts import Candidate, ToolRun
 from reviewbot.diff.paths import is_test
+from reviewbot.diff.rows import hunk_rows
 from reviewbot.threads import in_thread
-from reviewbot.tools.diff_semantics.places import Places
 from reviewbot.tools.python_reader import new_tree, old_tree
 from reviewbot.tools.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.tools.sources import whole_source
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Mapping
 
+    from reviewbot.contracts import Hunk
     from reviewbot.diff.rows import Row
     from reviewbot.floods import Kept
     from reviewbot.ports import ChangedFile, Snapshot, ToolReport
-    from reviewbot.tools.diff_semantics.sides import Told
+    from reviewbot.tools.diff_semantics.sides import Rows, Told
     from reviewbot.tools.rules import Rule
 
 NAME = "diff-semantics"
@@ -111,3 +112,35 @@ def _told_of_hunks(file: ChangedFile) -> tuple[Told, ...]:
     from reviewbot.tools.diff_semantics.hunks import told_of_hunks  # noqa: PLC0415 - as above
 
     return tuple(told_of_hunks(file))
+
+
+class Places:
+    """The rows of a changed file, hunk by hunk."""
+
+    def __init__(self, hunks: Iterable[Hunk]) -> None:
+        self._hunks = [list(hunk_rows(hunk)) for hunk in hunks]
+
+    def of(self, told: Told) -> Row | None:
+        """An added row: at fault itself, else the nearest one to what is gone in its hunk, else one of the definition.
+
+        None where no hunk shows anything of it.
+        """
+        at_fault = next((row for row in self._added() if _is_in(row.new, told.spot)), None)
+        if at_fault is not None:
+            return at_fault
+        for hunk in self._hunks:
+            gone = [at for at, row in enumerate(hunk) if row.kind == "-" and _is_in(row.old, told.gone)]
+            added = [at for at, row in enumerate(hunk) if row.kind == "+" and row.text.strip()]
+            inside = [at for at in added if _is_in(hunk[at].new, told.within)]
+            if gone and added:
+                return hunk[min(inside or added, key=lambda at: (min(abs(at - each) for each in gone), at))]
+            if gone:
+                return next((row for row in self._added() if _is_in(row.new, told.within)), None)
+        return None
+
+    def _added(self) -> Iterable[Row]:
+        return (row for hunk in self._hunks for row in hunk if row.kind == "+" and row.text.strip())
+
+
+def _is_in(number: int | None, rows: Rows) -> bool:
+    return number is not None and rows[0] <= number <= rows[1]

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.github.access import Access
 from reviewbot.adapters.github.change import read_change
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import read_pull
@@ -276,15 +275,6 @@ def test_an_odd_blob_is_no_text(github_api: FakeGitHub, snapshot: GithubSnapshot
     assert decoded("a") is None
     assert decoded(3) is None
     assert decoded(base64.b64encode(b"x" * (2 * 2**20 + 1)).decode()) is None
-
-
-def test_an_access_is_made_a_client_that_is_closed_at_the_end(
-    github_api: FakeGitHub, branch: Any, opened: Opened
-) -> None:
-    pull = opened()
-    with ExitStack() as closing:
-        subject = from_pull(Access(github_api.token, github_api.url), pull, closing)
-        assert subject.snapshot.head("README") == "a shop\n"
 
 
 BRANCHES = ("submodule", "link_to_a_folder", "links_to_files", "copied_folder", "other_case")

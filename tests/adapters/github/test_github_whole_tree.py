@@ -17,7 +17,7 @@ from reviewbot.adapters.github.whole_tree import FEW_FILES, Place
 from reviewbot.host import PullRequest
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Occurrence, RepositorySnapshot
-from reviewbot.pulls.unread import NO_TREE, unread
+from reviewbot.pulls.reviewing import NO_TREE, unread
 from reviewbot.wiring.trees import checkout_files
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply

@@ -11,8 +11,8 @@ from reviewbot.contracts import FileChange, Hunk
 from reviewbot.ports import Tool, ToolReport
 from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.diff_semantics import DiffSemantics
-from reviewbot.tools.diff_semantics.places import Places
 from reviewbot.tools.diff_semantics.sides import Told
+from reviewbot.tools.diff_semantics.tool import Places
 
 OLD = "LIMIT = 1\n\n\ndef first(a):\n    return LIMIT\n"
 NEW = "MOST = 1\n\n\ndef first(a, b):\n    return MOST\n"
