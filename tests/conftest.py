@@ -10,7 +10,7 @@ import asyncio
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from reviewbot.diff.rows import code_of
 from reviewbot.ports import Commit, Crew, ModelRequest, Occurrence, Text, Turn, WorkOrder
 from tests.command_line import Ended, Run, git
 from tests.github_api import FakeGitHub
+from tests.make import factory
 from tests.messages_api import MessagesApi
 
 # No test asks a real model, whoever runs it and whatever is configured on the machine.
@@ -244,24 +245,16 @@ def _order(task: ReviewTask | None = None, dependencies: Mapping[str, Any] | Non
     )
 
 
-def _factory(function: Callable[..., Any], name: str) -> Any:
-    @pytest.fixture(scope="session", name=name)
-    def fixture() -> Callable[..., Any]:
-        return function
-
-    return fixture
-
-
-a_hunk = _factory(_hunk, "a_hunk")
-a_file = _factory(_file, "a_file")
-a_change = _factory(_change, "a_change")
-a_payload = _factory(_payload, "a_payload")
-a_task = _factory(_task, "a_task")
-a_card = _factory(_card, "a_card")
-a_crew = _factory(_crew, "a_crew")
-a_finding = _factory(_finding, "a_finding")
-a_candidate = _factory(_candidate, "a_candidate")
-an_order = _factory(_order, "an_order")
+a_hunk = factory(_hunk, "a_hunk")
+a_file = factory(_file, "a_file")
+a_change = factory(_change, "a_change")
+a_payload = factory(_payload, "a_payload")
+a_task = factory(_task, "a_task")
+a_card = factory(_card, "a_card")
+a_crew = factory(_crew, "a_crew")
+a_finding = factory(_finding, "a_finding")
+a_candidate = factory(_candidate, "a_candidate")
+an_order = factory(_order, "an_order")
 
 
 def _request(text: str = "is this right?", **fields: Any) -> ModelRequest:
@@ -277,7 +270,7 @@ def _request(text: str = "is this right?", **fields: Any) -> ModelRequest:
     return ModelRequest(**{**known, **fields})
 
 
-a_request = _factory(_request, "a_request")
+a_request = factory(_request, "a_request")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,23 +19,14 @@ from reviewbot.contracts import (
     Contract,
     Escalation,
     Failure,
-    FileChange,
-    Finding,
     Hunk,
     Outcome,
     ParsedFile,
     Plan,
-    ReviewTask,
     Usage,
-    WorkerCard,
     WorkerResult,
 )
-
-MakeTask = Callable[..., ReviewTask]
-MakeFinding = Callable[..., Finding]
-MakeFile = Callable[..., FileChange]
-MakeCandidate = Callable[..., Candidate]
-MakeCard = Callable[..., WorkerCard]
+from tests.make import MakeCandidate, MakeCard, MakeFile, MakeFinding, MakeTask
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 MODELS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import SEVERITY_ORDER, Candidate
 from reviewbot.floods import keep
-
-MakeCandidate = Callable[..., Candidate]
+from tests.make import MakeCandidate
 
 
 def test_what_is_no_flood_is_kept_in_its_order(a_candidate: MakeCandidate) -> None:

@@ -28,10 +28,9 @@ from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
 from reviewbot.output.fingerprints import Place, of_review
 from reviewbot.ports import Commit, Occurrence
 from reviewbot.trace import Trace, read_trace
+from tests.make import MakeFinding
 
 TEXT = "def save(db, key):\n    db.run(\n        key,\n    )\n    db.run(key)\n    db.run(key)\n"
-
-MakeFinding = Callable[..., Finding]
 
 
 class Files:

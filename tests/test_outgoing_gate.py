@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,8 +13,7 @@ from reviewbot.contracts import Conflict, Finding, Gap, HumanItem, Review, Timin
 from reviewbot.errors import ExitCode
 from reviewbot.outgoing import exit_code
 from reviewbot.supervisor.weighing import Rules
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 RULES = Rules({"security": 80, "style": 95}, max_findings=50)
 PLACES = ("shown", "over the cap", "below", "minor", "conflict", "person")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -15,7 +15,6 @@ from reviewbot.contracts import (
     Metadata,
     Outcome,
     Payload,
-    ReviewTask,
     WorkerCard,
     WorkerResult,
 )
@@ -33,12 +32,8 @@ from reviewbot.floods import MAX_PER_TASK
 from reviewbot.ports import Answer, Escalated, WorkOrder
 from reviewbot.supervisor.verifier import by_a_model_alone
 from reviewbot.worker import run_task
+from tests.make import MakeCandidate, MakeOrder, MakePayload, MakeTask
 from tests.reading_cases import read
-
-MakeOrder = Callable[..., WorkOrder]
-MakeTask = Callable[..., ReviewTask]
-MakeCandidate = Callable[..., Candidate]
-MakePayload = Callable[..., Payload]
 
 
 class FakeEngine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +17,15 @@ from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
 from reviewbot.action.summary import ENDS, KEYLESS, PASSED_EMPTY, PASSED_UNREAD, REVIEW_CHARS, end_of, summary_of
 from reviewbot.commands.action import carried_out
-from reviewbot.contracts import CoverageState, FileCoverage, Finding, Verdict
+from reviewbot.contracts import CoverageState, FileCoverage, Verdict
 from reviewbot.contracts.pulls import PullPosted
 from reviewbot.errors import ConfigError, ExitCode, ReviewbotError
 from reviewbot.output.markdown import MAX_CHARS, render_markdown
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
 from tests.fork_cases import an_environment, run_event, text_of
+from tests.make import MakeFinding
 from tests.publishing import a_review
-
-Make = Callable[..., Finding]
 
 ENVIRONMENT = {
     "GITHUB_EVENT_NAME": "pull_request",
@@ -60,7 +58,7 @@ def test_a_page_says_how_it_ended_what_was_reviewed_and_all_notes_before_the_rev
     assert KEYLESS not in summary_of(replace(ending, keyless=False))
 
 
-def test_a_page_has_room_for_more_of_a_review_than_a_comment(a_finding: Make) -> None:
+def test_a_page_has_room_for_more_of_a_review_than_a_comment(a_finding: MakeFinding) -> None:
     review = a_review(*[a_finding(message="m" * 900, category=f"c{number}") for number in range(150)])
     page = summary_of(Ending(reviewed(review), ExitCode.REVIEWED))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,12 @@ import pytest
 from reviewbot.action.outcome import OUTPUTS, UNKNOWN_POST, Posted
 from reviewbot.action.pulls import OUTCOMES
 from reviewbot.action.summary import PASSED_EMPTY, PASSED_UNREAD
-from reviewbot.contracts import CoverageState, FileCoverage, Finding, Gap, Verdict
+from reviewbot.contracts import CoverageState, FileCoverage, Gap, Verdict
 from reviewbot.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
 from tests.action_runner import BEFORE, DEFECT, Checkout, pull_request, pushed, zeros
 from tests.action_runner.played import PlayedPulls, Run, reviewed
+from tests.make import MakeFinding
 from tests.publishing import a_review
-
-MakeFinding = Callable[..., Finding]
 
 LIMITED = "No issues found in 0 of 1 file (1 partial)"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from markdown_it import MarkdownIt
 from reviewbot.action.outcome import OUTPUTS, Ending, Posted, outputs_of
 from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO
 from reviewbot.action.summary import KEYLESS, summary_of
-from reviewbot.contracts import Finding, Usage
+from reviewbot.contracts import Usage
 from reviewbot.errors import (
     ExitCode,
     HostAccessError,
@@ -22,9 +21,8 @@ from reviewbot.errors import (
 )
 from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, pull_request, pushed, read_yaml, zeros
 from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
+from tests.make import MakeFinding
 from tests.publishing import a_review
-
-MakeFinding = Callable[..., Finding]
 
 REFUSED = HostAccessError("GitHub refuses: Resource not accessible by integration; it needs pull_requests=write")
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from reviewbot.action.event import ForkRun
 from reviewbot.action.fork import MOVED
 from reviewbot.action.outcome import Posted
-from reviewbot.contracts import Finding
 from reviewbot.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, Told, reviewed
 from tests.fork_cases import FORK_ID, HEAD, REPOSITORY_ID, run_event
+from tests.make import MakeFinding
 from tests.publishing import a_review
-
-Make = Callable[..., Finding]
 
 
 def fork_run(run: Run, pulls: PlayedPulls, **inputs: str) -> Told:
     return run("workflow_run", run_event(), pulls, mode="fork-review", **inputs)
 
 
-def test_a_fork_is_reviewed_and_posted_and_leaves_no_sarif_for_another_commit(run: Run, a_finding: Make) -> None:
+def test_a_fork_is_reviewed_and_posted_and_leaves_no_sarif_for_another_commit(run: Run, a_finding: MakeFinding) -> None:
     pulls = PlayedPulls(reviewed(a_review(a_finding())))
     told = fork_run(run, pulls)
 
@@ -59,7 +55,7 @@ def test_the_event_of_a_fork_is_reviewed_in_its_own_mode_alone(run: Run) -> None
 
 @pytest.mark.parametrize("error", [HostAccessError("Resource not accessible"), HostError("GitHub cannot be reached")])
 def test_a_review_that_github_does_not_take_is_an_error_and_stands_on_the_page(
-    run: Run, a_finding: Make, error: HostError
+    run: Run, a_finding: MakeFinding, error: HostError
 ) -> None:
     told = fork_run(run, PlayedPulls(reviewed(a_review(a_finding(message="A value reaches a shell."))), error))
 

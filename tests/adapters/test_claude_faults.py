@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -21,12 +20,11 @@ from reviewbot.contracts import Usage
 from reviewbot.errors import AccountError, CallRejectedError, EngineError, TooLongError, TransientError
 from reviewbot.ports import ModelReply, ModelRequest
 from reviewbot.prices import default_models
+from tests.make import MakeRequest
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
 
 KEY = "sk-test-canary-0123456789"
 SECRET_BODY = "a body with sk-test-canary in it"
-
-Request = Callable[..., ModelRequest]
 
 
 def ask(url: str, request: ModelRequest, **fields: Any) -> ModelReply:
@@ -55,7 +53,7 @@ def fault(api: MessagesApi, request: ModelRequest, *answers: Scripted, **fields:
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
 def test_a_passing_failure_may_be_tried_again_and_we_alone_try(
-    messages_api: MessagesApi, a_request: Request, status: int
+    messages_api: MessagesApi, a_request: MakeRequest, status: int
 ) -> None:
     error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY, retry_after="7"))
     assert isinstance(error, TransientError)
@@ -66,7 +64,7 @@ def test_a_passing_failure_may_be_tried_again_and_we_alone_try(
 
 @pytest.mark.parametrize("status", [429, 529])
 def test_a_provider_that_is_full_and_names_no_time_is_waited_for_all_the_same(
-    messages_api: MessagesApi, a_request: Request, status: int
+    messages_api: MessagesApi, a_request: MakeRequest, status: int
 ) -> None:
     error = fault(messages_api, a_request(), failed(status))
     assert isinstance(error, TransientError)
@@ -87,7 +85,7 @@ def test_a_provider_that_is_full_and_names_no_time_is_waited_for_all_the_same(
     ],
 )
 def test_a_lasting_failure_says_what_to_check(
-    messages_api: MessagesApi, a_request: Request, status: int, kind: type[EngineError], words: str
+    messages_api: MessagesApi, a_request: MakeRequest, status: int, kind: type[EngineError], words: str
 ) -> None:
     error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY))
     assert type(error) is kind
@@ -102,12 +100,12 @@ def test_a_lasting_failure_says_what_to_check(
     ],
 )
 def test_two_refusals_that_a_person_can_act_on_are_told_apart(
-    messages_api: MessagesApi, a_request: Request, message: str, words: str
+    messages_api: MessagesApi, a_request: MakeRequest, message: str, words: str
 ) -> None:
     assert words in str(fault(messages_api, a_request(), failed(400, "invalid_request_error", message)))
 
 
-def test_a_spent_account_is_no_rate_limit(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_spent_account_is_no_rate_limit(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     body = b'{"error": {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}}}'
     error = fault(messages_api, a_request(), Scripted(status=429, body=body))
     assert isinstance(error, AccountError)
@@ -132,7 +130,7 @@ def asked_in_turn(model: Any, *requests: ModelRequest) -> list[EngineError]:
 
 @pytest.mark.parametrize("ending", ["truncated", "broken"])
 def test_what_was_reported_before_an_answer_broke_off_is_passed_on(
-    messages_api: MessagesApi, a_request: Request, ending: Any
+    messages_api: MessagesApi, a_request: MakeRequest, ending: Any
 ) -> None:
     reports: list[Usage] = []
     answer = replace(said("half of"), ending=ending, usage={"input_tokens": 12, "cache_read_input_tokens": 700})
@@ -141,7 +139,9 @@ def test_what_was_reported_before_an_answer_broke_off_is_passed_on(
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-def test_of_a_call_that_failed_nothing_is_reported(messages_api: MessagesApi, a_request: Request, status: int) -> None:
+def test_of_a_call_that_failed_nothing_is_reported(
+    messages_api: MessagesApi, a_request: MakeRequest, status: int
+) -> None:
     reports: list[Usage] = []
     fault(messages_api, replace(a_request(), on_usage=reports.append), failed(status))
     assert reports == []
@@ -184,7 +184,7 @@ class Breaking:
 
 @pytest.mark.parametrize(("at_once", "kind"), [(True, AccountError), (False, CallRejectedError)])
 def test_a_foreign_error_is_told_by_its_type_alone(
-    a_request: Request, kind: type[EngineError], *, at_once: bool
+    a_request: MakeRequest, kind: type[EngineError], *, at_once: bool
 ) -> None:
     sdk: Any = Breaking(at_once=at_once)
     model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
@@ -195,14 +195,14 @@ def test_a_foreign_error_is_told_by_its_type_alone(
     assert str(error) == "anthropic cannot be used (ForeignError): check ANTHROPIC_API_KEY"
 
 
-def test_a_text_block_without_text_says_nothing(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_text_block_without_text_says_nothing(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     body = b'{"content": [{"type": "text"}], "stop_reason": "end_turn", "usage": {}}'
     answer = replace(said(), body=body, headers={"content-type": "application/json"})
     messages_api.script(answer)
     assert ask(messages_api.url, a_request()).text == ""
 
 
-def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     with MessagesApi() as elsewhere:
         target = elsewhere.url.replace("127.0.0.1", "localhost")
         error = fault(messages_api, a_request(), failed(307, location=f"{target}/v1/messages"))
@@ -212,7 +212,7 @@ def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: 
 
 @pytest.mark.parametrize("ending", ["truncated", "broken", "dropped"])
 def test_an_answer_that_breaks_off_may_be_asked_for_again(
-    messages_api: MessagesApi, a_request: Request, ending: Any
+    messages_api: MessagesApi, a_request: MakeRequest, ending: Any
 ) -> None:
     answer = replace(said("half of"), ending=ending)
     assert isinstance(fault(messages_api, a_request(), answer), TransientError)
@@ -223,7 +223,7 @@ def test_an_answer_that_breaks_off_may_be_asked_for_again(
     [("overloaded_error", True), ("api_error", True), ("unheard_of", True), ("invalid_request_error", False)],
 )
 def test_an_error_amid_a_stream_is_one_of_its_type(
-    messages_api: MessagesApi, a_request: Request, kind: str, *, passing: bool
+    messages_api: MessagesApi, a_request: MakeRequest, kind: str, *, passing: bool
 ) -> None:
     data = f'{{"type": "error", "error": {{"type": "{kind}", "message": "{SECRET_BODY}"}}}}'
     error = fault(messages_api, a_request(), replace(said("half"), extra=(("error", data),)))
@@ -232,13 +232,13 @@ def test_an_error_amid_a_stream_is_one_of_its_type(
 
 @pytest.mark.parametrize("data", ["{}", '{"type": "message_stop"}', '{"error": "text"}', "[1]", "no JSON", '"text"'])
 def test_an_error_amid_a_stream_that_says_nothing_of_itself_may_pass(
-    messages_api: MessagesApi, a_request: Request, data: str
+    messages_api: MessagesApi, a_request: MakeRequest, data: str
 ) -> None:
     answer = replace(said("half"), extra=(("error", data),), ending="truncated")
     assert isinstance(fault(messages_api, a_request(), answer), TransientError)
 
 
-def test_a_rate_limit_amid_a_stream_is_waited_for(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_rate_limit_amid_a_stream_is_waited_for(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     data = '{"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}'
     error = fault(messages_api, a_request(), replace(said("half"), extra=(("error", data),)))
     assert isinstance(error, TransientError)
@@ -247,18 +247,18 @@ def test_a_rate_limit_amid_a_stream_is_waited_for(messages_api: MessagesApi, a_r
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_an_event_that_is_nested_without_end_is_no_answer(
-    messages_api: MessagesApi, a_request: Request, opening: str
+    messages_api: MessagesApi, a_request: MakeRequest, opening: str
 ) -> None:
     answer = replace(said("half"), extra=(("content_block_delta", opening * 100_000),), ending="truncated")
     assert isinstance(fault(messages_api, a_request(), answer), TransientError)
 
 
-def test_a_stream_that_is_not_called_one_is_left_to_the_sdk(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_stream_that_is_not_called_one_is_left_to_the_sdk(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     messages_api.script(replace(said("whole"), headers={"content-type": "application/octet-stream"}))
     assert ask(messages_api.url, a_request()).text == "whole"
 
 
-def test_a_ping_amid_an_answer_changes_nothing(messages_api: MessagesApi, a_request: Request) -> None:
+def test_a_ping_amid_an_answer_changes_nothing(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     messages_api.script(replace(said("whole"), extra=(("ping", '{"type": "ping"}'), ("later", '{"type": "later"}'))))
     assert ask(messages_api.url, a_request()).text == "whole"
 
@@ -267,27 +267,27 @@ def test_a_ping_amid_an_answer_changes_nothing(messages_api: MessagesApi, a_requ
     ("kind", "passing"), [("overloaded_error", True), ("unheard_of", True), ("authentication_error", False)]
 )
 def test_an_error_in_an_answer_with_status_200_is_an_error(
-    messages_api: MessagesApi, a_request: Request, kind: str, *, passing: bool
+    messages_api: MessagesApi, a_request: MakeRequest, kind: str, *, passing: bool
 ) -> None:
     answer = replace(failed(200, kind, SECRET_BODY), status=200)
     assert isinstance(fault(messages_api, a_request(), answer), TransientError) == passing
 
 
 @pytest.mark.parametrize("data", ["{not json", "[1, 2]", '"text"', '{"type": "content_block_delta"}'])
-def test_garbage_amid_a_stream_is_no_answer(messages_api: MessagesApi, a_request: Request, data: str) -> None:
+def test_garbage_amid_a_stream_is_no_answer(messages_api: MessagesApi, a_request: MakeRequest, data: str) -> None:
     answer = replace(said("half"), extra=(("content_block_delta", data),), ending="truncated")
     assert isinstance(fault(messages_api, a_request(), answer), TransientError)
 
 
 @pytest.mark.parametrize(("body", "passing"), [(b"<html>", True), (b"[]", False), (b"{}", True), (b"\xff", True)])
 def test_garbage_in_place_of_a_stream_is_no_answer(
-    messages_api: MessagesApi, a_request: Request, body: bytes, *, passing: bool
+    messages_api: MessagesApi, a_request: MakeRequest, body: bytes, *, passing: bool
 ) -> None:
     answer = replace(said(), body=body)
     assert isinstance(fault(messages_api, a_request(), answer), TransientError) == passing
 
 
-def test_bytes_that_are_no_utf_8_amid_a_stream_are_no_answer(messages_api: MessagesApi, a_request: Request) -> None:
+def test_bytes_that_are_no_utf_8_amid_a_stream_are_no_answer(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     answer = replace(
         said(), body=b"event: message_start\ndata: \xff\n\n", headers={"content-type": "text/event-stream"}
     )
@@ -295,7 +295,7 @@ def test_bytes_that_are_no_utf_8_amid_a_stream_are_no_answer(messages_api: Messa
 
 
 def test_a_silence_before_or_amid_an_answer_ends_by_our_own_timeout(
-    messages_api: MessagesApi, a_request: Request
+    messages_api: MessagesApi, a_request: MakeRequest
 ) -> None:
     answer, gate = held(said("late"))
     error = fault(messages_api, a_request(), answer, timeout_s=0.05)
@@ -304,7 +304,7 @@ def test_a_silence_before_or_amid_an_answer_ends_by_our_own_timeout(
     assert "in time" in str(error)
 
 
-def test_nobody_at_the_address_may_be_a_passing_failure(a_request: Request) -> None:
+def test_nobody_at_the_address_may_be_a_passing_failure(a_request: MakeRequest) -> None:
     with pytest.raises(TransientError, match="cannot be reached"):
         ask("http://127.0.0.1:9", a_request())
 
@@ -334,14 +334,18 @@ def test_a_date_to_wait_for_counts_from_now() -> None:
     assert 90 < wait <= 100
 
 
-def test_a_provider_without_its_settings_is_told_as_that(a_request: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_without_its_settings_is_told_as_that(
+    a_request: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(EngineError, match=r"bedrock cannot be used .*AWS_REGION.*anthropic\[bedrock\]"):
         ask("http://127.0.0.1:9", a_request(), provider="bedrock")
 
 
-def test_a_provider_without_its_library_is_told_as_that(a_request: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_without_its_library_is_told_as_that(
+    a_request: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "google.auth", None)
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "boto3", None)
@@ -351,7 +355,7 @@ def test_a_provider_without_its_library_is_told_as_that(a_request: Request, monk
         ask("http://127.0.0.1:9", a_request(), provider="bedrock", key=None, region="us-east-1")
 
 
-def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: MessagesApi, a_request: Request) -> None:
+def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: MessagesApi, a_request: MakeRequest) -> None:
     fields = {"provider": "vertex", "region": "global", "project": "p1"}
     error = fault(messages_api, a_request(), failed(401, "authentication_error"), **fields)
     assert "Google Cloud credentials" in str(error)
@@ -363,7 +367,7 @@ def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: Message
         assert asked.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_request: Request) -> None:
+def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_request: MakeRequest) -> None:
     sdk = Sdk()
     model = ClaudeModel(Access(key=KEY, base_url="http://127.0.0.1:9"), default_models(), sdk=sdk)
     assert model.load_ms is None
@@ -374,7 +378,7 @@ def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_reque
 
 
 def test_an_sdk_that_breaks_while_it_is_loaded_is_told_as_that(
-    a_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    a_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "reviewbot_broken_module.py").write_text("raise KeyError('/root/secret')")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -383,7 +387,7 @@ def test_an_sdk_that_breaks_while_it_is_loaded_is_told_as_that(
         asyncio.run(model.ask(a_request()))
 
 
-def test_an_sdk_that_is_not_there_is_told_as_that(a_request: Request) -> None:
+def test_an_sdk_that_is_not_there_is_told_as_that(a_request: MakeRequest) -> None:
     sdk = Sdk(("reviewbot_no_such_module",))
     model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
     with pytest.raises(EngineError, match="cannot be loaded"):

@@ -22,6 +22,7 @@ from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.ports import Clock, ModelReply, ModelRequest, OfferedTool
 from reviewbot.prices import default_models
+from tests.make import MakeRequest
 from tests.messages_api import PATIENCE_S, MessagesApi, Scripted, failed, held, said
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ ANSWER_S = 0.005
 
 FIRST_WAIT_S = 0.1
 """Short, and long beside what a busy machine adds: the waits must be seen to grow."""
-
-Request = Callable[..., ModelRequest]
 
 
 def ask(
@@ -86,7 +85,7 @@ FAULTS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_passing_fault_is_overcome_and_nothing_is_held_against_us(
-    far: LLMock, a_request: Request, trace: Any, fault: str
+    far: LLMock, a_request: MakeRequest, trace: Any, fault: str
 ) -> None:
     FAULTS[fault](far)
     (reply,) = ask(far.base_url("anthropic"), trace, a_request())
@@ -97,7 +96,7 @@ def test_a_passing_fault_is_overcome_and_nothing_is_held_against_us(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_a_lasting_fault_is_not_tried_again(far: LLMock, a_request: Request, trace: Any, status: int) -> None:
+def test_a_lasting_fault_is_not_tried_again(far: LLMock, a_request: MakeRequest, trace: Any, status: int) -> None:
     far.fail(status, times=None)
     (error,) = ask(far.base_url("anthropic"), trace, a_request())
     assert isinstance(error, EngineError)
@@ -108,7 +107,7 @@ def test_a_lasting_fault_is_not_tried_again(far: LLMock, a_request: Request, tra
 
 @pytest.mark.parametrize(("status", "retry_after", "tries"), [(529, 0.05, 8), (500, None, 4)])
 def test_an_outage_ends_in_an_error_after_a_few_tries(
-    far: LLMock, a_request: Request, trace: Any, clock: Any, status: int, retry_after: float | None, tries: int
+    far: LLMock, a_request: MakeRequest, trace: Any, clock: Any, status: int, retry_after: float | None, tries: int
 ) -> None:
     far.fail(status, times=None, retry_after=retry_after)
     (error,) = ask(far.base_url("anthropic"), trace, a_request(), clock=clock, seconds=600.0)
@@ -117,14 +116,14 @@ def test_an_outage_ends_in_an_error_after_a_few_tries(
     assert len(far.requests) == tries
 
 
-def test_a_stream_that_hangs_is_left_and_asked_for_again(far: LLMock, a_request: Request, trace: Any) -> None:
+def test_a_stream_that_hangs_is_left_and_asked_for_again(far: LLMock, a_request: MakeRequest, trace: Any) -> None:
     far.stall(after_chunks=1, seconds=5)
     (reply,) = ask(far.base_url("anthropic"), trace, a_request(), timeout=0.8)
     assert isinstance(reply, ModelReply)
     far.assert_resilient(strict=True)
 
 
-def test_a_broken_call_of_a_tool_is_no_answer(llmock: LLMock, a_request: Request, trace: Any) -> None:
+def test_a_broken_call_of_a_tool_is_no_answer(llmock: LLMock, a_request: MakeRequest, trace: Any) -> None:
     llmock.call_tool("read_file", {"path": "a.py"}).break_tool_call("malformed_arguments")
     (error,) = ask(llmock.base_url("anthropic"), trace, a_request(tools=(READ,)))
     assert type(error) is EngineError
@@ -132,7 +131,7 @@ def test_a_broken_call_of_a_tool_is_no_answer(llmock: LLMock, a_request: Request
     llmock.assert_resilient(strict=True)
 
 
-def test_many_requests_into_a_tight_limit_all_arrive(far: LLMock, a_request: Request, trace: Any) -> None:
+def test_many_requests_into_a_tight_limit_all_arrive(far: LLMock, a_request: MakeRequest, trace: Any) -> None:
     far.rate_limit(times=3, retry_after=0.2)
     replies = ask(far.base_url("anthropic"), trace, *(a_request(f"question {n}") for n in range(6)))
     assert [type(reply) for reply in replies] == [ModelReply] * 6
@@ -159,7 +158,7 @@ class Narrow:
 
 
 def test_the_calls_in_flight_adapt_to_a_provider_that_takes_few_at_a_time(
-    messages_api: MessagesApi, a_request: Request, trace: Any
+    messages_api: MessagesApi, a_request: MakeRequest, trace: Any
 ) -> None:
     messages_api.otherwise = narrow = Narrow(5)
     replies = ask(messages_api.url, trace, *(a_request(f"question {n}") for n in range(24)))
@@ -168,7 +167,7 @@ def test_the_calls_in_flight_adapt_to_a_provider_that_takes_few_at_a_time(
 
 
 def test_a_wish_to_wait_for_an_hour_ends_the_call_at_once(
-    messages_api: MessagesApi, a_request: Request, trace: Any, clock: Any
+    messages_api: MessagesApi, a_request: MakeRequest, trace: Any, clock: Any
 ) -> None:
     messages_api.script(failed(429, "rate_limit_error", retry_after="3600"))
     (error,) = ask(messages_api.url, trace, a_request(), clock=clock, seconds=600.0)
@@ -179,7 +178,7 @@ def test_a_wish_to_wait_for_an_hour_ends_the_call_at_once(
 
 
 def test_an_answer_that_comes_too_late_is_not_waited_for(
-    messages_api: MessagesApi, a_request: Request, trace: Any
+    messages_api: MessagesApi, a_request: MakeRequest, trace: Any
 ) -> None:
     late, gate = held(said("late"))
     messages_api.script(late)
@@ -188,7 +187,7 @@ def test_an_answer_that_comes_too_late_is_not_waited_for(
     assert isinstance(error, DeadlineError)
 
 
-def test_equal_questions_reach_the_api_once(messages_api: MessagesApi, a_request: Request, trace: Any) -> None:
+def test_equal_questions_reach_the_api_once(messages_api: MessagesApi, a_request: MakeRequest, trace: Any) -> None:
     messages_api.script(replace(said("yes"), model="claude-sonnet-5-5"))
     replies = ask(messages_api.url, trace, *[a_request()] * 3)
     assert [reply.text for reply in replies] == ["yes"] * 3

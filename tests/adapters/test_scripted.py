@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.scripted import Reply, Script, ScriptedEngine
-from reviewbot.contracts import ReviewTask, WorkerCard, WorkerResult
+from reviewbot.contracts import WorkerCard, WorkerResult
 from reviewbot.errors import BudgetError, ConfigError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.ports import Answer, Escalated, WorkOrder
-
-MakeOrder = Callable[..., WorkOrder]
-MakeTask = Callable[..., ReviewTask]
+from tests.make import MakeOrder, MakeTask
 
 
 def engine_of(*entries: dict[str, Any]) -> ScriptedEngine:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from reviewbot.contracts import FileChange, Hunk, ParsedFile, ParseState
+from reviewbot.contracts import FileChange, ParsedFile, ParseState
 from reviewbot.coverage import needs_of
 from reviewbot.coverage.needs import Needs
-
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
+from tests.make import MakeFile, MakeHunk
 
 MADE_TO_LOOK_GENERATED = [
     "api/orders_pb2.py", "static/app.min.js", "src/pay.generated.ts", "vendor/x.py", "third_party/a.go",

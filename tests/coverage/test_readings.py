@@ -12,9 +12,7 @@ from reviewbot.contracts import FileChange, Hunk, Payload, Reading, Span
 from reviewbot.coverage import reading_of
 from reviewbot.coverage.readings import covers, spans_of, spans_of_file
 from reviewbot.supervisor.slices import payloads
-
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
+from tests.make import MakeFile, MakeHunk
 
 
 def span(old: int, old_count: int, new: int, new_count: int) -> Span:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from reviewbot.contracts import (
     FileChange,
     FileCoverage,
     Gap,
-    Hunk,
     ParseState,
     Plan,
     PlannedFile,
@@ -20,11 +18,8 @@ from reviewbot.contracts import (
     Span,
 )
 from reviewbot.coverage import READER, file_gaps, final_coverage
+from tests.make import MakeChange, MakeFile, MakeHunk
 from tests.reading_cases import read
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
 
 PATH = "src/app.py"
 GAP = Gap(path=PATH, worker="logic", reason="crashed", message="it broke")

@@ -8,10 +8,8 @@ from typing import Any, get_args
 import pytest
 
 from reviewbot.contracts import (
-    ChangeSet,
     Conflict,
     CoverageState,
-    FileChange,
     FileCoverage,
     Finding,
     Gap,
@@ -31,10 +29,9 @@ from reviewbot.coverage import (
 )
 from reviewbot.coverage.verdict import HEADLINES
 from reviewbot.wording import counted
+from tests.make import MakeChange, MakeFile
 from tests.publishing import a_review
 
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
 Entry = tuple[CoverageState, Need]
 
 GAP = Gap(path="f0.py", worker="logic", reason="crashed", message="it broke")

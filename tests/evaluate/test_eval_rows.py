@@ -11,7 +11,6 @@ from reviewbot.contracts import (
     Conflict,
     Escalation,
     Failure,
-    Finding,
     Gap,
     HumanItem,
     Metadata,
@@ -28,9 +27,8 @@ from reviewbot.contracts import (
 )
 from reviewbot.contracts.work import NOT_RUN
 from reviewbot.evaluate.rows import finding_row, plan_fields, review_fields, worker_fields
+from tests.make import MakeFinding
 from tests.reading_cases import read
-
-MakeFinding = Callable[..., Finding]
 
 
 def a_review(**fields: Any) -> Review:

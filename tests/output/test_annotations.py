@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import DESCRIPTION, TITLE, Conflict, Finding, HumanItem, Review
+from reviewbot.contracts import DESCRIPTION, TITLE, Conflict, HumanItem, Review
 from reviewbot.diff.names import label
 from reviewbot.output.annotations import PER_LEVEL, render_annotations
+from tests.make import MakeFinding, MakeReview
 
-Make = Callable[..., Finding]
-MakeReview = Callable[..., Review]
 Command = tuple[str, dict[str, str], str]
 
 # Texts that try to end a line or a property, or that are commands themselves.
@@ -63,7 +62,9 @@ def test_a_review_with_nothing_to_say_says_nothing(make_review: MakeReview) -> N
     assert render_annotations(make_review()) == ""
 
 
-def test_a_finding_is_at_its_lines_at_the_level_of_its_severity(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_finding_is_at_its_lines_at_the_level_of_its_severity(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     (command,) = commands(render_annotations(make_review(findings=(make_finding(trigger=""),))))
 
     assert command == (
@@ -74,13 +75,15 @@ def test_a_finding_is_at_its_lines_at_the_level_of_its_severity(make_review: Mak
 
 
 @pytest.mark.parametrize(("severity", "level"), [("critical", "error"), ("warning", "warning"), ("info", "notice")])
-def test_each_severity_has_its_level(make_review: MakeReview, make_finding: Make, severity: str, level: str) -> None:
+def test_each_severity_has_its_level(
+    make_review: MakeReview, make_finding: MakeFinding, severity: str, level: str
+) -> None:
     (command,) = commands(render_annotations(make_review(findings=(make_finding(severity=severity),))))
 
     assert command[0] == level
 
 
-def test_when_it_bites_stands_on_a_line_of_its_own(make_review: MakeReview, make_finding: Make) -> None:
+def test_when_it_bites_stands_on_a_line_of_its_own(make_review: MakeReview, make_finding: MakeFinding) -> None:
     finding = make_finding(message="It breaks.", trigger="On\nSundays.", rule="", category="date")
 
     ((_, properties, message),) = commands(render_annotations(make_review(findings=(finding,))))
@@ -89,7 +92,9 @@ def test_when_it_bites_stands_on_a_line_of_its_own(make_review: MakeReview, make
     assert properties["title"] == "reviewbot: security date (92 of 100)"
 
 
-def test_what_is_uncertain_is_a_notice_however_bad_it_would_be(make_review: MakeReview, make_finding: Make) -> None:
+def test_what_is_uncertain_is_a_notice_however_bad_it_would_be(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     sides = (make_finding(message="Yes."), make_finding(message="No.", severity="info"))
     review = make_review(
         human=(
@@ -113,7 +118,7 @@ def test_what_is_uncertain_is_a_notice_however_bad_it_would_be(make_review: Make
     assert [properties["line"] for _, properties, _ in read] == ["41", "1", "7", "41", "41"]
 
 
-def test_an_incomplete_review_says_so_first_of_the_warnings(make_review: MakeReview, make_finding: Make) -> None:
+def test_an_incomplete_review_says_so_first_of_the_warnings(make_review: MakeReview, make_finding: MakeFinding) -> None:
     review = make_review(incomplete=True, headline="1 of 2 files", findings=(make_finding(severity="warning"),))
 
     read = commands(render_annotations(review))
@@ -134,7 +139,7 @@ def test_an_incomplete_review_says_so_first_of_the_warnings(make_review: MakeRev
 )
 def test_no_more_of_a_level_than_github_shows_and_the_rest_counted(
     make_review: MakeReview,
-    make_finding: Make,
+    make_finding: MakeFinding,
     numbers: tuple[int, int, int],
     shown: tuple[int, int, int],
     left: int,
@@ -157,7 +162,9 @@ def test_no_more_of_a_level_than_github_shows_and_the_rest_counted(
         assert all("left out" not in message for _, _, message in read)
 
 
-def test_an_info_finding_gives_way_to_what_a_person_must_see(make_review: MakeReview, make_finding: Make) -> None:
+def test_an_info_finding_gives_way_to_what_a_person_must_see(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     notes = tuple(make_finding(severity="info", line=line, end_line=line) for line in range(1, 20))
     review = make_review(findings=notes, human=(HumanItem(path="link", reason="It is a link."),))
 
@@ -167,7 +174,7 @@ def test_an_info_finding_gives_way_to_what_a_person_must_see(make_review: MakeRe
 @pytest.mark.parametrize("text", INJECTIONS)
 @pytest.mark.parametrize("field", ["message", "trigger", "rule", "category", "path", "contract", "symptom", "disputed"])
 def test_no_text_becomes_a_command_of_its_own(
-    make_review: MakeReview, make_finding: Make, text: str, field: str
+    make_review: MakeReview, make_finding: MakeFinding, text: str, field: str
 ) -> None:
     out = render_annotations(make_review(findings=(make_finding(**{field: text}),)))
 
@@ -179,7 +186,9 @@ def test_no_text_becomes_a_command_of_its_own(
 
 
 @given(text=st.text(max_size=60), reason=st.text(max_size=60))
-def test_any_text_stays_in_its_place(make_review: MakeReview, make_finding: Make, text: str, reason: str) -> None:
+def test_any_text_stays_in_its_place(
+    make_review: MakeReview, make_finding: MakeFinding, text: str, reason: str
+) -> None:
     backing = {"contract": text, "symptom": text, "judgement": text, "disputed": text}
     finding = make_finding(message=text, trigger=text, path=text or "a", rule=text, evidence=text, **backing)
     human = (HumanItem(path="b", reason=reason), HumanItem(path="c", reason=reason, finding=finding))
@@ -205,14 +214,14 @@ def test_any_text_stays_in_its_place(make_review: MakeReview, make_finding: Make
     ],
 )
 def test_a_file_has_its_real_name_unless_a_log_must_not_hold_it(
-    make_review: MakeReview, make_finding: Make, name: bytes, shown: str
+    make_review: MakeReview, make_finding: MakeFinding, name: bytes, shown: str
 ) -> None:
     (command,) = commands(render_annotations(make_review(findings=(make_finding(path=label(name)),))))
 
     assert command[1]["file"] == shown
 
 
-def test_texts_without_an_end_are_cut(make_review: MakeReview, make_finding: Make) -> None:
+def test_texts_without_an_end_are_cut(make_review: MakeReview, make_finding: MakeFinding) -> None:
     finding = make_finding(message="long " * 10_000, trigger="t" * 10_000, rule="r" * 300)
 
     assert len(render_annotations(make_review(findings=(finding,)))) < 4_000
@@ -220,7 +229,7 @@ def test_texts_without_an_end_are_cut(make_review: MakeReview, make_finding: Mak
 
 @pytest.mark.parametrize("text", [TITLE, DESCRIPTION])
 def test_what_is_about_the_change_as_a_whole_stands_at_the_run(
-    make_review: MakeReview, make_finding: Make, text: str
+    make_review: MakeReview, make_finding: MakeFinding, text: str
 ) -> None:
     [(_, properties, _)] = commands(render_annotations(make_review(findings=(make_finding(path=text),))))
 

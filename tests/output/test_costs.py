@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Review, Timings, Usage, WorkerUsage
+from reviewbot.contracts import Timings, Usage, WorkerUsage
 from reviewbot.output.costs import (
     Cost,
     anomalies,
@@ -23,8 +22,7 @@ from reviewbot.output.costs import (
     tokens,
 )
 from reviewbot.output.terminal import render_terminal
-
-Make = Callable[..., Review]
+from tests.make import MakeReview
 
 LOGIC = Usage(calls=3, input_tokens=1_000, output_tokens=20, cached_tokens=3_000, cache_write_tokens=400, cost_usd=1.5)
 
@@ -54,14 +52,14 @@ def test_a_duration_is_told_in_its_own_unit(milliseconds: int, words: str) -> No
     assert seconds(milliseconds) == words
 
 
-def test_the_cost_line_says_that_no_model_was_used(make_review: Make) -> None:
+def test_the_cost_line_says_that_no_model_was_used(make_review: MakeReview) -> None:
     assert cost_line(make_review()) == (
         "No model was used: $0.00. Engine analyzers. Took 1.2 s; longest chain of tasks 820 ms, "
         "all tasks one after the other 3.4 s."
     )
 
 
-def test_the_cost_line_counts_tokens_and_dollars_and_the_time_that_was_saved(make_review: Make) -> None:
+def test_the_cost_line_counts_tokens_and_dollars_and_the_time_that_was_saved(make_review: MakeReview) -> None:
     usage = Usage(input_tokens=12_000, output_tokens=800, cached_tokens=9_000, cost_usd=0.025)
 
     assert cost_line(make_review(usage=usage)) == (
@@ -70,13 +68,13 @@ def test_the_cost_line_counts_tokens_and_dollars_and_the_time_that_was_saved(mak
     )
 
 
-def test_the_cost_line_names_the_calls_whose_tokens_are_estimates(make_review: Make) -> None:
+def test_the_cost_line_names_the_calls_whose_tokens_are_estimates(make_review: MakeReview) -> None:
     usage = Usage(calls=7, input_tokens=12_000, output_tokens=800, cost_usd=0.025, estimated_calls=2)
 
     assert "Estimated from the lengths of request and answer for 2 of 7 calls" in cost_line(make_review(usage=usage))
 
 
-def test_what_was_written_to_the_cache_is_told_where_there_was_any(make_review: Make) -> None:
+def test_what_was_written_to_the_cache_is_told_where_there_was_any(make_review: MakeReview) -> None:
     assert "cached 3,000, written to the cache 400, out 20." in cost_line(make_review(usage=LOGIC))
 
 
@@ -97,7 +95,9 @@ def test_what_is_not_known_to_cost_nothing_is_not_said_to(usage: Usage, words: s
 
 
 @pytest.mark.parametrize(("wall", "sequential", "words"), [(0, 9, ""), (10, 9, ""), (10, 10, ""), (10, 35, "3.5")])
-def test_the_speed_up_is_told_where_there_is_one(wall: int, sequential: int, words: str, make_review: Make) -> None:
+def test_the_speed_up_is_told_where_there_is_one(
+    wall: int, sequential: int, words: str, make_review: MakeReview
+) -> None:
     times = Timings(wall_ms=wall, critical_path_ms=0, sequential_ms=sequential)
 
     told = speed_up(make_review(timings=times, usage=LOGIC))
@@ -106,7 +106,7 @@ def test_the_speed_up_is_told_where_there_is_one(wall: int, sequential: int, wor
     assert (told in cost_line(make_review(timings=times, usage=LOGIC))) is True
 
 
-def test_a_bill_has_workers_and_roles_and_their_sum(make_review: Make) -> None:
+def test_a_bill_has_workers_and_roles_and_their_sum(make_review: MakeReview) -> None:
     planner = row("planner", tasks=0, findings=0, duration_ms=0, usage=Usage(calls=1, unpriced_calls=1))
     review = make_review(workers=(row("logic"), planner), usage=LOGIC + planner.usage)
 
@@ -121,13 +121,13 @@ def test_a_bill_has_workers_and_roles_and_their_sum(make_review: Make) -> None:
     assert in_words(role) == "1 call, in 0, cached 0, written 0, out 0, price unknown"
 
 
-def test_a_worker_that_asked_nobody_has_no_tokens_to_tell_of(make_review: Make) -> None:
+def test_a_worker_that_asked_nobody_has_no_tokens_to_tell_of(make_review: MakeReview) -> None:
     review = make_review(workers=(row("logic"), row("style", usage=Usage())), usage=LOGIC)
 
     assert in_words(bill(review)[1]) == "2 tasks, 1 finding, no call of a model, 900 ms"
 
 
-def test_without_a_model_there_is_no_bill(make_review: Make) -> None:
+def test_without_a_model_there_is_no_bill(make_review: MakeReview) -> None:
     review = make_review(workers=(row("logic", usage=Usage()),))
 
     assert bill(review) == []
@@ -135,7 +135,7 @@ def test_without_a_model_there_is_no_bill(make_review: Make) -> None:
     assert "Cost" not in render_terminal(review, width=80, colour=False)
 
 
-def test_without_workers_the_cost_line_is_all(make_review: Make) -> None:
+def test_without_workers_the_cost_line_is_all(make_review: MakeReview) -> None:
     assert bill(make_review(usage=LOGIC)) == []
 
 
@@ -169,7 +169,7 @@ def test_fewer_than_half_of_the_workers_are_unusual(counts: list[int]) -> None:
 
 
 @pytest.mark.parametrize("width", [20, 60, 120])
-def test_a_bill_fits_its_terminal_and_obeys_nothing(width: int, make_review: Make) -> None:
+def test_a_bill_fits_its_terminal_and_obeys_nothing(width: int, make_review: MakeReview) -> None:
     review = make_review(workers=(row("lo\x1b[2Jgic"),), usage=LOGIC)
 
     shown = render_terminal(review, width=width, colour=False)
@@ -180,7 +180,7 @@ def test_a_bill_fits_its_terminal_and_obeys_nothing(width: int, make_review: Mak
 
 
 @pytest.mark.parametrize("role", ["planner", "reader", "judge"])
-def test_who_is_no_worker_has_no_tasks_and_is_no_unusual_worker(role: str, make_review: Make) -> None:
+def test_who_is_no_worker_has_no_tasks_and_is_no_unusual_worker(role: str, make_review: MakeReview) -> None:
     dear = Usage(calls=1, input_tokens=10**9)
     rows = (row("logic"), row("style"), row("security"), row(role, usage=dear))
 

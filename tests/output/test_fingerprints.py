@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import Conflict, Finding, HumanItem, Review, Withheld
 from reviewbot.output.fingerprints import Place, fingerprints, normal, of_review
-
-Make = Callable[..., Finding]
+from tests.make import MakeFinding
 
 # A statement as a person and as two formatters would write it.
 SPLIT = [
@@ -30,24 +29,24 @@ def one(finding: Finding) -> str:
     return name
 
 
-def name_of(make: Make, **fields: object) -> str:
+def name_of(make: MakeFinding, **fields: object) -> str:
     return one(make(**fields))
 
 
-def test_a_fingerprint_is_short_and_the_same_today_and_tomorrow(make_finding: Make) -> None:
+def test_a_fingerprint_is_short_and_the_same_today_and_tomorrow(make_finding: MakeFinding) -> None:
     assert name_of(make_finding) == "32ed0b53260c348df9f9befc59cf50d6"
 
 
-def test_twenty_lines_inserted_above_leave_it(make_finding: Make) -> None:
+def test_twenty_lines_inserted_above_leave_it(make_finding: MakeFinding) -> None:
     assert name_of(make_finding, line=61, end_line=62) == name_of(make_finding, line=41, end_line=42)
 
 
 @pytest.mark.parametrize("code", SPLIT[1:])
-def test_a_formatter_leaves_it(make_finding: Make, code: str) -> None:
+def test_a_formatter_leaves_it(make_finding: MakeFinding, code: str) -> None:
     assert name_of(make_finding, evidence=code) == name_of(make_finding, evidence=SPLIT[0])
 
 
-def test_brackets_that_a_formatter_puts_around_a_value_leave_it(make_finding: Make) -> None:
+def test_brackets_that_a_formatter_puts_around_a_value_leave_it(make_finding: MakeFinding) -> None:
     bare, wrapped = "return first and second", "return (\n    first\n    and second\n)"
 
     assert name_of(make_finding, evidence=bare) == name_of(make_finding, evidence=wrapped)
@@ -66,18 +65,20 @@ def test_brackets_that_a_formatter_puts_around_a_value_leave_it(make_finding: Ma
         {"trigger": "", "suggestion": ""},
     ],
 )
-def test_who_says_it_and_how_leaves_it(make_finding: Make, change: dict[str, object]) -> None:
+def test_who_says_it_and_how_leaves_it(make_finding: MakeFinding, change: dict[str, object]) -> None:
     assert name_of(make_finding, **change) == name_of(make_finding)
 
 
 @pytest.mark.parametrize(
     "change", [{"path": "app/other.py"}, {"category": "xss"}, {"evidence": "cursor.execute(other)"}]
 )
-def test_another_file_another_defect_or_other_code_changes_it(make_finding: Make, change: dict[str, object]) -> None:
+def test_another_file_another_defect_or_other_code_changes_it(
+    make_finding: MakeFinding, change: dict[str, object]
+) -> None:
     assert name_of(make_finding, **change) != name_of(make_finding)
 
 
-def test_equal_lines_are_told_apart_by_their_order(make_finding: Make) -> None:
+def test_equal_lines_are_told_apart_by_their_order(make_finding: MakeFinding) -> None:
     first, second = make_finding(line=3, end_line=3), make_finding(line=9, end_line=9)
 
     names = fingerprints([second, first])
@@ -88,7 +89,7 @@ def test_equal_lines_are_told_apart_by_their_order(make_finding: Make) -> None:
     assert list(moved.values()) == [names[first], names[second]]
 
 
-def test_equal_lines_in_two_symbols_need_no_order(make_finding: Make) -> None:
+def test_equal_lines_in_two_symbols_need_no_order(make_finding: MakeFinding) -> None:
     first, second = make_finding(line=3, end_line=3), make_finding(line=9, end_line=9)
 
     def symbol(finding: Finding) -> str:
@@ -100,14 +101,14 @@ def test_equal_lines_in_two_symbols_need_no_order(make_finding: Make) -> None:
     assert both[first] != both[second]
 
 
-def test_what_a_finding_knows_of_its_symbol_counts(make_finding: Make) -> None:
+def test_what_a_finding_knows_of_its_symbol_counts(make_finding: MakeFinding) -> None:
     named = make_finding(symbol="Shop.save")
 
     assert one(named) == fingerprints([make_finding()], lambda _finding: "Shop.save")[make_finding()]
     assert one(named) != one(make_finding())
 
 
-def test_two_defects_on_one_line_do_not_shift_the_next_one(make_finding: Make) -> None:
+def test_two_defects_on_one_line_do_not_shift_the_next_one(make_finding: MakeFinding) -> None:
     first = make_finding(line=3, end_line=3, rule="a")
     twin = make_finding(line=3, end_line=3, rule="b")
     below = make_finding(line=9, end_line=9, rule="a")
@@ -118,14 +119,14 @@ def test_two_defects_on_one_line_do_not_shift_the_next_one(make_finding: Make) -
     assert names[below] == fingerprints([first, below])[below]
 
 
-def test_a_new_password_on_the_line_is_no_new_defect(make_finding: Make) -> None:
+def test_a_new_password_on_the_line_is_no_new_defect(make_finding: MakeFinding) -> None:
     old, new = ('password = "' + value + '"' for value in ("a8Kq2Lm9Zx4Vt7Rw", "q7Rt3Mn8Wz5Lk2Xc"))
 
     assert normal(old) == normal(new)
     assert name_of(make_finding, evidence=old) == name_of(make_finding, evidence=new)
 
 
-def test_what_is_not_shown_counts_as_well(make_finding: Make, make_review: Callable[..., Review]) -> None:
+def test_what_is_not_shown_counts_as_well(make_finding: MakeFinding, make_review: Callable[..., Review]) -> None:
     one_, two, three, four = (make_finding(line=line, end_line=line) for line in (2, 4, 6, 8))
     shown = make_review(findings=(one_, two, three, four))
     mixed = make_review(
@@ -141,7 +142,7 @@ def test_what_is_not_shown_counts_as_well(make_finding: Make, make_review: Calla
 
 @given(found=st.lists(places, max_size=12, unique_by=lambda place: (place[0], place[2])), shift=st.integers(0, 500))
 def test_moving_and_shuffling_a_file_renames_nothing(
-    make_finding: Make, found: list[tuple[int, str, str]], shift: int
+    make_finding: MakeFinding, found: list[tuple[int, str, str]], shift: int
 ) -> None:
     def made(offset: int) -> list[Finding]:
         return [
@@ -187,7 +188,7 @@ def test_a_secret_on_a_row_of_its_own_is_masked_as_well() -> None:
     assert normal(f'password = "{old}"') == normal(f'password = (\n    "{new}"\n)')
 
 
-def test_rows_of_one_statement_are_one_place(make_finding: Make) -> None:
+def test_rows_of_one_statement_are_one_place(make_finding: MakeFinding) -> None:
     rows = [make_finding(line=line, end_line=line, rule=rule, evidence=rule) for line, rule in ((3, "b"), (4, "a"))]
     flat = [finding.model_copy(update={"line": 3, "end_line": 3, "evidence": "both"}) for finding in rows]
 

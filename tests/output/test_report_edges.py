@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,9 +22,7 @@ from reviewbot.contracts import (
 from reviewbot.output.annotations import PER_LEVEL, render_annotations
 from reviewbot.output.markdown import render_markdown
 from reviewbot.output.sarif import render_sarif
-
-Make = Callable[..., Finding]
-MakeReview = Callable[..., Review]
+from tests.make import MakeFinding, MakeReview
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}
 
@@ -80,7 +77,7 @@ def test_two_hundred_files_are_in_the_table_and_one_more_is_counted(make_review:
 
 @pytest.mark.parametrize(("sides", "more"), [(5, []), (6, ["... and 1 more side."]), (8, ["... and 3 more sides."])])
 def test_five_sides_of_a_contradiction_are_shown(
-    sides: int, more: list[str], make_review: MakeReview, make_finding: Make
+    sides: int, more: list[str], make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     findings = tuple(make_finding(message=f"Side {n}.") for n in range(sides))
 
@@ -92,7 +89,7 @@ def test_five_sides_of_a_contradiction_are_shown(
 
 @pytest.mark.parametrize("change", [{"path": "b.py"}, {"line": 40}, {"evidence": "other()"}])
 def test_code_of_a_contradiction_is_shown_once_for_one_place_and_again_for_another(
-    change: dict[str, Any], make_review: MakeReview, make_finding: Make
+    change: dict[str, Any], make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     def fences(*sides: Finding) -> int:
         conflict = Conflict(findings=sides, reason="They differ.")
@@ -111,13 +108,13 @@ def test_a_name_of_three_hundred_characters_is_whole(make_review: MakeReview) ->
     assert f"`{'x' * 149}a...c{'y' * 149}`" in text
 
 
-def test_ten_sources_stand_behind_a_finding(make_review: MakeReview, make_finding: Make) -> None:
+def test_ten_sources_stand_behind_a_finding(make_review: MakeReview, make_finding: MakeFinding) -> None:
     finding = make_finding(sources=tuple(f"tool-{n}" for n in range(12)))
 
     assert ", `tool-9`\n" in render_markdown(make_review(findings=(finding,)))
 
 
-def test_twenty_lines_of_code_are_whole(make_review: MakeReview, make_finding: Make) -> None:
+def test_twenty_lines_of_code_are_whole(make_review: MakeReview, make_finding: MakeFinding) -> None:
     whole, cut = (render_markdown(make_review(findings=(make_finding(evidence="x\n" * count),))) for count in (20, 22))
 
     assert (whole.count("\n  x"), "more line" in whole) == (20, False)
@@ -134,14 +131,14 @@ def test_twenty_lines_of_code_are_whole(make_review: MakeReview, make_finding: M
     ],
 )
 def test_what_mends_a_finding_is_its_words_else_its_lines(
-    changes: dict[str, str], shown: str, make_review: MakeReview, make_finding: Make
+    changes: dict[str, str], shown: str, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     assert shown in render_markdown(make_review(findings=(make_finding(**changes),)))
 
 
 @pytest.mark.parametrize("replacement", [None, "", "\n"])
 def test_lines_that_only_go_away_are_no_suggestion_in_words(
-    replacement: str | None, make_review: MakeReview, make_finding: Make
+    replacement: str | None, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     finding = make_finding(suggestion="", replacement=replacement)
 
@@ -161,7 +158,7 @@ def test_the_sum_of_a_long_bill_is_there_with_its_first_fifty_lines(make_review:
 
 
 def test_a_comment_that_just_fits_is_whole_and_one_that_does_not_is_shortened_by_its_tables_first(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     review = make_review(findings=tuple(make_finding(message="m" * 900, line=n) for n in range(1, 31)))
     whole = render_markdown(review, max_chars=10**6)
@@ -173,7 +170,9 @@ def test_a_comment_that_just_fits_is_whole_and_one_that_does_not_is_shortened_by
     assert shortened.count("cursor.execute(query)\n  ```") == 30
 
 
-def test_where_no_code_is_shown_a_suggestion_in_code_has_no_title(make_review: MakeReview, make_finding: Make) -> None:
+def test_where_no_code_is_shown_a_suggestion_in_code_has_no_title(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     finding = make_finding(evidence="e" * 350, suggestion="a\nb")
 
     text = render_markdown(make_review(findings=(finding,) * 60), max_chars=35_000)
@@ -182,7 +181,7 @@ def test_where_no_code_is_shown_a_suggestion_in_code_has_no_title(make_review: M
 
 
 def test_headings_count_all_of_a_severity_and_stand_only_where_something_is_shown(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     findings = tuple(make_finding(severity=severity) for severity in ("info", "critical", "info"))
 
@@ -193,7 +192,7 @@ def test_headings_count_all_of_a_severity_and_stand_only_where_something_is_show
 
 
 def test_a_finding_for_a_person_says_why_below_it_with_its_severity(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     item = HumanItem(path="z.py", line=7, reason="*Unsure*", finding=make_finding(severity="info", **BARE))
 
@@ -208,7 +207,9 @@ def test_a_finding_for_a_person_says_why_below_it_with_its_severity(
 
 
 @pytest.mark.parametrize(("count", "last"), [(20, "x"), (21, "... 1 more line")])
-def test_a_snippet_has_twenty_lines_of_code(count: int, last: str, make_review: MakeReview, make_finding: Make) -> None:
+def test_a_snippet_has_twenty_lines_of_code(
+    count: int, last: str, make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     [result] = results_of(make_review(findings=(make_finding(evidence="\n".join(["x"] * count), suggestion="y\nz"),)))
 
     snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]["text"]
@@ -216,7 +217,9 @@ def test_a_snippet_has_twenty_lines_of_code(count: int, last: str, make_review: 
     assert result["properties"]["suggestion"] == "y\nz"
 
 
-def test_what_a_finding_does_not_say_has_no_place_in_the_log(make_review: MakeReview, make_finding: Make) -> None:
+def test_what_a_finding_does_not_say_has_no_place_in_the_log(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     blank = dict.fromkeys(
         ("evidence", "trigger", "suggestion", "contract", "symptom", "judgement", "disputed"), " \n\t"
     )
@@ -229,7 +232,7 @@ def test_what_a_finding_does_not_say_has_no_place_in_the_log(make_review: MakeRe
 
 
 def test_a_message_tells_the_doubt_then_the_defect_then_when_it_bites_then_who_disputes_it(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     finding = make_finding(message="It breaks.", trigger="On Sundays.", disputed="Never.")
 
@@ -241,14 +244,14 @@ def test_a_message_tells_the_doubt_then_the_defect_then_when_it_bites_then_who_d
     assert result["properties"]["review"] == "Needs a person: Unsure."
 
 
-def test_a_blank_text_leaves_no_space_in_a_message(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_blank_text_leaves_no_space_in_a_message(make_review: MakeReview, make_finding: MakeFinding) -> None:
     [result] = results_of(make_review(findings=(make_finding(message=" ", trigger="On Sundays."),)))
 
     assert result["message"]["text"] == "When it bites: On Sundays."
 
 
 def test_no_text_of_a_message_is_longer_than_two_thousand_characters(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     whole, cut = results_of(
         make_review(findings=tuple(make_finding(message="m" * count, **BARE) for count in (2_000, 2_001)))
@@ -267,7 +270,7 @@ def test_no_text_of_a_message_is_longer_than_two_thousand_characters(
     ],
 )
 def test_each_placeholder_and_each_link_of_a_message_is_taken_apart(
-    text: str, shown: str, make_review: MakeReview, make_finding: Make
+    text: str, shown: str, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     [result] = results_of(make_review(findings=(make_finding(message=text, **BARE),)))
 
@@ -275,7 +278,7 @@ def test_each_placeholder_and_each_link_of_a_message_is_taken_apart(
 
 
 def test_a_character_that_json_leaves_as_it_is_is_escaped_and_reads_back(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     text = render_sarif(make_review(findings=(make_finding(sources=("a\x7fb", "\u2028", "\U0001f600")),)))
 
@@ -299,7 +302,7 @@ def test_what_a_person_must_see_is_named_by_its_order_in_its_file_and_not_by_its
 
 
 def test_severe_results_come_first_and_those_of_one_severity_keep_their_order(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     severities = ("info", "warning", "critical", "warning")
     findings = tuple(make_finding(severity=each, line=n, end_line=99) for n, each in enumerate(severities, 1))
@@ -321,7 +324,9 @@ def test_a_review_that_looked_at_all_has_one_notice_and_says_nothing_of_settings
 # --- the annotations
 
 
-def test_that_a_review_is_incomplete_takes_one_of_the_ten_warnings(make_review: MakeReview, make_finding: Make) -> None:
+def test_that_a_review_is_incomplete_takes_one_of_the_ten_warnings(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     warnings = tuple(make_finding(severity="warning", line=n, end_line=n) for n in range(1, PER_LEVEL + 1))
 
     out = render_annotations(make_review(incomplete=True, findings=warnings)).splitlines()
@@ -332,7 +337,7 @@ def test_that_a_review_is_incomplete_takes_one_of_the_ten_warnings(make_review: 
 
 
 def test_errors_come_before_warnings_and_notices_and_persons_before_contradictions_and_notes(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     findings = tuple(make_finding(severity=each, message=each, **BARE) for each in ("info", "warning", "critical"))
     side = make_finding(message="side", **BARE)
@@ -347,7 +352,7 @@ def test_errors_come_before_warnings_and_notices_and_persons_before_contradictio
     assert told == ["critical", "warning", "person", "side", "side", "info"]
 
 
-def test_texts_that_are_blank_take_no_line_of_an_annotation(make_review: MakeReview, make_finding: Make) -> None:
+def test_texts_that_are_blank_take_no_line_of_an_annotation(make_review: MakeReview, make_finding: MakeFinding) -> None:
     blank = make_finding(message=" ", symptom="\n", contract="\t", disputed=" ", **BARE)
 
     [line] = render_annotations(make_review(findings=(blank,))).splitlines()
@@ -355,7 +360,7 @@ def test_texts_that_are_blank_take_no_line_of_an_annotation(make_review: MakeRev
     assert line == "::error file=app/db.py,line=41,endLine=42,title=reviewbot%3A security S608 (92 of 100)::S608"
 
 
-def test_an_annotation_tells_a_doubt_before_who_disputes_it(make_review: MakeReview, make_finding: Make) -> None:
+def test_an_annotation_tells_a_doubt_before_who_disputes_it(make_review: MakeReview, make_finding: MakeFinding) -> None:
     finding = make_finding(message="m", trigger="t", symptom="s", contract="c", disputed="100%")
 
     [line] = render_annotations(make_review(human=(HumanItem(path="x", reason="r", finding=finding),))).splitlines()
@@ -363,7 +368,7 @@ def test_an_annotation_tells_a_doubt_before_who_disputes_it(make_review: MakeRev
     assert line.endswith("::m%0At%0As%0Ac%0Aneeds a person: r%0Aa model disputes it: 100%25")
 
 
-def test_a_review_without_anything_to_say_has_no_annotation(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_review_without_anything_to_say_has_no_annotation(make_review: MakeReview, make_finding: MakeFinding) -> None:
     withheld = Withheld(finding=make_finding(), reason="over_cap", message="m")
 
     assert render_annotations(make_review(withheld=(withheld,), notes=("n",))) == ""

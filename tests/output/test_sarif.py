@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no types
 
 from reviewbot import __version__
-from reviewbot.contracts import Conflict, Finding, Gap, HumanItem, Review, Unlooked, Withheld
+from reviewbot.contracts import Conflict, Gap, HumanItem, Review, Unlooked, Withheld
 from reviewbot.diff.names import label
 from reviewbot.output import sarif
 from reviewbot.output.fingerprints import SCHEME, of_review
 from reviewbot.output.sarif import MAX_RESULTS, render_sarif
-
-Make = Callable[..., Finding]
-MakeReview = Callable[..., Review]
+from tests.make import MakeFinding, MakeReview
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif" / "sarif-schema-2.1.0.json"
 
@@ -106,7 +104,7 @@ def test_a_result_points_at_its_rule(full_review: Review) -> None:
     assert ids == sorted(set(ids))
 
 
-def test_a_result_says_where_with_what_code_and_how_sure(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_result_says_where_with_what_code_and_how_sure(make_review: MakeReview, make_finding: MakeFinding) -> None:
     review = make_review(findings=(make_finding(),))
 
     (result,) = results_of(review)
@@ -119,7 +117,7 @@ def test_a_result_says_where_with_what_code_and_how_sure(make_review: MakeReview
     assert result["partialFingerprints"] == {SCHEME: of_review(review)[make_finding()]}
 
 
-def test_other_lines_that_belong_to_a_finding_are_related(make_review: MakeReview, make_finding: Make) -> None:
+def test_other_lines_that_belong_to_a_finding_are_related(make_review: MakeReview, make_finding: MakeFinding) -> None:
     (plain, flow) = results_of(make_review(findings=(make_finding(), make_finding(also=(3, 9), message="Flow."))))
 
     assert "relatedLocations" not in plain
@@ -128,7 +126,7 @@ def test_other_lines_that_belong_to_a_finding_are_related(make_review: MakeRevie
     assert places[0]["artifactLocation"] == flow["locations"][0]["physicalLocation"]["artifactLocation"]
 
 
-def test_a_finding_without_a_rule_is_named_by_its_category(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_finding_without_a_rule_is_named_by_its_category(make_review: MakeReview, make_finding: MakeFinding) -> None:
     (rule,) = rules_of(make_review(findings=(make_finding(rule="", category="n-plus-one", type="performance"),)))
 
     assert rule["id"] == "performance/n-plus-one"
@@ -136,7 +134,7 @@ def test_a_finding_without_a_rule_is_named_by_its_category(make_review: MakeRevi
     assert "security-severity" not in rule["properties"]
 
 
-def test_a_rule_carries_what_github_sorts_by(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_rule_carries_what_github_sorts_by(make_review: MakeReview, make_finding: MakeFinding) -> None:
     findings = (make_finding(), make_finding(line=1, end_line=1, severity="warning", confidence=81, cwe=564))
 
     (rule,) = rules_of(make_review(findings=findings))
@@ -154,14 +152,14 @@ def test_a_rule_carries_what_github_sorts_by(make_review: MakeReview, make_findi
     ("confidence", "precision"), [(99, "very-high"), (90, "very-high"), (80, "high"), (60, "medium"), (0, "low")]
 )
 def test_precision_follows_confidence(
-    make_review: MakeReview, make_finding: Make, confidence: int, precision: str
+    make_review: MakeReview, make_finding: MakeFinding, confidence: int, precision: str
 ) -> None:
     (rule,) = rules_of(make_review(findings=(make_finding(confidence=confidence),)))
 
     assert rule["properties"]["precision"] == precision
 
 
-def test_a_rule_has_no_more_tags_than_github_stores(make_review: MakeReview, make_finding: Make) -> None:
+def test_a_rule_has_no_more_tags_than_github_stores(make_review: MakeReview, make_finding: MakeFinding) -> None:
     (rule,) = rules_of(make_review(findings=tuple(make_finding(cwe=cwe) for cwe in range(1, 40))))
 
     assert len(rule["properties"]["tags"]) == 10
@@ -169,7 +167,7 @@ def test_a_rule_has_no_more_tags_than_github_stores(make_review: MakeReview, mak
 
 
 def test_what_is_not_settled_is_there_and_looks_like_no_confirmed_defect(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     sides = (make_finding(message="Yes."), make_finding(message="No.", severity="info"))
     review = make_review(
@@ -232,7 +230,7 @@ def test_everything_that_was_not_looked_at_is_a_notification(make_review: MakeRe
     assert invocation["toolConfigurationNotifications"][0]["message"]["text"] == "A setting was ignored."
 
 
-def test_withheld_findings_are_counted_and_make_no_alert(make_review: MakeReview, make_finding: Make) -> None:
+def test_withheld_findings_are_counted_and_make_no_alert(make_review: MakeReview, make_finding: MakeFinding) -> None:
     review = make_review(withheld=(Withheld(finding=make_finding(), reason="below_threshold", message="x"),))
 
     run = run_of(render_sarif(review))
@@ -243,7 +241,9 @@ def test_withheld_findings_are_counted_and_make_no_alert(make_review: MakeReview
 
 
 @pytest.mark.slow
-def test_github_takes_the_most_severe_and_the_rest_is_counted(make_review: MakeReview, make_finding: Make) -> None:
+def test_github_takes_the_most_severe_and_the_rest_is_counted(
+    make_review: MakeReview, make_finding: MakeFinding
+) -> None:
     note = make_finding(severity="info", evidence="x", suggestion="", trigger="")
     notes = tuple(note.model_copy(update={"line": line, "end_line": line}) for line in range(1, MAX_RESULTS + 2))
     human = (HumanItem(path="link", reason="It is a link."), HumanItem(path="a", reason="b", finding=note))
@@ -271,7 +271,7 @@ def test_github_takes_the_most_severe_and_the_rest_is_counted(make_review: MakeR
     ],
 )
 def test_a_path_is_a_relative_reference_that_reads_back(
-    make_review: MakeReview, make_finding: Make, name: bytes, uri: str
+    make_review: MakeReview, make_finding: MakeFinding, name: bytes, uri: str
 ) -> None:
     (result,) = results_of(make_review(findings=(make_finding(path=label(name)),)))
 
@@ -291,14 +291,14 @@ def test_a_path_is_a_relative_reference_that_reads_back(
     ],
 )
 def test_nothing_in_a_message_is_a_link_or_a_placeholder(
-    make_review: MakeReview, make_finding: Make, text: str, shown: str
+    make_review: MakeReview, make_finding: MakeFinding, text: str, shown: str
 ) -> None:
     (result,) = results_of(make_review(findings=(make_finding(message=text, trigger=""),)))
 
     assert result["message"]["text"] == shown
 
 
-def test_the_code_around_a_finding_helps_its_fingerprint(make_review: MakeReview, make_finding: Make) -> None:
+def test_the_code_around_a_finding_helps_its_fingerprint(make_review: MakeReview, make_finding: MakeFinding) -> None:
     review = make_review(findings=(make_finding(),))
 
     plain, named = (
@@ -313,7 +313,9 @@ def test_the_code_around_a_finding_helps_its_fingerprint(make_review: MakeReview
 
 
 @given(message=words, evidence=words, path=words, rule=slugs, category=slugs, suggestion=words)
-def test_any_text_gives_a_valid_log(make_review: MakeReview, make_finding: Make, validator: Any, **texts: str) -> None:
+def test_any_text_gives_a_valid_log(
+    make_review: MakeReview, make_finding: MakeFinding, validator: Any, **texts: str
+) -> None:
     finding = make_finding(**texts)
     human = (HumanItem(path=texts["path"], reason=texts["message"]),)
     gaps = (Gap(path=texts["path"], worker="logic", reason="crashed", message=texts["message"]),)
@@ -327,7 +329,7 @@ def test_any_text_gives_a_valid_log(make_review: MakeReview, make_finding: Make,
 
 
 def test_what_backs_a_finding_is_told_with_it_and_a_doubt_in_its_message(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     backing = {"contract": "It\x1b promises.", "symptom": "It hangs.", "judgement": "Two callers do."}
     finding = make_finding(**backing, disputed="[No](x) {0}", trigger="")

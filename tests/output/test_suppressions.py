@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from reviewbot.contracts import Review, Suppression
@@ -14,8 +13,7 @@ from reviewbot.output.markdown import render_markdown
 from reviewbot.output.sarif import render_sarif
 from reviewbot.output.terminal import render_terminal
 from reviewbot.supervisor.ignore_comments import ADDED
-
-MakeReview = Callable[..., Review]
+from tests.make import MakeReview
 
 
 def entry(**fields: Any) -> Suppression:

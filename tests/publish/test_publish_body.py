@@ -1,22 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Finding, Withheld
+from reviewbot.contracts import Withheld
 from reviewbot.host import PostedReview
 from reviewbot.output.markdown import MAX_CHARS, render_markdown
 from reviewbot.publish.body import LEAST_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.marker import MAX_FINGERPRINTS
+from tests.make import MakeFinding
 from tests.publishing import HEAD, POLICY, SIGNER, a_review, an_order
 
-Make = Callable[..., Finding]
 NEWER = PostedReview(12, 77, HEAD, "", "https://github.example/acme/shop/pull/7#pullrequestreview-12")
 
 
-def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: Make) -> None:
+def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: MakeFinding) -> None:
     order = an_order(a_review(a_finding(), a_finding(category="other")))
     body = body_of(order, SIGNER)
 
@@ -27,7 +26,7 @@ def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: Make) -
     assert marker.findings == tuple(order.told.fingerprints.values())
 
 
-def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: Make) -> None:
+def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeFinding) -> None:
     findings = [a_finding(message="m" * 900, category=f"c{number}") for number in range(400)]
     withheld = [Withheld(finding=each, reason="over_cap", message="m") for each in findings[200:]]
     order = an_order(a_review(*findings[:200], withheld=tuple(withheld)))
@@ -40,7 +39,7 @@ def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: Make)
     assert marker.findings[0] == order.told.fingerprints[findings[0]]
 
 
-def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: Make) -> None:
+def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: MakeFinding) -> None:
     findings = [a_finding(message="<" * 900, category=f"c{number}", evidence="x" * 900) for number in range(60)]
     order = an_order(a_review(*findings))
     body, marker = body_of(order, SIGNER), SIGNER.review(marker_of(order))

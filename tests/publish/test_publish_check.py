@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from reviewbot.contracts import Conflict, FileCoverage, Finding, Gap, HumanItem
+from reviewbot.contracts import Conflict, FileCoverage, Gap, HumanItem
 from reviewbot.publish import check_of
 from reviewbot.publish.check import MAX_TEXT_CHARS
+from tests.make import MakeFinding
 from tests.publishing import a_review, shown
 
-Make = Callable[..., Finding]
 READ = FileCoverage(path="src/app.py", state="reviewed", analyzers=("ruff",))
 GAP = Gap(path="src/app.py", worker="logic", reason="timeout", message="no answer")
 
@@ -55,7 +53,7 @@ def test_the_title_names_the_gate_and_what_supersedes() -> None:
     assert (superseded.title, superseded.conclusion) == ("Superseded by a newer head", "cancelled")
 
 
-def test_each_finding_is_annotated_at_its_lines_and_level(a_finding: Make) -> None:
+def test_each_finding_is_annotated_at_its_lines_and_level(a_finding: MakeFinding) -> None:
     findings = (
         a_finding(line=3, end_line=4, severity="critical", rule="S605", trigger="On a name.", disputed="It is safe."),
         a_finding(line=5, severity="warning"),
@@ -74,7 +72,7 @@ def test_each_finding_is_annotated_at_its_lines_and_level(a_finding: Make) -> No
     assert marks[0].message == "user input reaches a shell command\nOn a name.\na model disputes it: It is safe."
 
 
-def test_what_is_uncertain_is_a_notice_that_says_why(a_finding: Make) -> None:
+def test_what_is_uncertain_is_a_notice_that_says_why(a_finding: MakeFinding) -> None:
     critical = a_finding(line=3, severity="critical")
     review = a_review(
         human=(
@@ -122,21 +120,21 @@ def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, told:
     assert summary.endswith("\n")
 
 
-def test_the_gravest_marks_come_first(a_finding: Make) -> None:
+def test_the_gravest_marks_come_first(a_finding: MakeFinding) -> None:
     findings = [a_finding(line=n, severity=each) for n, each in enumerate(("info", "critical", "warning"), 1)]
     marks = check_of(a_review(*findings), shown(), gate_closed=True).annotations
 
     assert [each.start_line for each in marks] == [2, 3, 1]
 
 
-def test_a_name_that_the_host_cannot_take_has_no_mark(a_finding: Make) -> None:
+def test_a_name_that_the_host_cannot_take_has_no_mark(a_finding: MakeFinding) -> None:
     odd = '"\\377"'
     review = a_review(a_finding(path=odd))
 
     assert check_of(review, shown(path=odd), gate_closed=True).annotations == ()
 
 
-def test_a_mark_says_all_that_was_said_of_its_finding_one_line_each(a_finding: Make) -> None:
+def test_a_mark_says_all_that_was_said_of_its_finding_one_line_each(a_finding: MakeFinding) -> None:
     finding = a_finding(
         line=3, message="a\nb", trigger="t", symptom="s", contract="c", disputed=" ", rule="r" * 300, category="k"
     )
@@ -147,7 +145,7 @@ def test_a_mark_says_all_that_was_said_of_its_finding_one_line_each(a_finding: M
 
 
 @pytest.mark.slow
-def test_long_texts_stay_within_what_the_host_takes(a_finding: Make) -> None:
+def test_long_texts_stay_within_what_the_host_takes(a_finding: MakeFinding) -> None:
     long = "<" * 100_000
     finding = a_finding(line=3, message=long, trigger=long, symptom=long, contract=long, rule=long, type="a" * 40)
     names = [f"{number}" + "p" * 300 for number in range(500)]
@@ -161,7 +159,7 @@ def test_long_texts_stay_within_what_the_host_takes(a_finding: Make) -> None:
     assert len(draft.annotations[0].message) < 64_000
 
 
-def test_a_finding_without_a_word_is_called_by_its_rule(a_finding: Make) -> None:
+def test_a_finding_without_a_word_is_called_by_its_rule(a_finding: MakeFinding) -> None:
     (mark,) = check_of(a_review(a_finding(line=3, message=" ")), shown(), gate_closed=False).annotations
 
     assert mark.message == "injection"

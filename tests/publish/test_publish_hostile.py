@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Finding, HumanItem, Review
+from reviewbot.contracts import HumanItem, Review
 from reviewbot.ports import Clock
 from reviewbot.publish import Desk, MemoryIntents, Order, check_of, publish
 from reviewbot.publish.inline import suggestion_block
 from tests.conftest import RecordingClock
+from tests.make import MakeFinding
 from tests.publishing import MANNER, SIGNER, RecordingHost, a_review, an_order, read_tree, shown
-
-Make = Callable[..., Finding]
 
 FOLDER = Path(__file__).parents[1] / "hostile" / "markdown"
 CASES = {path.stem: json.loads(path.read_text("utf-8"))["text"] for path in sorted(FOLDER.glob("*.json"))}
@@ -53,7 +51,7 @@ PIECES = ["```", "```suggestion", "\n", "<!-- reviewbot:review ", " -->", "@a", 
 TEXTS = st.text(max_size=40) | st.lists(st.sampled_from(PIECES)).map("".join)
 
 
-def with_text(make: Make, field: str, text: str) -> Review:
+def with_text(make: MakeFinding, field: str, text: str) -> Review:
     """A review with one finding, and a text in one field of it or beside it."""
     finding = make(line=3, suggestion="Use a list.")
     if field in FIELDS:
@@ -106,7 +104,7 @@ def tried(field: str) -> Any:
 
 
 @pytest.mark.parametrize("field", [tried(each) for each in (*FIELDS, *OTHERS)])
-def test_no_hostile_text_acts_where_it_was_posted(field: str, a_finding: Make, clock: RecordingClock) -> None:
+def test_no_hostile_text_acts_where_it_was_posted(field: str, a_finding: MakeFinding, clock: RecordingClock) -> None:
     for text in CASES.values():
         review = with_text(a_finding, field, text)
         order = an_order(review, shown(path=review.findings[0].path))
@@ -120,7 +118,7 @@ def test_no_hostile_text_acts_where_it_was_posted(field: str, a_finding: Make, c
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(field=st.sampled_from([*FIELDS, *OTHERS]), text=TEXTS)
 def test_nobodys_text_brings_a_marker_into_what_we_post(
-    field: str, text: str, a_finding: Make, clock: RecordingClock
+    field: str, text: str, a_finding: MakeFinding, clock: RecordingClock
 ) -> None:
     review = with_text(a_finding, field, text)
     order = an_order(review, shown(path=review.findings[0].path))

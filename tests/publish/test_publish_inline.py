@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Finding, Hunk
+from reviewbot.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.host import InlineComment
 from reviewbot.publish import Order
 from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.places import Shown, Span, api_path
+from tests.make import MakeChange, MakeFinding
 from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
-
-Make = Callable[..., Finding]
-Change = Callable[..., ChangeSet]
 
 
 def comments(order: Order, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
@@ -27,7 +25,7 @@ def only(order: Order, **manner: Any) -> InlineComment:
 
 
 @pytest.fixture
-def two_hunks(a_change: Change, a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]) -> ChangeSet:
+def two_hunks(a_change: MakeChange, a_file: Callable[..., FileChange], a_hunk: Callable[..., Hunk]) -> ChangeSet:
     """Lines 1 to 3 and 11 to 12 of the new side; of 2 only the old side is removed."""
     hunks = (a_hunk(" a\n-b\n+c\n d"), a_hunk("+x\n y", 11))
     return a_change(a_file("src/app.py", *hunks), a_file("gone.py", a_hunk("-x"), status="deleted"))
@@ -63,24 +61,24 @@ def test_a_name_is_sent_as_it_is_in_the_repository() -> None:
     assert api_path('"\\377.py"') is None
 
 
-def test_a_finding_of_several_lines_has_a_comment_at_all_of_them(a_finding: Make) -> None:
+def test_a_finding_of_several_lines_has_a_comment_at_all_of_them(a_finding: MakeFinding) -> None:
     comment = only(an_order(a_review(a_finding(line=3, end_line=5))))
 
     assert (comment.path, comment.start_line, comment.line) == ("src/app.py", 3, 5)
 
 
-def test_a_comment_at_one_line_has_no_first_line(a_finding: Make) -> None:
+def test_a_comment_at_one_line_has_no_first_line(a_finding: MakeFinding) -> None:
     assert only(an_order(a_review(a_finding(line=3)))).start_line is None
 
 
-def test_the_gravest_findings_come_first_and_no_more_than_wanted(a_finding: Make) -> None:
+def test_the_gravest_findings_come_first_and_no_more_than_wanted(a_finding: MakeFinding) -> None:
     severities = ["info", "warning", "critical", "warning", "critical"]
     findings = [a_finding(line=number, severity=each) for number, each in enumerate(severities, 1)]
 
     assert [each.line for each in comments(an_order(a_review(*findings)), inline=3)] == [3, 5, 2]
 
 
-def test_what_is_outside_of_the_change_makes_room(a_finding: Make) -> None:
+def test_what_is_outside_of_the_change_makes_room(a_finding: MakeFinding) -> None:
     findings = [a_finding(line=40, severity="critical"), a_finding(line=2), a_finding(path='"\\377"', line=1)]
     here, there = shown(), shown(path='"\\377"')
     change = ChangeSet(files=here.files + there.files, parsed=here.parsed + there.parsed)
@@ -89,7 +87,7 @@ def test_what_is_outside_of_the_change_makes_room(a_finding: Make) -> None:
     assert [each.line for each in inline] == [2]
 
 
-def test_what_stands_already_is_not_repeated(a_finding: Make) -> None:
+def test_what_stands_already_is_not_repeated(a_finding: MakeFinding) -> None:
     order = an_order(a_review(a_finding(line=2), a_finding(line=3, category="other")))
     first = order.told.fingerprints[order.told.review.findings[0]]
     inline = comments(order, standing=[first])
@@ -97,7 +95,7 @@ def test_what_stands_already_is_not_repeated(a_finding: Make) -> None:
     assert [each.line for each in inline] == [3]
 
 
-def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: Make) -> None:
+def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: MakeFinding) -> None:
     finding = a_finding(
         line=2, trigger="On a name with a quote.", symptom="A shell starts.", suggestion="Use a list.", rule="S605"
     )
@@ -116,7 +114,7 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: Make) -> 
     assert SIGNER.read_finding(body, 4242, 7) == order.told.fingerprints[finding]
 
 
-def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: Make) -> None:
+def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: MakeFinding) -> None:
     told = "a <b>, @everyone\n# b"
     finding = a_finding(line=2, message=told, trigger=told, symptom=told, suggestion="a <b>, @everyone")
     body = only(an_order(a_review(finding))).body
@@ -126,7 +124,7 @@ def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: Make) -> None:
     assert not [line for line in body.split("\n") if line.startswith("#")]
 
 
-def test_a_long_text_is_cut_and_of_many_sources_the_first_are_named(a_finding: Make) -> None:
+def test_a_long_text_is_cut_and_of_many_sources_the_first_are_named(a_finding: MakeFinding) -> None:
     sources = tuple(f"tool-{number}" for number in range(7))
     body = only(an_order(a_review(a_finding(line=2, message="m" * 3_000, sources=sources)))).body
 
@@ -134,16 +132,16 @@ def test_a_long_text_is_cut_and_of_many_sources_the_first_are_named(a_finding: M
     assert "by `tool-0`, `tool-1`, `tool-2`, `tool-3`, `tool-4`\n\n" in body
 
 
-def test_a_suggestion_is_told_once_and_blank_ones_never(a_finding: Make) -> None:
+def test_a_suggestion_is_told_once_and_blank_ones_never(a_finding: MakeFinding) -> None:
     assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion=" \n")))).body
     assert "*Suggestion:* a" in only(an_order(a_review(a_finding(suggestion="\na\n")))).body
 
 
-def test_a_suggestion_of_several_lines_is_left_to_the_body(a_finding: Make) -> None:
+def test_a_suggestion_of_several_lines_is_left_to_the_body(a_finding: MakeFinding) -> None:
     assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion="a\nb")))).body
 
 
-def test_a_proven_replacement_is_a_block_to_commit(a_finding: Make) -> None:
+def test_a_proven_replacement_is_a_block_to_commit(a_finding: MakeFinding) -> None:
     order = an_order(a_review(a_finding(line=2, end_line=3, suggestion="Use a list.")))
     body = only(order, suggest=lambda _: "    run([name])\n    return").body
 
@@ -151,7 +149,7 @@ def test_a_proven_replacement_is_a_block_to_commit(a_finding: Make) -> None:
     assert "Use a list" not in body
 
 
-def test_a_replacement_is_not_offered_at_other_lines_than_its_own(a_finding: Make, two_hunks: ChangeSet) -> None:
+def test_a_replacement_is_not_offered_at_other_lines_than_its_own(a_finding: MakeFinding, two_hunks: ChangeSet) -> None:
     comment = only(an_order(a_review(a_finding(line=3, end_line=11)), two_hunks), suggest=lambda _: "x")
 
     assert (comment.start_line, comment.line) == (None, 11)

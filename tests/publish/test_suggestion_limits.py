@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Candidate, FileChange, Finding, Gap
+from reviewbot.contracts import Candidate, FileChange, Gap
 from reviewbot.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import MOST_CHARS, MOST_LINES, Proof, Prover
+from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Files, Says, change_of, offered, prover
 
-MakeFinding = Callable[..., Finding]
-MakeCandidate = Callable[..., Candidate]
 Told = tuple[str, str, int | None]
 """Source, rule and line of what an analyzer says."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +14,8 @@ from reviewbot.contracts import Candidate, Finding, Gap
 from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof
 from reviewbot.redact import redact
 from reviewbot.wiring.checking import analyzers_check
+from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, offered, prover
-
-MakeFinding = Callable[..., Finding]
-MakeCandidate = Callable[..., Candidate]
-
 
 # --- with the real analyzers
 

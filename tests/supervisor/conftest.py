@@ -11,6 +11,7 @@ import pytest
 from reviewbot.contracts import Escalation, Failure, Metadata, Outcome, Plan, Reading, ReviewTask, Usage, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
+from tests.make import factory
 from tests.reading_cases import read
 
 
@@ -37,18 +38,10 @@ def _failure(reason: str = "crashed", **fields: Any) -> Failure:
     return Failure(**{"task_id": "logic:src/app.py#1", "reason": reason, "message": "it broke", **fields})
 
 
-def _factory(function: Callable[..., Any], name: str) -> Any:
-    @pytest.fixture(scope="session", name=name)
-    def fixture() -> Callable[..., Any]:
-        return function
-
-    return fixture
-
-
-a_result = _factory(_result, "a_result")
-a_plan = _factory(_plan, "a_plan")
-an_escalation = _factory(_escalation, "an_escalation")
-a_failure = _factory(_failure, "a_failure")
+a_result = factory(_result, "a_result")
+a_plan = factory(_plan, "a_plan")
+an_escalation = factory(_escalation, "an_escalation")
+a_failure = factory(_failure, "a_failure")
 
 
 class Worker:

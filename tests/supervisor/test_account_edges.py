@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reviewbot.contracts import (
-    ChangeSet,
-    FileChange,
-    Finding,
     Gap,
-    Payload,
     Plan,
     ReviewTask,
-    WorkerResult,
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
 from reviewbot.supervisor.levels import FAN_OUT, aggregate, in_parts, run_in_levels
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakePayload = Callable[..., Payload]
-MakeResult = Callable[..., WorkerResult]
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding, MakePayload, MakeResult, MakeTask
 
 PATH = "src/app.py"
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from reviewbot.contracts import Payload
 from reviewbot.diff.language import language_of
 from reviewbot.supervisor.affinity import (
     IMPORT,
@@ -21,8 +20,8 @@ from reviewbot.supervisor.affinity import (
     modules_in,
     name_under_test,
 )
+from tests.make import MakePayload
 
-MakePayload = Callable[..., Payload]
 MakeLinks = Callable[[dict[str, str]], Links]
 
 

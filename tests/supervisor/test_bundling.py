@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reviewbot.contracts import ChangeSet, Effort, Plan, ReviewTask
 from reviewbot.supervisor.bundling import BundlingPlanner, bundled
-
-MakeTask = Callable[..., ReviewTask]
+from tests.make import MakeTask
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ import pytest
 from reviewbot.contracts import Finding
 from reviewbot.supervisor.merging import REACH, merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, FOREIGN_BONUS, HIGHEST_CONFIDENCE
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 
 @pytest.fixture

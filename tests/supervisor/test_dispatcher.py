@@ -10,31 +10,29 @@ from typing import Any
 import pytest
 
 from reviewbot.contracts import (
-    Escalation,
     Failure,
-    Finding,
     Gap,
     GapReason,
     Outcome,
-    Payload,
-    Plan,
     ReviewTask,
     WorkerResult,
 )
 from reviewbot.gaps import gaps_of
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
+from tests.make import (
+    Dispatch,
+    MakeEscalation,
+    MakeFailure,
+    MakeFinding,
+    MakePayload,
+    MakePlan,
+    MakeResult,
+    MakeTask,
+    MakeWorker,
+)
 
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakePayload = Callable[..., Payload]
-MakeEscalation = Callable[..., Escalation]
-MakeFailure = Callable[..., Failure]
-MakeFinding = Callable[..., Finding]
-MakeWorker = Callable[..., Any]
 Results = Mapping[str, WorkerResult]
-Dispatch = Callable[..., dict[str, Settled]]
 
 SOON_S = 0.3
 """A deadline that is met for certain by what answers at once, and that nobody minds waiting for."""

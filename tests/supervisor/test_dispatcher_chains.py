@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reviewbot.contracts import (
-    Escalation,
-    Failure,
-    Finding,
     GapReason,
     Outcome,
-    Payload,
-    Plan,
     ReviewTask,
     WorkerResult,
 )
 from reviewbot.ports import Settled
-
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakePayload = Callable[..., Payload]
-MakeEscalation = Callable[..., Escalation]
-MakeFailure = Callable[..., Failure]
-MakeFinding = Callable[..., Finding]
-MakeWorker = Callable[..., Any]
-Dispatch = Callable[..., dict[str, Settled]]
+from tests.make import (
+    Dispatch,
+    MakeEscalation,
+    MakeFailure,
+    MakeFinding,
+    MakePayload,
+    MakePlan,
+    MakeResult,
+    MakeTask,
+    MakeWorker,
+)
 
 
 def gaps(settled: Settled) -> list[tuple[GapReason, str]]:

@@ -8,14 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Escalation, Outcome, Plan, ReviewTask, WorkerResult
+from reviewbot.contracts import Escalation, Outcome, ReviewTask, WorkerResult
 from reviewbot.errors import DeadlineError
-from reviewbot.ports import Settled
-
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeWorker = Callable[..., Any]
-Dispatch = Callable[..., dict[str, Settled]]
+from tests.make import Dispatch, MakePlan, MakeTask, MakeWorker
 
 LONG_S = 500.0
 """A deadline that no test waits for."""

@@ -13,27 +13,27 @@ from hypothesis import strategies as st
 from reviewbot.contracts import (
     Escalation,
     Failure,
-    Finding,
     Gap,
     Outcome,
-    Payload,
     Plan,
     ReviewTask,
     WorkerResult,
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.dispatcher import Dispatcher
+from tests.make import (
+    Dispatch,
+    MakeEscalation,
+    MakeFailure,
+    MakeFinding,
+    MakePayload,
+    MakePlan,
+    MakeResult,
+    MakeTask,
+    MakeWorker,
+)
 
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakePayload = Callable[..., Payload]
-MakeEscalation = Callable[..., Escalation]
-MakeFailure = Callable[..., Failure]
-MakeFinding = Callable[..., Finding]
-MakeWorker = Callable[..., Any]
 Results = Mapping[str, WorkerResult]
-Dispatch = Callable[..., dict[str, Settled]]
 
 
 def test_what_has_finished_is_not_asked_again(

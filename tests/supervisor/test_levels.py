@@ -10,22 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Candidate, Dropped, Finding, Gap, HumanItem, Payload, Plan, ReviewTask, WorkerResult
+from reviewbot.contracts import Candidate, Dropped, Finding, Gap, HumanItem, Plan
 from reviewbot.ports import Settled
 from reviewbot.supervisor.levels import DEEPEST, FAN_OUT, aggregate, in_parts, run_in_levels
-
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakePayload = Callable[..., Payload]
-MakeFinding = Callable[..., Finding]
-Planned = Callable[..., Plan]
+from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
 MODEL = ("model:sonnet",)
 
 
 @pytest.fixture(scope="session", name="planned")
-def _planned(a_task: MakeTask, a_plan: MakePlan, a_payload: MakePayload) -> Planned:
+def _planned(a_task: MakeTask, a_plan: MakePlan, a_payload: MakePayload) -> MakePlan:
     """A plan of one task for each path, in this order."""
 
     def make(*paths: str, waits: Mapping[int, tuple[int, ...]] | None = None, **fields: Any) -> Plan:
@@ -49,61 +43,61 @@ def parts(plan: Plan) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize("fan_out", [None, 3, 4])
-def test_a_plan_that_one_supervisor_can_look_after_has_one_level(fan_out: int | None, planned: Planned) -> None:
+def test_a_plan_that_one_supervisor_can_look_after_has_one_level(fan_out: int | None, planned: MakePlan) -> None:
     plan = planned("a/x.py", "b/x.py", "c/x.py")
 
     assert in_parts(plan, fan_out) == plan
 
 
-def test_above_the_fan_out_each_top_folder_is_a_part(planned: Planned) -> None:
+def test_above_the_fan_out_each_top_folder_is_a_part(planned: MakePlan) -> None:
     plan = in_parts(planned("api/a.py", "web/a.ts", "api/b.py", "README.md"), 2)
 
     assert parts(plan) == {"api": [0, 2], "web": [1], ".": [3]}
     assert Plan.model_validate(plan.model_dump()) == plan
 
 
-def test_a_folder_with_too_many_tasks_is_parted_by_the_folders_in_it(planned: Planned) -> None:
+def test_a_folder_with_too_many_tasks_is_parted_by_the_folders_in_it(planned: MakePlan) -> None:
     plan = in_parts(planned("src/api/a.py", "src/api/b.py", "src/web/a.ts", "src/main.py", "docs/x.md"), 2)
 
     assert parts(plan) == {"src/api": [0, 1], "src/web": [2], "src": [3], "docs": [4]}
 
 
-def test_a_folder_that_cannot_be_parted_by_folders_is_parted_in_the_order_of_the_plan(planned: Planned) -> None:
+def test_a_folder_that_cannot_be_parted_by_folders_is_parted_in_the_order_of_the_plan(planned: MakePlan) -> None:
     plan = in_parts(planned(*(f"src/{n}.py" for n in range(5))), 2)
 
     assert parts(plan) == {"src": [0, 1], "src 2": [2, 3], "src 3": [4]}
 
 
-def test_tasks_that_wait_for_each_other_stay_together(planned: Planned) -> None:
+def test_tasks_that_wait_for_each_other_stay_together(planned: MakePlan) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py", "a/y.py", "b/y.py", waits={1: (0,), 3: (1, 2)}), 3)
 
     assert parts(plan) == {".": [0, 1, 2, 3]}, "a chain across folders has the folder that holds them all"
 
 
-def test_a_chain_of_one_file_stays_in_its_folder_though_others_are_full(planned: Planned) -> None:
+def test_a_chain_of_one_file_stays_in_its_folder_though_others_are_full(planned: MakePlan) -> None:
     plan = in_parts(planned("a/x.py", "a/x.py", "a/y.py", "a/y.py", waits={1: (0,), 3: (2,)}), 3)
 
     assert parts(plan) == {"a": [0, 1], "a 2": [2, 3]}
 
 
-def test_a_plan_that_is_to_be_reduced_has_two_levels_whatever_its_size(planned: Planned) -> None:
+def test_a_plan_that_is_to_be_reduced_has_two_levels_whatever_its_size(planned: MakePlan) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py", strategy="reduce"), None)
 
     assert parts(plan) == {"a": [0], "b": [1]}
 
 
 @pytest.mark.parametrize("strategy", ["merge", "reduce"])
-def test_nothing_to_do_has_no_parts(strategy: str, planned: Planned) -> None:
+def test_nothing_to_do_has_no_parts(strategy: str, planned: MakePlan) -> None:
     assert in_parts(planned(strategy=strategy), 1).parts == ()
 
 
-def test_a_plan_that_has_parts_keeps_them(planned: Planned) -> None:
+def test_a_plan_that_has_parts_keeps_them(planned: MakePlan) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py", "c/x.py"), 1)
 
     assert in_parts(plan, 2) == plan
 
 
-def test_a_path_of_two_thousand_folders_parts_like_any_other(planned: Planned) -> None:
+def test_a_path_of_two_thousand_folders_parts_like_any_other(planned: MakePlan) -> None:
     deep = "a/" * 2_000
 
     plan = in_parts(planned(*(f"{deep}{n}.py" for n in range(FAN_OUT + 1))), FAN_OUT)
@@ -121,7 +115,7 @@ PATHS = st.lists(
 
 @given(paths=PATHS, fan_out=st.integers(1, 6), data=st.data())
 def test_every_task_is_in_one_part_with_what_it_waits_for_and_no_part_is_too_large(
-    paths: list[str], fan_out: int, data: st.DataObject, planned: Planned
+    paths: list[str], fan_out: int, data: st.DataObject, planned: MakePlan
 ) -> None:
     waits = {n: (data.draw(st.integers(0, n - 1)),) for n in range(1, len(paths)) if data.draw(st.integers(0, 4)) == 0}
     plan = in_parts(planned(*paths, waits=waits), fan_out)
@@ -172,7 +166,7 @@ def _ended(a_result: MakeResult) -> Callable[..., dict[str, Settled]]:
 
 
 def test_each_part_runs_as_a_plan_of_one_level(
-    planned: Planned, ended: Callable[..., dict[str, Settled]], trace: Any
+    planned: MakePlan, ended: Callable[..., dict[str, Settled]], trace: Any
 ) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py", "a/y.py", waits={2: (0,)}), 2)
     seen: list[Plan] = []
@@ -186,7 +180,7 @@ def test_each_part_runs_as_a_plan_of_one_level(
     assert list(ends) == ["logic:0", "logic:1", "logic:2"], "in the order of the whole plan"
 
 
-def test_all_parts_are_at_work_at_once(planned: Planned, ended: Callable[..., dict[str, Settled]], trace: Any) -> None:
+def test_all_parts_are_at_work_at_once(planned: MakePlan, ended: Callable[..., dict[str, Settled]], trace: Any) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py", "c/x.py"), 1)
     everybody = asyncio.Barrier(3)
 
@@ -198,7 +192,7 @@ def test_all_parts_are_at_work_at_once(planned: Planned, ended: Callable[..., di
 
 
 def test_a_part_tells_what_came_of_it(
-    planned: Planned, a_finding: MakeFinding, a_result: MakeResult, a_candidate: Callable[..., Candidate], trace: Any
+    planned: MakePlan, a_finding: MakeFinding, a_result: MakeResult, a_candidate: Callable[..., Candidate], trace: Any
 ) -> None:
     plan = in_parts(planned("a/x.py", "a/y.py", "b/x.py"), 2)
     one, two, three = plan.tasks
@@ -225,7 +219,7 @@ def test_a_part_tells_what_came_of_it(
 
 
 def test_a_part_that_crashes_is_a_named_gap_for_each_of_its_tasks_and_costs_no_other_part(
-    planned: Planned, ended: Callable[..., dict[str, Settled]], trace: Any
+    planned: MakePlan, ended: Callable[..., dict[str, Settled]], trace: Any
 ) -> None:
     plan = in_parts(planned("a/x.py", "a/y.py", "b/x.py"), 2)
 
@@ -245,7 +239,7 @@ def test_a_part_that_crashes_is_a_named_gap_for_each_of_its_tasks_and_costs_no_o
     assert [event["part"] for event in trace.of("part_finished")] == ["b"]
 
 
-def test_an_interrupted_run_leaves_no_part_running(planned: Planned, trace: Any) -> None:
+def test_an_interrupted_run_leaves_no_part_running(planned: MakePlan, trace: Any) -> None:
     plan = in_parts(planned("a/x.py", "b/x.py"), 1)
     stopped: list[str] = []
 
@@ -272,7 +266,7 @@ def test_an_interrupted_run_leaves_no_part_running(planned: Planned, trace: Any)
 
 
 def test_a_plan_to_be_reduced_passes_up_one_finding_of_models_for_a_place_and_cause(
-    planned: Planned, ended: Callable[..., dict[str, Settled]], a_finding: MakeFinding, trace: Any
+    planned: MakePlan, ended: Callable[..., dict[str, Settled]], a_finding: MakeFinding, trace: Any
 ) -> None:
     plan = in_parts(planned("a/x.py", "a/x.py", strategy="reduce"), None)
     weak, strong = (a_finding(sources=MODEL, message=str(sure), confidence=sure) for sure in (70, 85))
@@ -288,7 +282,7 @@ def test_a_plan_to_be_reduced_passes_up_one_finding_of_models_for_a_place_and_ca
 
 
 def test_of_exact_repetitions_the_first_in_the_plan_stays(
-    planned: Planned, ended: Callable[..., dict[str, Settled]], a_finding: MakeFinding
+    planned: MakePlan, ended: Callable[..., dict[str, Settled]], a_finding: MakeFinding
 ) -> None:
     plan = planned("a/x.py", "b/x.py")
     other = a_finding(line=2)
@@ -299,7 +293,7 @@ def test_of_exact_repetitions_the_first_in_the_plan_stays(
 
 
 def test_the_latest_attempt_at_a_task_speaks_for_it(
-    planned: Planned, a_result: MakeResult, a_finding: MakeFinding
+    planned: MakePlan, a_result: MakeResult, a_finding: MakeFinding
 ) -> None:
     [task] = planned("a/x.py").tasks
     early, late = (a_finding(sources=MODEL, message=text) for text in ("may be None", "is None"))
@@ -321,7 +315,7 @@ def test_what_reaches_the_top_does_not_depend_on_how_the_plan_was_parted(
     paths: list[str],
     fan_out: int,
     data: st.DataObject,
-    planned: Planned,
+    planned: MakePlan,
     ended: Callable[..., dict[str, Settled]],
     a_finding: MakeFinding,
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,8 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.contracts import Conflict, Finding
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, HIGHEST_CONFIDENCE
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 
 class Counted(str):

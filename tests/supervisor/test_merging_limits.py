@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from reviewbot.contracts import Finding
 from reviewbot.supervisor.merging import merge
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 
 def merged_into(*findings: Finding) -> int:

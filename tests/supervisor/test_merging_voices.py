@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -13,8 +13,7 @@ from reviewbot.contracts import SEVERITY_ORDER, SURE, Finding
 from reviewbot.supervisor.merging import merge
 from reviewbot.supervisor.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed, by_a_model_alone, voice_of
 from reviewbot.supervisor.weighing import Rules, Weighed, weigh
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 100}, max_findings=50)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
-from reviewbot.contracts import Payload
 from reviewbot.supervisor.name_uses import MAX_DEFINERS, MAX_USERS, HunkRef, NameUse, hunks_of, name_uses
-
-MakePayload = Callable[..., Payload]
+from tests.make import MakePayload
 
 
 @pytest.mark.parametrize(

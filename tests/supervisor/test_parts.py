@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, WorkerCard
 from reviewbot.diff.language import language_of
 from reviewbot.ports import Crew
 from reviewbot.supervisor.parts import parts_of
 from reviewbot.supervisor.planner import PlanLimits, make_plan
+from tests.make import MakeFile, MakeHunk
 
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
 Divide = Callable[[Mapping[str, str], int], list[set[str]]]
 
 PATHS = ("a/x.py", "a/y.py", "b/x.py", "tests/test_x.py", "web/a.ts", "web/b.ts", "go/a.go", "x.sql", "main.py")

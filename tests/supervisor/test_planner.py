@@ -10,17 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, PlannedFile, ReviewTask, Unlooked, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Plan, PlannedFile, ReviewTask, Unlooked, WorkerCard
 from reviewbot.diff.rows import hunk_rows, payload_rows
 from reviewbot.ports import Crew
 from reviewbot.supervisor.planner import PlanLimits, make_plan, payloads, retarget, task_for
 from reviewbot.supervisor.slices import enclosing
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
-MakeCard = Callable[..., WorkerCard]
-MakeCrew = Callable[..., Crew]
+from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile, MakeHunk
 
 
 def everything(_card: WorkerCard, _language: str) -> bool:

@@ -12,8 +12,7 @@ from reviewbot.gaps import gaps_of
 from reviewbot.ports import Settled
 from reviewbot.supervisor.again import MOST_AGAIN, tried_again
 from reviewbot.supervisor.selection import VERIFIER
-
-MakeTask = Callable[..., ReviewTask]
+from tests.make import MakeTask
 
 
 def failed(task: ReviewTask, *reasons: Any) -> Settled:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Plan, WorkerCard
+from reviewbot.contracts import ChangeSet, FileChange, Plan, WorkerCard
 from reviewbot.ports import Crew
 from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
-MakeCard = Callable[..., WorkerCard]
-MakeCrew = Callable[..., Crew]
+from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile, MakeHunk
 
 LOOP = "+for row in rows:\n+    send(row)"
 

@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import FileChange, Hunk, WorkerCard
+from reviewbot.contracts import FileChange, WorkerCard
 from reviewbot.supervisor.routing import Readers, is_plain, is_test, may_cost, route, unread
-
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
-MakeCard = Callable[..., WorkerCard]
+from tests.make import MakeCard, MakeFile, MakeHunk
 
 SHIPPED = ("security", "logic", "performance", "style")
 

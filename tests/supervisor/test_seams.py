@@ -17,9 +17,7 @@ from reviewbot.supervisor.bundling import BundlingPlanner, with_readers
 from reviewbot.supervisor.planner import PlanLimits, make_plan, retarget
 from reviewbot.supervisor.seams import MAX_NAMES, MAX_NOTED, MAX_ROWS, PARTS_OF_A_SEAM, seam_notes, with_seams
 from reviewbot.supervisor.steps import next_step, split
-
-MakePayload = Callable[..., Payload]
-MakePlan = Callable[..., Plan]
+from tests.make import MakePayload, MakePlan
 
 
 @pytest.fixture(scope="session", name="a_parted_plan")

@@ -9,15 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Finding, Gap, HumanItem, Payload, Plan, ReviewTask, WorkerResult
+from reviewbot.contracts import Gap, HumanItem, Plan, ReviewTask, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.selection import beaten, joined, reduced, selected, standing
-
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakePayload = Callable[..., Payload]
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
 MODEL = ("model:sonnet",)

@@ -7,14 +7,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding, Gap, Plan, ReviewTask, WorkerResult
+from reviewbot.contracts import Gap, WorkerResult
 from reviewbot.ports import Settled
 from reviewbot.supervisor.selection import VERIFIER, joined, reduced
-
-MakeTask = Callable[..., ReviewTask]
-MakePlan = Callable[..., Plan]
-MakeResult = Callable[..., WorkerResult]
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
 MODEL = ("model:sonnet",)

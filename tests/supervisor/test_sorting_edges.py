@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Payload, WorkerCard
 from reviewbot.supervisor.routing import LINE_WIDTH, SMALL_LINES, Readers, is_plain, is_test, may_cost, route, unread
 from reviewbot.supervisor.slices import (
     MAX_CONTEXT_LINE,
@@ -26,12 +24,7 @@ from reviewbot.supervisor.triage import (
     risk,
     triage,
 )
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
-MakeCard = Callable[..., WorkerCard]
-MakePayload = Callable[..., Payload]
+from tests.make import MakeCard, MakeChange, MakeFile, MakeHunk, MakePayload
 
 MARKER_LINES, MARKER_WIDTH = 5, 300
 """As the product says it."""

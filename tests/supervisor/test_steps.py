@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Escalation, EscalationReason, Failure, GapReason, Payload, ReviewTask, WorkerResult
+from reviewbot.contracts import Escalation, EscalationReason, Failure, GapReason, WorkerResult
 from reviewbot.gaps import gaps_of
 from reviewbot.supervisor.steps import BREAKER_OPENS_AT, Action, next_step
-
-MakeTask = Callable[..., ReviewTask]
-MakeEscalation = Callable[..., Escalation]
-MakeFailure = Callable[..., Failure]
-MakePayload = Callable[..., Payload]
-MakeResult = Callable[..., WorkerResult]
+from tests.make import MakeEscalation, MakeFailure, MakePayload, MakeResult, MakeTask
 
 FAILURES = ("crashed", "bad_answer", "refused", "budget", "deadline")
 LONGEST_CHAIN = 1 + 2 + 4

@@ -8,13 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Escalation, Failure, Finding, Gap, HumanItem, Payload, ReviewTask, WorkerResult
+from reviewbot.contracts import Gap, HumanItem, Payload, WorkerResult
 from reviewbot.supervisor.steps import Step, next_step
-
-MakeTask = Callable[..., ReviewTask]
-MakeEscalation = Callable[..., Escalation]
-MakeFailure = Callable[..., Failure]
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeEscalation, MakeFailure, MakeFinding, MakeTask
 
 
 @pytest.mark.parametrize("failures", [0, 1, 2])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,12 +12,9 @@ from hypothesis import strategies as st
 
 from reviewbot.contracts import (
     Finding,
-    WorkerCard,
 )
 from reviewbot.supervisor.synthesizer import Rules, Weighed, weigh
-
-MakeFinding = Callable[..., Finding]
-MakeCard = Callable[..., WorkerCard]
+from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
 

@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Plan, ReviewTask, Usage, WorkerResult
+from reviewbot.contracts import ChangeSet, FileChange, Usage
 from reviewbot.ports import Settled
 from reviewbot.supervisor.accounts import usages
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
+from tests.make import MakePlan, MakeResult, MakeTask
 from tests.reading_cases import read
-
-MakeTask = Callable[..., ReviewTask]
-MakeResult = Callable[..., WorkerResult]
-MakePlan = Callable[..., Plan]
 
 ONE = Usage(calls=1, input_tokens=100, cost_usd=0.5)
 TWO = Usage(calls=3, input_tokens=300, cost_usd=1.5)

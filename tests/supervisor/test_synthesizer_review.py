@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from reviewbot.contracts import (
     ChangeSet,
-    FileChange,
-    Finding,
     Gap,
     HumanItem,
-    Hunk,
     Plan,
     PlannedFile,
     Review,
-    ReviewTask,
-    WorkerResult,
 )
 from reviewbot.ports import Settled
 from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
 from reviewbot.supervisor.triage import TriageRules, triage
-
-MakeFinding = Callable[..., Finding]
-MakeTask = Callable[..., ReviewTask]
-MakeResult = Callable[..., WorkerResult]
-MakePlan = Callable[..., Plan]
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
+from tests.make import MakeChange, MakeFile, MakeFinding, MakePlan, MakeResult, MakeTask
 
 RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
 

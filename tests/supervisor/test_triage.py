@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParseState, PlannedFile
+from reviewbot.contracts import ChangeSet, FileChange, ParseState, PlannedFile
 from reviewbot.supervisor.triage import Triage, TriageRules, looks_generated, risk, triage
-
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
-MakeHunk = Callable[..., Hunk]
+from tests.make import MakeChange, MakeFile, MakeHunk
 
 LOOK_GENERATED = [
     ("vendor/github.com/x/y.go", "vendored, below vendor/"),

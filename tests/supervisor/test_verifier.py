@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from reviewbot.contracts import Finding, WorkerResult
+from reviewbot.contracts import WorkerResult
 from reviewbot.ports import WorkOrder
 from reviewbot.supervisor.verifier import (
     CappingVerifier,
@@ -18,8 +18,7 @@ from reviewbot.supervisor.verifier import (
     verified,
     voice_of,
 )
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding, WorkerCard
+from reviewbot.contracts import Finding
 from reviewbot.supervisor.weighing import Rules, placed, weigh
-
-MakeFinding = Callable[..., Finding]
-MakeCard = Callable[..., WorkerCard]
+from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80}, max_findings=50)
 

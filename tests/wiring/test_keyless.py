@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, WorkerCard
 from reviewbot.ports import Crew
 from reviewbot.wiring.keyless import note_on, without_models
-
-MakeCard = Callable[..., WorkerCard]
-MakeCrew = Callable[..., Crew]
-MakeChange = Callable[..., ChangeSet]
-MakeFile = Callable[..., FileChange]
+from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from reviewbot.host import PullRequest
 from reviewbot.wiring.pulls import from_pull
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
+from tests.make import MakePullRequest
 
-Opened = Callable[..., PullRequest]
 Like = Callable[..., None]
 
 COUNT = 120
@@ -30,7 +30,7 @@ NAMES = [f"src/mod{number:03}.py" for number in range(COUNT)]
 
 
 @pytest.fixture
-def many(shop: Any, like: Like, opened: Opened) -> PullRequest:
+def many(shop: Any, like: Like, opened: MakePullRequest) -> PullRequest:
     """A pull request that changes many files, some of which GraphQL cannot tell as they are."""
     like(shop, "many", lambda: many_files(shop))
     return opened()
@@ -103,7 +103,7 @@ def test_a_text_that_graphql_has_cut_is_read_by_itself(
 
 
 def test_of_few_files_each_is_read_when_it_is_asked_for(
-    github_api: FakeGitHub, client: GithubClient, shop: Any, opened: Opened
+    github_api: FakeGitHub, client: GithubClient, shop: Any, opened: MakePullRequest
 ) -> None:
     shop.git("checkout", "--quiet", "-b", "feature")
     shop.commit(app_py="changed\n", README="changed\n")
@@ -159,7 +159,7 @@ def test_a_text_that_is_not_the_one_that_was_asked_for_is_not_believed(
 
 
 def test_a_batch_is_no_larger_than_github_answers_in_time(
-    github_api: FakeGitHub, client: GithubClient, shop: Any, opened: Opened
+    github_api: FakeGitHub, client: GithubClient, shop: Any, opened: MakePullRequest
 ) -> None:
     shop.git("checkout", "--quiet", "-b", "feature")
     size = MAX_FILE_BYTES - 1

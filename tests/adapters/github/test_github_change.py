@@ -21,8 +21,7 @@ from reviewbot.errors import (
 from reviewbot.host import PullRequest
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
-
-Opened = Callable[..., PullRequest]
+from tests.make import MakePullRequest
 
 
 @pytest.fixture
@@ -74,7 +73,7 @@ WHOLE = {
 
 
 def test_the_diff_is_read_as_git_wrote_it(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened(title="T", body="B")
 
@@ -89,7 +88,7 @@ def test_the_diff_is_read_as_git_wrote_it(
 
 
 def test_above_githubs_limit_the_list_of_files_gives_the_same(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     whole = read_change(client, pull)
@@ -116,7 +115,7 @@ def test_above_githubs_limit_the_list_of_files_gives_the_same(
     ],
 )
 def test_whatever_keeps_github_from_giving_a_diff_the_list_is_read(
-    reply: Reply, why: str, github_api: FakeGitHub, client: GithubClient, opened: Opened
+    reply: Reply, why: str, github_api: FakeGitHub, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.refuse("GET", "pulls/1$", reply, times=4 if reply.status == 500 else 1)
@@ -133,7 +132,7 @@ def test_whatever_keeps_github_from_giving_a_diff_the_list_is_read(
     [(missing_permission("pull_requests", "read"), HostAccessError), (secondary_limit(9_999), HostLimitError)],
 )
 def test_a_missing_permission_or_a_limit_is_no_reason_to_try_another_way(
-    reply: Reply, error: type[HostError], github_api: FakeGitHub, client: GithubClient, opened: Opened
+    reply: Reply, error: type[HostError], github_api: FakeGitHub, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.refuse("GET", "pulls/1$", reply)
@@ -143,7 +142,7 @@ def test_a_missing_permission_or_a_limit_is_no_reason_to_try_another_way(
 
 
 def test_where_the_list_has_no_text_the_comparison_is_read(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.state.max_diff_files = 0
@@ -156,7 +155,7 @@ def test_where_the_list_has_no_text_the_comparison_is_read(
 
 
 def test_a_file_whose_text_is_withheld_is_named_with_its_reason(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     branch.commit(big_py="".join(f"{n}\n" for n in range(60)))
     github_api.state.max_diff_files, github_api.state.max_patch_lines = 0, 50
@@ -169,7 +168,7 @@ def test_a_file_whose_text_is_withheld_is_named_with_its_reason(
 
 
 def test_files_beyond_the_list_stand_in_the_coverage_as_one_entry(
-    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     files = "".join(f"M 100644 inline pkg/f{number:04}.txt\ndata 2\nx\n\n" for number in range(3_001))
     author = "committer A <a@example.invalid> 0 +0000\ndata 1\nx\nfrom refs/heads/main^0\n"
@@ -191,7 +190,7 @@ def counted(client: GithubClient, pull: PullRequest, **fields: int) -> HostedCha
 
 
 @pytest.mark.usefixtures("branch")
-def test_counts_that_differ_from_githubs_are_told(client: GithubClient, opened: Opened) -> None:
+def test_counts_that_differ_from_githubs_are_told(client: GithubClient, opened: MakePullRequest) -> None:
     pull = opened()
 
     assert counted(client, pull, additions=99).notes == ("GitHub counts 99 added lines; its diff shows 4",)
@@ -203,7 +202,7 @@ def test_counts_that_differ_from_githubs_are_told(client: GithubClient, opened: 
 
 
 def test_a_head_that_moves_while_it_is_read_is_refused(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     moved = branch.commit(app_py="other\n")
@@ -214,14 +213,14 @@ def test_a_head_that_moves_while_it_is_read_is_refused(
     assert raised.value.head_sha == moved
 
 
-def test_a_change_without_files_is_nothing_to_review(client: GithubClient, shop: Any, opened: Opened) -> None:
+def test_a_change_without_files_is_nothing_to_review(client: GithubClient, shop: Any, opened: MakePullRequest) -> None:
     with pytest.raises(InputError, match="changes no file"):
         read_change(client, opened())
 
 
 @pytest.mark.usefixtures("branch")
 def test_what_is_no_diff_is_not_taken_for_an_empty_one(
-    github_api: FakeGitHub, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.refuse("GET", "pulls/1$", Reply(200, b"<html>a proxy</html>"))
@@ -233,7 +232,7 @@ def test_what_is_no_diff_is_not_taken_for_an_empty_one(
 @pytest.mark.usefixtures("branch")
 @pytest.mark.parametrize("reply", [not_found(), Reply(200, {}), Reply(200, [])])
 def test_without_a_merge_base_the_base_itself_counts(
-    reply: Reply, github_api: FakeGitHub, client: GithubClient, opened: Opened
+    reply: Reply, github_api: FakeGitHub, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.refuse("GET", "/compare/", reply)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,17 +10,16 @@ from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.history import MAX_FILES
 from reviewbot.adapters.github.limits import RESERVE
 from reviewbot.adapters.github.snapshot import GithubSnapshot
-from reviewbot.host import PullRequest
 from reviewbot.ports import Commit
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import not_found
+from tests.make import MakePullRequest
 
-Opened = Callable[..., PullRequest]
 LISTED = "/repos/acme/shop/commits"
 
 
 @pytest.fixture
-def snapshot(client: GithubClient, opened: Opened) -> GithubSnapshot:
+def snapshot(client: GithubClient, opened: MakePullRequest) -> GithubSnapshot:
     return GithubSnapshot(client, opened())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,14 +9,12 @@ import pytest
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.pull import checked_repository, checked_sha, read_pull
 from reviewbot.errors import HostError, HostMissingError
-from reviewbot.host import PullRequest
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.reads import pull_json
+from tests.make import MakePullRequest
 
-Opened = Callable[..., PullRequest]
 
-
-def test_a_pull_request_is_read_with_its_counts(github_api: FakeGitHub, shop: Any, opened: Opened) -> None:
+def test_a_pull_request_is_read_with_its_counts(github_api: FakeGitHub, shop: Any, opened: MakePullRequest) -> None:
     shop.git("checkout", "--quiet", "-b", "feature/x")
     head = shop.commit(app_py="line 1\n")
 

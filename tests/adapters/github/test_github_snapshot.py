@@ -25,9 +25,8 @@ from reviewbot.wiring.pulls import from_pull
 from reviewbot.wiring.subjects import Subject, notes_on
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
+from tests.make import MakePullRequest
 from tests.planting import PLANTS, start
-
-Opened = Callable[..., PullRequest]
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def both_sides(shop: Any) -> None:
 
 
 @pytest.fixture
-def snapshot(branch: Any, client: GithubClient, opened: Opened) -> GithubSnapshot:
+def snapshot(branch: Any, client: GithubClient, opened: MakePullRequest) -> GithubSnapshot:
     pull = opened()
     return GithubSnapshot(client, pull)
 
@@ -80,7 +79,7 @@ def test_each_object_is_asked_for_once(github_api: FakeGitHub, snapshot: GithubS
 
 
 def test_the_old_side_of_a_changed_file_needs_no_request_of_its_own(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     found = read_change(client, pull)
@@ -91,7 +90,7 @@ def test_the_old_side_of_a_changed_file_needs_no_request_of_its_own(
     assert len(github_api.recorded) == before + 2
 
 
-def test_the_old_side_is_that_of_the_merge_base(branch: Any, client: GithubClient, opened: Opened) -> None:
+def test_the_old_side_is_that_of_the_merge_base(branch: Any, client: GithubClient, opened: MakePullRequest) -> None:
     branch.git("checkout", "--quiet", "main")
     branch.commit(app_py="main went on\n", README="another\n")
     branch.git("checkout", "--quiet", "feature")
@@ -123,7 +122,7 @@ def odd_sides(shop: Any) -> None:
 
 
 def test_the_old_side_of_every_sort_of_file_is_what_git_has_there(
-    shop: Any, like: Callable[..., None], client: GithubClient, opened: Opened
+    shop: Any, like: Callable[..., None], client: GithubClient, opened: MakePullRequest
 ) -> None:
     like(shop, "odd-sides", lambda: odd_sides(shop))
     snapshot = subject_of(client, opened()).snapshot
@@ -166,7 +165,7 @@ def subject_of(client: GithubClient, pull: PullRequest) -> Subject:
 
 
 def test_the_organisations_settings_hold_where_the_repository_has_none(
-    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened, make_repo: Callable[..., Any]
+    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: MakePullRequest, make_repo: Callable[..., Any]
 ) -> None:
     organisation(github_api, make_repo)
     shop.git("checkout", "--quiet", "-b", "feature")
@@ -179,7 +178,7 @@ def test_the_organisations_settings_hold_where_the_repository_has_none(
 
 
 def test_the_repositorys_own_settings_come_first(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened, make_repo: Callable[..., Any]
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest, make_repo: Callable[..., Any]
 ) -> None:
     organisation(github_api, make_repo)
     subject = subject_of(client, opened())
@@ -200,7 +199,7 @@ def test_the_repositorys_own_settings_come_first(
     ],
 )
 def test_an_organisation_without_settings_for_us_has_none(
-    reply: Reply, github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened
+    reply: Reply, github_api: FakeGitHub, shop: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     github_api.refuse("GET", "/.github/", reply)
     pull = opened()
@@ -209,7 +208,7 @@ def test_an_organisation_without_settings_for_us_has_none(
 
 
 def test_settings_that_cannot_be_read_end_the_run(
-    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: Opened
+    github_api: FakeGitHub, shop: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:
     pull = opened()
     github_api.refuse("GET", "/.github/", secondary_limit(9_999))

@@ -14,15 +14,14 @@ from reviewbot.adapters.blobs import BlobStore
 from reviewbot.adapters.github.client import GithubClient
 from reviewbot.adapters.github.snapshot import GithubSnapshot
 from reviewbot.adapters.github.whole_tree import FEW_FILES, Place
-from reviewbot.host import PullRequest
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.ports import Occurrence, RepositorySnapshot
 from reviewbot.pulls.reviewing import NO_TREE, unread
 from reviewbot.wiring.trees import checkout_files
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
+from tests.make import MakePullRequest
 
-Opened = Callable[..., PullRequest]
 FILES = {f"src/f{number:03}.py": f"value_{number} = {number}\n" for number in range(FEW_FILES + 20)}
 
 
@@ -46,7 +45,7 @@ def branch(shop: Any, like: Callable[..., None]) -> Any:
 
 
 @pytest.fixture
-def snapshot(client: GithubClient, opened: Opened, store: BlobStore) -> Callable[..., GithubSnapshot]:
+def snapshot(client: GithubClient, opened: MakePullRequest, store: BlobStore) -> Callable[..., GithubSnapshot]:
     """The snapshot of the branch that is checked out, with a place for its files."""
 
     def make(checkout: Callable[[Iterable[str]], Iterator[bytes]] | None = None) -> GithubSnapshot:
@@ -240,7 +239,7 @@ def test_the_archive_of_another_commit_is_repaired_or_refused(
 
 
 def test_a_tree_that_is_too_large_is_not_fetched(
-    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: Opened, tmp_path: Path
+    github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest, tmp_path: Path
 ) -> None:
     small = BlobStore(tmp_path / "small", max_bytes=100)
     found = GithubSnapshot(client, opened(), place=lambda: Place(small.repository(1)))
@@ -271,7 +270,7 @@ def test_names_that_leave_the_tree_and_hashes_that_are_none_lead_nowhere(
     assert not Path("/etc/passwd").read_bytes().startswith(b"word")
 
 
-def test_a_folder_that_cannot_be_used_is_said(client: GithubClient, branch: Any, opened: Opened) -> None:
+def test_a_folder_that_cannot_be_used_is_said(client: GithubClient, branch: Any, opened: MakePullRequest) -> None:
     def refuse() -> Place:
         raise PermissionError(13, "Permission denied")
 

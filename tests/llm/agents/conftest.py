@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import pytest
 
 from reviewbot.contracts import Candidate, Metadata, ToolRun, Usage, WorkerCard
 from reviewbot.ports import (
@@ -18,6 +16,7 @@ from reviewbot.ports import (
     ToolCall,
     WorkOrder,
 )
+from tests.make import factory
 from tests.reading_cases import read
 
 FOREVER_S = 3600
@@ -137,19 +136,11 @@ def _text_of(request: ModelRequest) -> str:
     return "\n".join(part.text for turn in request.turns for part in turn.parts if not isinstance(part, ToolCall))
 
 
-def _factory(function: Callable[..., Any], name: str) -> Any:
-    @pytest.fixture(scope="session", name=name)
-    def fixture() -> Callable[..., Any]:
-        return function
-
-    return fixture
-
-
-fake_model = _factory(FakeModel, "fake_model")
-fake_programs = _factory(FakePrograms, "fake_programs")
-a_reply = _factory(_reply, "a_reply")
-claim = _factory(_claim, "claim")
-ruled = _factory(_ruled, "ruled")
-said = _factory(_said, "said")
-calling = _factory(_calling, "calling")
-text_of = _factory(_text_of, "text_of")
+fake_model = factory(FakeModel, "fake_model")
+fake_programs = factory(FakePrograms, "fake_programs")
+a_reply = factory(_reply, "a_reply")
+claim = factory(_claim, "claim")
+ruled = factory(_ruled, "ruled")
+said = factory(_said, "said")
+calling = factory(_calling, "calling")
+text_of = factory(_text_of, "text_of")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from reviewbot.contracts import Finding, Proof
 from reviewbot.contracts.answers import JudgeRuling, ProposedPlan, ReviewAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.model_calibration import NumberMap, NumberMaps, Points, Quantity, Role
+from tests.make import MakeFinding
 
-MakeFinding = Callable[..., Finding]
 HASH = "0123456789abcdef"
 PROOF = Proof(path="src/other.py", line=7, end_line=7, quote="assert n > 0")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Payload, ReviewTask, Side
+from reviewbot.contracts import ReviewTask, Side
 from reviewbot.contracts.answers import Claim
 from reviewbot.llm.agents.claims import (
     NO_WORDS,
@@ -18,8 +18,8 @@ from reviewbot.llm.agents.claims import (
     repaired,
     with_own_ids,
 )
+from tests.make import MakePayload
 
-MakePayload = Callable[..., Payload]
 LEDGER = "def credit(account, cents):\n    assert cents > 0\n\n    account.cents += cents\n"
 
 

@@ -22,9 +22,8 @@ from reviewbot.llm.agents.conversation import (
     Conversation,
     LoopError,
 )
-from reviewbot.ports import ModelReply, ModelRequest, Text, ToolAnswer, ToolCall
-
-Reply = Callable[..., ModelReply]
+from reviewbot.ports import ModelRequest, Text, ToolAnswer, ToolCall
+from tests.make import MakeReply
 
 
 class Tools:
@@ -61,7 +60,7 @@ def notes_of(request: ModelRequest) -> list[str]:
     ]
 
 
-def test_an_answer_without_calls_ends_it(talk: Callable[..., Conversation], a_reply: Reply) -> None:
+def test_an_answer_without_calls_ends_it(talk: Callable[..., Conversation], a_reply: MakeReply) -> None:
     begun = talk(a_reply("done"))
 
     assert asyncio.run(begun.answer()).text == "done"
@@ -70,7 +69,7 @@ def test_an_answer_without_calls_ends_it(talk: Callable[..., Conversation], a_re
 
 
 def test_calls_are_answered_between_delimiters_and_the_next_request_holds_all_of_it(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     tools = Tools("line one")
     begun = talk(
@@ -88,7 +87,7 @@ def test_calls_are_answered_between_delimiters_and_the_next_request_holds_all_of
 
 
 def test_the_tools_stay_in_every_request_and_only_the_last_part_gets_a_new_cache_mark(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     begun = talk(calling(("read", {"path": "a"})), calling(("read", {"path": "b"})), a_reply("done"))
 
@@ -102,7 +101,7 @@ def test_the_tools_stay_in_every_request_and_only_the_last_part_gets_a_new_cache
 
 
 def test_calls_over_the_limit_of_a_turn_are_refused_and_named(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     calls = [("read", {"path": str(n)}) for n in range(4)]
     begun = talk(calling(*calls), a_reply("done"), bounds=Bounds(calls_a_turn=3))
@@ -114,7 +113,7 @@ def test_calls_over_the_limit_of_a_turn_are_refused_and_named(
 
 
 def test_after_its_turns_a_model_is_told_that_the_answer_is_due_and_calls_are_not_run(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     tools = Tools()
     one, two = calling(("read", {"path": "a"})), calling(("read", {"path": "b"}))
@@ -127,7 +126,7 @@ def test_after_its_turns_a_model_is_told_that_the_answer_is_due_and_calls_are_no
     assert begun.cut == [DUE]
 
 
-def test_a_model_that_never_answers_is_stopped(talk: Callable[..., Conversation], calling: Reply) -> None:
+def test_a_model_that_never_answers_is_stopped(talk: Callable[..., Conversation], calling: MakeReply) -> None:
     begun = talk(calling(("read", {"path": "a"})), bounds=Bounds(tool_turns=1))
 
     with pytest.raises(LoopError):
@@ -137,7 +136,7 @@ def test_a_model_that_never_answers_is_stopped(talk: Callable[..., Conversation]
 
 
 def test_the_same_call_a_third_time_is_not_run(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     tools = Tools()
     same = calling(("read", {"path": "a"}))
@@ -150,7 +149,7 @@ def test_the_same_call_a_third_time_is_not_run(
 
 
 def test_results_are_cut_to_the_room_that_is_left_and_further_calls_are_refused(
-    talk: Callable[..., Conversation], calling: Reply, a_reply: Reply
+    talk: Callable[..., Conversation], calling: MakeReply, a_reply: MakeReply
 ) -> None:
     begun = talk(
         calling(("read", {"path": "a"}), ("read", {"path": "b"}), ("read", {"path": "c"})),
@@ -170,7 +169,7 @@ def test_results_are_cut_to_the_room_that_is_left_and_further_calls_are_refused(
 
 
 def test_each_request_allows_what_is_left_of_the_tokens_and_none_is_made_for_too_few(
-    talk: Callable[..., Conversation], calling: Reply
+    talk: Callable[..., Conversation], calling: MakeReply
 ) -> None:
     dear = Usage(calls=1, output_tokens=1_000 - MIN_ANSWER_TOKENS + 1)
     begun = talk(calling(("read", {"path": "a"}), usage=dear), max_tokens=1_000)
@@ -182,7 +181,7 @@ def test_each_request_allows_what_is_left_of_the_tokens_and_none_is_made_for_too
 
 
 def test_a_stored_reply_costs_nothing_and_counts_what_it_wrote(
-    talk: Callable[..., Conversation], a_reply: Reply
+    talk: Callable[..., Conversation], a_reply: MakeReply
 ) -> None:
     begun = talk(a_reply("done", stored=True, written_tokens=300, usage=Usage()))
 
@@ -191,13 +190,13 @@ def test_a_stored_reply_costs_nothing_and_counts_what_it_wrote(
     assert (begun.spent.usage, begun.spent.written) == (Usage(), 300)
 
 
-def test_a_call_for_a_tool_that_names_none_is_an_error(talk: Callable[..., Conversation], a_reply: Reply) -> None:
+def test_a_call_for_a_tool_that_names_none_is_an_error(talk: Callable[..., Conversation], a_reply: MakeReply) -> None:
     with pytest.raises(EngineError, match="named none"):
         asyncio.run(talk(a_reply("", "tools")).answer())
 
 
 def test_after_a_remark_the_model_sees_its_last_answer_and_the_remark(
-    talk: Callable[..., Conversation], a_reply: Reply
+    talk: Callable[..., Conversation], a_reply: MakeReply
 ) -> None:
     begun = talk(a_reply("first"), a_reply("second"))
     asyncio.run(begun.answer())

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding, Proof
+from reviewbot.contracts import Proof
 from reviewbot.llm.agents.joining import joined_by_proof
 from reviewbot.supervisor.merging import Defect
-
-MakeFinding = Callable[..., Finding]
+from tests.make import MakeFinding
 
 
 @pytest.fixture

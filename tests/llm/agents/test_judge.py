@@ -21,12 +21,11 @@ from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import ModelReply, Settled, Text
+from reviewbot.ports import Settled, Text
 from reviewbot.supervisor.suppression import Suppressor
 from reviewbot.supervisor.synthesizer import Rules
+from tests.make import MakeFinding, MakeReply
 
-Reply = Callable[..., ModelReply]
-MakeFinding = Callable[..., Finding]
 RULES = Rules({"logic": 80, "security": 80}, max_findings=50)
 PREFIX = SharedPrefix("opus", shown=(Text("What the readers were shown."),))
 HUNK = "\n".join(f"+value_{n} = {n}" for n in range(1, 60))
@@ -63,7 +62,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
 
 
 def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
     proof = Proof(path="src/other.py", line=7, end_line=7, quote="assert n > 0", why="it must be positive")
     model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
@@ -91,7 +90,7 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
 
 
 def test_a_severity_that_is_configured_stays_whatever_the_judge_says(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "critical", "worth": 90}))
     suppressor = Suppressor((RuleSetting("correctness", "info", origin=".reviewbot.toml"),))
@@ -103,7 +102,7 @@ def test_a_severity_that_is_configured_stays_whatever_the_judge_says(
 
 
 def test_what_the_judge_refutes_is_withheld_with_its_reason(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     review = judged(fake_model(ruled({"claim": "c1", "confidence": 10, "reason": "line 4 checks it"})), [claimed()])
 
@@ -128,7 +127,7 @@ def test_without_judging_claims_stand_as_they_were_made(judged: Any, claimed: Ma
 
 
 def test_a_duplicate_costs_one_ruling(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
     model = fake_model(ruled({"claim": "c1"}))
     same = claimed(type="security", cause="wrong-value", message="another wording altogether", category="other")
@@ -140,7 +139,7 @@ def test_a_duplicate_costs_one_ruling(
 
 
 def test_a_critical_claim_below_eighty_is_asked_once_more_and_then_goes_to_a_person(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
     model = fake_model(
         ruled({"claim": "c1", "confidence": 72, "reason": "the caller is not in sight"}),
@@ -155,7 +154,7 @@ def test_a_critical_claim_below_eighty_is_asked_once_more_and_then_goes_to_a_per
 
 
 def test_a_critical_claim_that_the_second_ruling_confirms_is_shown(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     twice = [ruled({"claim": "c1", "confidence": number, "severity": "critical"}) for number in (60, 93)]
 
@@ -171,7 +170,7 @@ def test_a_critical_claim_that_the_second_ruling_confirms_is_shown(
     ids=["sure and critical", "unsure", "a warning"],
 )  # fmt: skip
 def test_a_critical_claim_goes_to_a_person_where_a_sure_reader_and_the_judge_are_far_apart(
-    stated: dict[str, Any], place: str, judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    stated: dict[str, Any], place: str, judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     ruling = {"claim": "c1", "confidence": 5, "severity": "info", "reason": "line 4 checks it"}
 
@@ -185,7 +184,7 @@ def test_a_critical_claim_goes_to_a_person_where_a_sure_reader_and_the_judge_are
 
 
 def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
     count = MAX_JUDGED + 2
     findings = [
@@ -226,7 +225,7 @@ def test_a_judge_that_hangs_ends_with_the_time(judged: Any, claimed: MakeFinding
 
 
 def test_a_ruling_on_a_claim_that_there_is_not_changes_nothing(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     review = judged(fake_model(ruled({"claim": "c9", "confidence": 0}, {"claim": "x", "confidence": 0})), [claimed()])
 
@@ -234,7 +233,7 @@ def test_a_ruling_on_a_claim_that_there_is_not_changes_nothing(
 
 
 def test_no_ruling_lowers_or_deletes_what_an_analyzer_found(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     both = claimed(sources=("model:x", "taint"), severity="critical", confidence=90)
     model = fake_model(ruled({"claim": "c1", "confidence": 3, "severity": "info", "worth": 0, "reason": "LGTM"}))
@@ -265,7 +264,7 @@ def test_worth_puts_a_true_finding_into_the_fold_and_never_a_critical_or_a_certa
 
 
 def test_two_claims_that_the_judge_holds_to_contradict_each_other_are_shown_side_by_side(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     apart = [
         claimed(line=3, message="make it two", category="a"),
@@ -298,7 +297,7 @@ def test_what_is_refuted_or_unknown_contradicts_nothing(
 
 
 def test_a_quarrel_of_which_one_side_is_refuted_is_none(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply
 ) -> None:
     sides = [
         claimed(suggestion="a()", message="one way", category="a"),
@@ -313,7 +312,7 @@ def test_a_quarrel_of_which_one_side_is_refuted_is_none(
 
 
 def test_claims_of_each_part_of_a_change_are_judged_with_what_its_readers_were_shown(
-    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: Reply, text_of: Any
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
     other = SharedPrefix("sonnet", shown=(Text("The other part."),), is_whole=True)
     proof = Proof(path="src/other.py", line=1, end_line=1, quote="n = 0")
@@ -382,7 +381,7 @@ def test_a_long_ruling_is_cut(claimed: MakeFinding) -> None:
 
 
 def test_a_conversation_with_tools_is_one_answer_with_the_cost_of_all_turns(
-    fake_model: Any, calling: Reply, ruled: Reply, a_request: Any, trace: Any
+    fake_model: Any, calling: MakeReply, ruled: MakeReply, a_request: Any, trace: Any
 ) -> None:
     inner = fake_model(calling(("list", {})), ruled())
     model = ConversingModel(inner, RepositoryTools(DiffSnapshot(ChangeSet())), Bounds(tool_turns=2), trace)

@@ -17,9 +17,9 @@ from reviewbot.llm.agents.reader import REPAIR, ReaderEngine
 from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import Answer, Escalated, ModelReply, Text, ToolAnswer, WorkOrder
+from reviewbot.ports import Answer, Escalated, Text, ToolAnswer, WorkOrder
+from tests.make import MakeReply
 
-Reply = Callable[..., ModelReply]
 Engine = Callable[..., ReaderEngine]
 BAD = "the answer is no JSON"
 
@@ -92,7 +92,7 @@ def again(order: WorkOrder, **fields: Any) -> WorkOrder:
 
 
 def test_a_claim_becomes_a_candidate_with_its_proof_cause_and_worth(
-    an_engine: Engine, an_order: Any, said: Reply, claim: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, claim: Any
 ) -> None:
     proof = {"path": "src/app.py", "side": "old", "quote": "z = 2", "why": "it was two"}
     engine = an_engine(said(claim(proof=[proof], cwe=682)))
@@ -113,7 +113,7 @@ def test_a_claim_becomes_a_candidate_with_its_proof_cause_and_worth(
 
 
 def test_tasks_of_one_reader_share_one_conversation_and_each_gets_its_own_claims(
-    an_engine: Engine, an_order: Any, said: Reply, claim: Any, text_of: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, claim: Any, text_of: Any
 ) -> None:
     engine = an_engine(said(claim(id="f1", task="security"), claim(id="f2", task="logic", line=2)))
     orders = begun(engine, [an_order("logic"), an_order("security")])
@@ -127,7 +127,7 @@ def test_tasks_of_one_reader_share_one_conversation_and_each_gets_its_own_claims
 
 
 def test_everything_that_all_readers_share_comes_first_and_is_marked_for_the_cache(
-    an_engine: Engine, an_order: Any, said: Reply
+    an_engine: Engine, an_order: Any, said: MakeReply
 ) -> None:
     engine = an_engine(said(), said())
 
@@ -142,7 +142,7 @@ def test_everything_that_all_readers_share_comes_first_and_is_marked_for_the_cac
 
 
 def test_a_reader_that_is_shown_the_whole_repository_gets_no_tools(
-    an_engine: Engine, an_order: Any, said: Reply, text_of: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, text_of: Any
 ) -> None:
     everything = ChangeMap("", "", "+x = 1", repository="### a.py", is_whole=True)
     engine = an_engine(said(), map_of=lambda _orders: everything)
@@ -155,7 +155,7 @@ def test_a_reader_that_is_shown_the_whole_repository_gets_no_tools(
 
 
 def test_a_conversation_that_fails_is_tried_again_by_all_of_its_tasks_together(
-    an_engine: Engine, an_order: Any, a_reply: Reply, said: Reply, text_of: Any
+    an_engine: Engine, an_order: Any, a_reply: MakeReply, said: MakeReply, text_of: Any
 ) -> None:
     engine = an_engine(a_reply("no JSON"), said())
     orders = begun(engine, [an_order("logic"), an_order("security")])
@@ -179,7 +179,7 @@ def test_a_conversation_that_fails_is_tried_again_by_all_of_its_tasks_together(
 
 
 def test_what_a_conversation_has_used_when_the_time_is_up_is_in_the_result(
-    an_engine: Engine, an_order: Any, calling: Reply
+    an_engine: Engine, an_order: Any, calling: MakeReply
 ) -> None:
     order = an_order()
     short = order.task.constraints.model_copy(update={"timeout_ms": 1_000})
@@ -192,7 +192,7 @@ def test_what_a_conversation_has_used_when_the_time_is_up_is_in_the_result(
 
 
 def test_a_task_that_escalates_is_tried_again_alone(
-    an_engine: Engine, an_order: Any, said: Reply, text_of: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, text_of: Any
 ) -> None:
     unsure = {"reason": "ambiguous_input", "message": "two readings", "better_worker": None}
     engine = an_engine(said(tasks=[("security", unsure), ("logic", None)]), said())
@@ -214,7 +214,7 @@ def test_a_task_that_escalates_is_tried_again_alone(
 
 
 def test_quotes_that_cannot_be_found_are_repaired_once_in_the_conversation(
-    an_engine: Engine, an_order: Any, said: Reply, claim: Any, trace: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, claim: Any, trace: Any
 ) -> None:
     engine = an_engine(
         said(claim(quote="x = 2"), claim(id="f2", quote="y = 0"), claim(id="f3", quote="not there")),
@@ -231,7 +231,7 @@ def test_quotes_that_cannot_be_found_are_repaired_once_in_the_conversation(
 
 
 def test_a_repair_that_takes_too_long_leaves_the_answer_as_it_was(
-    an_engine: Engine, an_order: Any, said: Reply, claim: Any, trace: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, claim: Any, trace: Any
 ) -> None:
     order = an_order()
     short = order.task.constraints.model_copy(update={"timeout_ms": 1_000})
@@ -243,7 +243,7 @@ def test_a_repair_that_takes_too_long_leaves_the_answer_as_it_was(
 
 
 def test_a_task_that_waited_for_another_sees_what_that_one_found(
-    an_engine: Engine, an_order: Any, said: Reply, a_finding: Any, text_of: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, a_finding: Any, text_of: Any
 ) -> None:
     engine = an_engine(said())
     [order] = begun(engine, [an_order("style")])
@@ -255,7 +255,7 @@ def test_a_task_that_waited_for_another_sees_what_that_one_found(
 
 
 def test_a_repair_that_cannot_be_used_leaves_the_answer_as_it_was(
-    an_engine: Engine, an_order: Any, said: Reply, claim: Any, a_reply: Reply, trace: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, claim: Any, a_reply: MakeReply, trace: Any
 ) -> None:
     engine = an_engine(said(claim(quote="x = 2")), a_reply(BAD))
 
@@ -268,7 +268,7 @@ def test_a_repair_that_cannot_be_used_leaves_the_answer_as_it_was(
 def test_what_analyzers_found_is_shown_with_handles_and_confirmed_or_disputed(
     an_engine: Engine,
     an_order: Any,
-    said: Reply,
+    said: MakeReply,
     a_candidate: Callable[..., Candidate],
     fake_programs: Any,
     text_of: Any,
@@ -285,7 +285,7 @@ def test_what_analyzers_found_is_shown_with_handles_and_confirmed_or_disputed(
 
 
 def test_analyzers_run_once_for_a_task_however_often_it_is_tried(
-    an_engine: Engine, an_order: Any, said: Reply, a_reply: Reply, fake_programs: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, a_reply: MakeReply, fake_programs: Any
 ) -> None:
     programs = fake_programs()
     engine = an_engine(a_reply("no JSON"), said(), programs=programs)
@@ -296,7 +296,7 @@ def test_analyzers_run_once_for_a_task_however_often_it_is_tried(
     assert len(programs.orders) == 1
 
 
-def test_a_task_for_analyzers_alone_asks_no_model(an_engine: Engine, an_order: Any, said: Reply) -> None:
+def test_a_task_for_analyzers_alone_asks_no_model(an_engine: Engine, an_order: Any, said: MakeReply) -> None:
     engine = an_engine(said())
 
     [answer] = work(engine, an_order(programs_only=True))
@@ -306,7 +306,7 @@ def test_a_task_for_analyzers_alone_asks_no_model(an_engine: Engine, an_order: A
 
 
 def test_a_task_on_names_across_parts_asks_a_model_alone_and_reviews_no_file(
-    an_engine: Engine, an_order: Any, said: Reply, a_candidate: Any, fake_programs: Any
+    an_engine: Engine, an_order: Any, said: MakeReply, a_candidate: Any, fake_programs: Any
 ) -> None:
     programs = fake_programs({"src/app.py": [a_candidate()]})
     engine = an_engine(said(), programs=programs)
@@ -337,7 +337,7 @@ def test_what_would_fail_again_is_a_gap_beside_what_analyzers_found(
     assert len(answer.programs) == 1
 
 
-def test_the_third_failure_is_a_gap_and_no_error(an_engine: Engine, an_order: Any, a_reply: Reply) -> None:
+def test_the_third_failure_is_a_gap_and_no_error(an_engine: Engine, an_order: Any, a_reply: MakeReply) -> None:
     [answer] = work(an_engine(a_reply("no JSON")), an_order(failures=2))
 
     assert [gap.message.startswith("given up after 3 failures") for gap in answer.gaps] == [True]
@@ -345,7 +345,7 @@ def test_the_third_failure_is_a_gap_and_no_error(an_engine: Engine, an_order: An
 
 @pytest.mark.parametrize(("tiers", "raises"), [(("opus",), True), ((), False)])
 def test_a_refusal_is_taken_to_a_stronger_model_where_there_is_one(
-    tiers: tuple[str, ...], an_engine: Engine, an_order: Any, a_reply: Reply, *, raises: bool
+    tiers: tuple[str, ...], an_engine: Engine, an_order: Any, a_reply: MakeReply, *, raises: bool
 ) -> None:
     order = an_order()
     constraints = order.task.constraints.model_copy(update={"higher_tiers": tiers})
@@ -400,7 +400,7 @@ def test_where_the_review_has_no_time_left_the_gap_says_so(an_engine: Engine, an
 
 
 def test_tool_calls_are_traced_with_the_lines_that_they_showed(
-    an_engine: Engine, an_order: Any, calling: Reply, said: Reply, trace: Any
+    an_engine: Engine, an_order: Any, calling: MakeReply, said: MakeReply, trace: Any
 ) -> None:
     engine = an_engine(calling(("read", {"path": "src/app.py"}), ("no-such-tool", {})), said())
 
@@ -410,7 +410,9 @@ def test_tool_calls_are_traced_with_the_lines_that_they_showed(
     assert told == {"read": True, "no-such-tool": True}
 
 
-def test_a_tool_that_breaks_costs_its_own_answer(an_engine: Engine, an_order: Any, calling: Reply, said: Reply) -> None:
+def test_a_tool_that_breaks_costs_its_own_answer(
+    an_engine: Engine, an_order: Any, calling: MakeReply, said: MakeReply
+) -> None:
     class Broken(RepositoryTools):
         async def call(self, name: str, arguments: Any) -> Any:
             raise RuntimeError("/root/secret")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,13 +13,12 @@ from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
 from reviewbot.ports import ModelReply, ModelRequest
+from tests.make import MakeRequest
 from tests.still_clock import StillClock
 
 REPLY = ModelReply("yes", (), "end", Usage(calls=1), "m")
 DOWN = TransientError("it cannot be reached")
 POLICY = RetryPolicy(tries=3, first_wait_s=0.5, cool_down_s=10)
-
-Request = Callable[..., ModelRequest]
 
 
 class Outage:
@@ -50,7 +48,7 @@ def kinds(ended: list[BaseException | ModelReply]) -> set[type]:
 
 
 def test_after_a_cool_down_one_call_is_made_and_its_answer_lets_all_through_again(
-    clock: Any, a_request: Request
+    clock: Any, a_request: MakeRequest
 ) -> None:
     outage = Outage(clock, begins=0, ends=9)
     model = RetryingModel(outage, clock, Deadline(clock, 600), POLICY)
@@ -64,7 +62,7 @@ def test_after_a_cool_down_one_call_is_made_and_its_answer_lets_all_through_agai
     assert ask(model, *(a_request(f"{n}") for n in range(9))) == [REPLY] * 9
 
 
-def test_the_failure_of_that_call_refuses_all_for_twice_as_long(clock: Any, a_request: Request) -> None:
+def test_the_failure_of_that_call_refuses_all_for_twice_as_long(clock: Any, a_request: MakeRequest) -> None:
     outage = Outage(clock, begins=0, ends=9_999)
     model = RetryingModel(outage, clock, Deadline(clock, 9_999), POLICY)
     ask(model, a_request())
@@ -85,7 +83,7 @@ def test_the_failure_of_that_call_refuses_all_for_twice_as_long(clock: Any, a_re
     "error", [DOWN, CallRejectedError("refused (400)"), TransientError("full (529)", 1.0)], ids=repr
 )
 def test_a_provider_that_is_down_for_a_whole_review_costs_few_calls(
-    clock: Any, a_request: Request, error: EngineError
+    clock: Any, a_request: MakeRequest, error: EngineError
 ) -> None:
     """A question each second of ten minutes."""
     outage = Outage(clock, begins=0, ends=9_999, error=error)
@@ -98,7 +96,7 @@ def test_a_provider_that_is_down_for_a_whole_review_costs_few_calls(
     assert len(outage.called) <= RetryPolicy().allowed(error) + 5
 
 
-def test_where_the_provider_had_answered_all_wait_for_the_one_call(a_request: Request) -> None:
+def test_where_the_provider_had_answered_all_wait_for_the_one_call(a_request: MakeRequest) -> None:
     clock = StillClock()
     outage = Outage(clock, begins=100, ends=108)
     model = RetryingModel(outage, clock, Deadline(clock, 600), POLICY)
@@ -111,7 +109,7 @@ def test_where_the_provider_had_answered_all_wait_for_the_one_call(a_request: Re
     assert sum(100 <= at < 108 for at in outage.called) == 16 + 2  # all that were in flight, then one at a time
 
 
-def test_where_that_call_fails_as_well_nobody_waits_any_longer(a_request: Request) -> None:
+def test_where_that_call_fails_as_well_nobody_waits_any_longer(a_request: MakeRequest) -> None:
     clock = StillClock()
     outage = Outage(clock, begins=100, ends=9_999)
     model = RetryingModel(outage, clock, Deadline(clock, 9_999), POLICY)
@@ -125,7 +123,7 @@ def test_where_that_call_fails_as_well_nobody_waits_any_longer(a_request: Reques
     assert clock.now < 100 + 2 + POLICY.cool_down_s + 2
 
 
-def test_a_cool_down_that_would_outlast_the_deadline_is_not_waited_for(a_request: Request) -> None:
+def test_a_cool_down_that_would_outlast_the_deadline_is_not_waited_for(a_request: MakeRequest) -> None:
     clock = StillClock()
     outage = Outage(clock, begins=100, ends=9_999)
     model = RetryingModel(outage, clock, Deadline(clock, 109), POLICY)
@@ -138,7 +136,7 @@ def test_a_cool_down_that_would_outlast_the_deadline_is_not_waited_for(a_request
     assert clock.now < 103
 
 
-def test_what_waits_for_the_rate_takes_a_new_turn_after_the_cool_down(a_request: Request) -> None:
+def test_what_waits_for_the_rate_takes_a_new_turn_after_the_cool_down(a_request: MakeRequest) -> None:
     clock = StillClock()
     outage = Outage(clock, begins=100, ends=108)
     model = RetryingModel(outage, clock, Deadline(clock, 600), POLICY, TokenBucket(clock, requests_per_minute=120))
@@ -149,7 +147,7 @@ def test_what_waits_for_the_rate_takes_a_new_turn_after_the_cool_down(a_request:
     assert len(outage.called) < 12 + 20
 
 
-def test_a_refused_account_is_refused_for_the_rest_of_the_run(clock: Any, a_request: Request) -> None:
+def test_a_refused_account_is_refused_for_the_rest_of_the_run(clock: Any, a_request: MakeRequest) -> None:
     outage = Outage(clock, begins=0, ends=5, error=AccountError("the credentials (401)"))
     model = RetryingModel(outage, clock, Deadline(clock, 600), POLICY)
     ask(model, a_request())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,13 +14,12 @@ from reviewbot.llm.client.metering import Meter, MeteredModel
 from reviewbot.llm.client.requests import estimated_tokens
 from reviewbot.ports import ModelReply, ModelRequest, ToolCall
 from reviewbot.prices import PriceTable, default_models, packaged_prices
+from tests.make import MakeRequest
 
 MODELS = default_models()
 PROMPT = "def total(items):\n    return sum(item.price for item in items)\n" * 400
 ANSWER = "The discount is applied before the tax, and the contract says after it. " * 20
 WROTE = len(ANSWER) // 4
-
-Request = Callable[..., ModelRequest]
 
 
 class Reporting:
@@ -59,7 +57,7 @@ def ask(usage: Usage, request: ModelRequest, prices: PriceTable | None = None, *
     ],
     ids=["plain", "from the cache", "into the cache", "with thinking"],
 )
-def test_counts_that_can_be_right_are_taken_as_they_are(fields: dict[str, int], a_request: Request) -> None:
+def test_counts_that_can_be_right_are_taken_as_they_are(fields: dict[str, int], a_request: MakeRequest) -> None:
     usage = Usage(calls=1, cost_usd=0.5, **fields)
     assert ask(usage, a_request(PROMPT)) == usage
 
@@ -75,7 +73,9 @@ def test_counts_that_can_be_right_are_taken_as_they_are(fields: dict[str, int], 
     ],
     ids=["nothing", "no input", "only what was not cached", "too much", "absurd cache"],
 )
-def test_input_that_cannot_be_right_is_estimated_from_the_request(fields: dict[str, int], a_request: Request) -> None:
+def test_input_that_cannot_be_right_is_estimated_from_the_request(
+    fields: dict[str, int], a_request: MakeRequest
+) -> None:
     request = a_request(PROMPT)
     used = ask(Usage(calls=1, **fields), request)
     assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens) == (estimated_tokens(request), 0, 0)
@@ -84,28 +84,28 @@ def test_input_that_cannot_be_right_is_estimated_from_the_request(fields: dict[s
 
 
 @pytest.mark.parametrize("said", [0, 3, 10**9])
-def test_output_that_cannot_be_right_is_estimated_from_the_answer(said: int, a_request: Request) -> None:
+def test_output_that_cannot_be_right_is_estimated_from_the_answer(said: int, a_request: MakeRequest) -> None:
     used = ask(Usage(calls=1, input_tokens=6_000, output_tokens=said), a_request(PROMPT))
     assert (used.input_tokens, used.output_tokens, used.estimated_calls) == (6_000, WROTE, 1)
 
 
-def test_a_call_of_a_tool_is_an_answer_with_a_length(a_request: Request) -> None:
+def test_a_call_of_a_tool_is_an_answer_with_a_length(a_request: MakeRequest) -> None:
     call = ToolCall("t1", "search", {"pattern": "x" * 400})
     used = ask(Usage(calls=1, input_tokens=6_000), a_request(PROMPT), text="", calls=(call,))
     assert used.output_tokens == pytest.approx(100, abs=10)
 
 
-def test_an_empty_answer_may_have_written_nothing(a_request: Request) -> None:
+def test_an_empty_answer_may_have_written_nothing(a_request: MakeRequest) -> None:
     usage = Usage(calls=1, input_tokens=6_000)
     assert ask(usage, a_request(PROMPT), text="") == usage
 
 
-def test_an_estimate_at_an_unknown_price_is_an_unpriced_call(a_request: Request) -> None:
+def test_an_estimate_at_an_unknown_price_is_an_unpriced_call(a_request: MakeRequest) -> None:
     used = ask(Usage(calls=1), a_request(PROMPT), prices=PriceTable())
     assert (used.estimated_calls, used.unpriced_calls, used.cost_usd) == (1, 1, 0.0)
 
 
-def test_a_budget_in_dollars_binds_where_answers_report_no_usage(a_request: Request) -> None:
+def test_a_budget_in_dollars_binds_where_answers_report_no_usage(a_request: MakeRequest) -> None:
     model, ledger = metered(Reporting(Usage(calls=1)), Limits(max_cost_usd=0.2))
 
     async def run() -> int:
@@ -120,7 +120,7 @@ def test_a_budget_in_dollars_binds_where_answers_report_no_usage(a_request: Requ
     assert 0.1 < ledger.spent()["logic"].cost_usd <= 0.2
 
 
-def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(a_request: Request) -> None:
+def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(a_request: MakeRequest) -> None:
     class Stopped:
         async def ask(self, request: ModelRequest) -> ModelReply:
             assert request.on_usage is not None
@@ -134,7 +134,7 @@ def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(
     assert ledger.spent()["logic"].input_tokens == estimated_tokens(request)
 
 
-def test_what_a_provider_reports_reaches_the_caller_too(a_request: Request) -> None:
+def test_what_a_provider_reports_reaches_the_caller_too(a_request: MakeRequest) -> None:
     class Streaming(Reporting):
         async def ask(self, request: ModelRequest) -> ModelReply:
             assert request.on_usage is not None

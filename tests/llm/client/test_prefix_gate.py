@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,8 @@ from reviewbot.contracts import Tier, Usage
 from reviewbot.errors import EngineError
 from reviewbot.llm.client.prefix_gate import MIN_TOKENS, PrefixGate
 from reviewbot.ports import ModelReply, ModelRequest, Text, Turn
+from tests.make import MakeRequest
 
-Request = Callable[..., ModelRequest]
 MODELS: dict[Tier, str] = {"haiku": "a", "sonnet": "b", "opus": "c"}
 LONG = "x = 1\n" * MIN_TOKENS
 
@@ -46,7 +45,7 @@ async def settled() -> None:
 
 
 @pytest.fixture
-def asking(a_request: Request) -> Request:
+def asking(a_request: MakeRequest) -> MakeRequest:
     """A reader's request: what all share, marked for the cache, and what is its own."""
 
     def make(name: str, shared: str = LONG, *, cached: bool = True, **fields: object) -> ModelRequest:
@@ -56,7 +55,7 @@ def asking(a_request: Request) -> Request:
     return make
 
 
-def test_the_others_are_sent_when_the_first_answer_begins(asking: Request) -> None:
+def test_the_others_are_sent_when_the_first_answer_begins(asking: MakeRequest) -> None:
     async def story() -> list[list[str]]:
         provider = Provider()
         gate = PrefixGate(provider, MODELS)
@@ -85,7 +84,7 @@ def test_the_others_are_sent_when_the_first_answer_begins(asking: Request) -> No
     ],
     ids=["another prefix", "another model", "another system prompt", "nothing is cached"],
 )
-def test_what_shares_no_prefix_waits_for_nothing(asking: Request, other: dict[str, object]) -> None:
+def test_what_shares_no_prefix_waits_for_nothing(asking: MakeRequest, other: dict[str, object]) -> None:
     async def story() -> list[str]:
         provider = Provider()
         gate = PrefixGate(provider, MODELS)
@@ -98,7 +97,7 @@ def test_what_shares_no_prefix_waits_for_nothing(asking: Request, other: dict[st
     assert asyncio.run(story()) == ["a", "b"]
 
 
-def test_a_prefix_that_is_too_short_for_a_cache_is_waited_for_by_no_request(asking: Request) -> None:
+def test_a_prefix_that_is_too_short_for_a_cache_is_waited_for_by_no_request(asking: MakeRequest) -> None:
     async def story() -> list[str]:
         provider = Provider()
         gate = PrefixGate(provider, MODELS)
@@ -111,7 +110,7 @@ def test_a_prefix_that_is_too_short_for_a_cache_is_waited_for_by_no_request(aski
     assert asyncio.run(story()) == ["a", "b"]
 
 
-def test_where_the_first_one_fails_is_stopped_or_takes_too_long_the_others_go_on(asking: Request) -> None:
+def test_where_the_first_one_fails_is_stopped_or_takes_too_long_the_others_go_on(asking: MakeRequest) -> None:
     async def story(end: str) -> list[str]:
         provider = Provider()
         gate = PrefixGate(provider, MODELS, wait_s=0.05 if end == "late" else 600)
@@ -134,7 +133,7 @@ def test_where_the_first_one_fails_is_stopped_or_takes_too_long_the_others_go_on
         assert asyncio.run(story(end)) == ["broken", "b"]
 
 
-def test_the_next_turn_of_a_conversation_and_later_readers_wait_for_nothing(asking: Request) -> None:
+def test_the_next_turn_of_a_conversation_and_later_readers_wait_for_nothing(asking: MakeRequest) -> None:
     async def story() -> list[str]:
         provider = Provider()
         gate = PrefixGate(provider, MODELS)
@@ -150,7 +149,7 @@ def test_the_next_turn_of_a_conversation_and_later_readers_wait_for_nothing(aski
     assert asyncio.run(asyncio.wait_for(story(), 60)) == ["a", "next", "b"]
 
 
-def test_what_is_used_is_reported_to_who_asked(asking: Request) -> None:
+def test_what_is_used_is_reported_to_who_asked(asking: MakeRequest) -> None:
     async def story() -> list[Usage]:
         provider, used = Provider(), list[Usage]()
         provider.end.set()

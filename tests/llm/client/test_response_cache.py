@@ -19,6 +19,7 @@ from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.prices import default_models
+from tests.make import MakeRequest
 from tests.messages_api import ruled
 
 SPENT = Usage(calls=1, input_tokens=10, output_tokens=7)
@@ -31,8 +32,6 @@ RULING = {
     "claim": "c1", "argument_against": "", "reason": "", "confidence": 150, "severity": "info", "worth": 50,
     "contradicts": [],
 }  # fmt: skip
-
-Request = Callable[..., ModelRequest]
 
 
 class Slow:
@@ -73,7 +72,7 @@ def ask(inner: Slow, journal: Any, request: ModelRequest) -> ModelReply:
 
 
 @pytest.mark.parametrize("stop", ["end", "tools"])
-def test_a_whole_answer_comes_back_as_it_was_and_for_nothing(journal: Any, a_request: Request, stop: Any) -> None:
+def test_a_whole_answer_comes_back_as_it_was_and_for_nothing(journal: Any, a_request: MakeRequest, stop: Any) -> None:
     inner = Slow(stop)
     first, second = (ask(inner, journal, a_request(tools=TOOLS)) for _ in range(2))
     assert inner.calls == 1
@@ -84,7 +83,7 @@ def test_a_whole_answer_comes_back_as_it_was_and_for_nothing(journal: Any, a_req
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "refusal", "context", "other"])
-def test_an_answer_that_is_not_whole_is_not_kept(journal: Any, a_request: Request, stop: Any) -> None:
+def test_an_answer_that_is_not_whole_is_not_kept(journal: Any, a_request: MakeRequest, stop: Any) -> None:
     assert ask(Slow(stop), journal, a_request()).stop == stop
     assert journal.store == {}
 
@@ -107,14 +106,14 @@ def texts_of(journal: Any, request: ModelRequest, *texts: str) -> list[str]:
 
 @pytest.mark.parametrize("shape", ANSWER_TYPES)
 def test_an_answer_that_does_not_fit_is_asked_for_again_and_one_that_does_is_kept(
-    shape: type[Contract], journal: Any, a_request: Request
+    shape: type[Contract], journal: Any, a_request: MakeRequest
 ) -> None:
     request = a_request(schema=schema_of(shape))
     good = json.dumps(FITTING[shape.__name__])
     assert texts_of(journal, request, "{}", "no JSON", good, "never asked for") == ["{}", "no JSON", good, good]
 
 
-def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_request: Request) -> None:
+def test_bounds_that_no_schema_sent_has_are_looked_at_as_well(journal: Any, a_request: MakeRequest) -> None:
     request = a_request(schema=schema_of(ReviewAnswer))
     texts_of(journal, request, json.dumps(ruled(RULING)))
     assert journal.store == {}
@@ -130,13 +129,13 @@ def test_whatever_models_are_asked_to_answer_in_is_known() -> None:
     assert asked == {shape.__name__ for shape in ANSWER_TYPES} == FITTING.keys()
 
 
-def test_a_schema_that_is_not_known_is_whoever_asks_own_matter(journal: Any, a_request: Request) -> None:
+def test_a_schema_that_is_not_known_is_whoever_asks_own_matter(journal: Any, a_request: MakeRequest) -> None:
     assert texts_of(journal, a_request(schema={"type": "object"}), "one", "two") == ["one", "one"]
 
 
 @pytest.mark.parametrize("fields", [{"tools": ()}, {"tools": TOOLS, "no_calls": True}])
 def test_a_wish_for_a_tool_that_nobody_can_grant_is_not_kept(
-    fields: dict[str, Any], journal: Any, a_request: Request
+    fields: dict[str, Any], journal: Any, a_request: MakeRequest
 ) -> None:
     inner = Slow("tools", no_calls="no_calls" in fields)
     assert ask(inner, journal, a_request(tools=fields["tools"])).stop == "tools"
@@ -162,7 +161,7 @@ def test_a_wish_for_a_tool_that_nobody_can_grant_is_not_kept(
     ],
 )
 def test_a_value_that_cannot_be_read_is_asked_for_again(
-    journal: Any, a_request: Request, change: Callable[[str], str]
+    journal: Any, a_request: MakeRequest, change: Callable[[str], str]
 ) -> None:
     inner = Slow()
     ask(inner, journal, a_request())
@@ -176,7 +175,7 @@ def _with(value: str, **fields: object) -> str:
     return json.dumps({**json.loads(value), **fields})
 
 
-def test_equal_questions_at_the_same_time_are_asked_once(journal: Any, a_request: Request) -> None:
+def test_equal_questions_at_the_same_time_are_asked_once(journal: Any, a_request: MakeRequest) -> None:
     inner = Slow("max_tokens")  # also where nothing of it is kept
 
     async def run() -> list[ModelReply]:
@@ -194,7 +193,7 @@ def test_equal_questions_at_the_same_time_are_asked_once(journal: Any, a_request
     ]
 
 
-def test_what_was_written_is_told_also_to_those_who_share_a_stored_answer(journal: Any, a_request: Request) -> None:
+def test_what_was_written_is_told_also_to_those_who_share_a_stored_answer(journal: Any, a_request: MakeRequest) -> None:
     ask(Slow(), journal, a_request())
 
     async def run() -> list[ModelReply]:
@@ -204,7 +203,7 @@ def test_what_was_written_is_told_also_to_those_who_share_a_stored_answer(journa
     assert [(reply.stored, reply.written_tokens) for reply in asyncio.run(run())] == [(True, 7)] * 3
 
 
-def test_a_failure_is_everybodys_and_the_next_question_is_asked_anew(journal: Any, a_request: Request) -> None:
+def test_a_failure_is_everybodys_and_the_next_question_is_asked_anew(journal: Any, a_request: MakeRequest) -> None:
     inner = Slow(error=EngineError("no"))
 
     async def run() -> list[Any]:
@@ -222,7 +221,7 @@ def test_a_failure_is_everybodys_and_the_next_question_is_asked_anew(journal: An
     assert (third.text, inner.calls) == ("answer 2", 2)
 
 
-def test_whoever_is_stopped_while_asking_leaves_the_question_to_the_next(journal: Any, a_request: Request) -> None:
+def test_whoever_is_stopped_while_asking_leaves_the_question_to_the_next(journal: Any, a_request: MakeRequest) -> None:
     inner = Slow()
 
     async def run() -> ModelReply:

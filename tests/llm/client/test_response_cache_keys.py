@@ -17,8 +17,7 @@ from reviewbot.errors import ConfigError, EngineError
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
-
-Request = Callable[..., ModelRequest]
+from tests.make import MakeRequest
 
 MODELS: dict[Tier, str] = {"haiku": "small", "sonnet": "middle", "opus": "middle"}
 TOOL = OfferedTool("read", "Reads.", {"type": "object"})
@@ -100,7 +99,7 @@ def with_parts(*parts: Text | ToolCall | ToolAnswer) -> dict[str, Any]:
     ],
 )
 def test_questions_that_differ_in_anything_that_is_sent_share_no_answer(
-    one: dict[str, Any], other: dict[str, Any], journal: Any, a_request: Request
+    one: dict[str, Any], other: dict[str, Any], journal: Any, a_request: MakeRequest
 ) -> None:
     assert texts(journal, a_request(**one), a_request(**other)) == ["1", "2"]
 
@@ -117,16 +116,16 @@ def test_questions_that_differ_in_anything_that_is_sent_share_no_answer(
     ids=["tiers of one model", "who asks", "about what", "where a cache ends", "a call's context"],
 )
 def test_questions_that_differ_in_nothing_that_is_sent_share_an_answer(
-    one: dict[str, Any], other: dict[str, Any], journal: Any, a_request: Request
+    one: dict[str, Any], other: dict[str, Any], journal: Any, a_request: MakeRequest
 ) -> None:
     assert texts(journal, a_request(**one), a_request(**other)) == ["1", "1"]
 
 
-def test_an_answer_of_another_server_is_none(journal: Any, a_request: Request) -> None:
+def test_an_answer_of_another_server_is_none(journal: Any, a_request: MakeRequest) -> None:
     assert texts(journal, a_request(), a_request(), origins=("https://a.invalid", "https://b.invalid")) == ["1", "2"]
 
 
-def test_different_questions_do_not_wait_for_each_other(journal: Any, a_request: Request) -> None:
+def test_different_questions_do_not_wait_for_each_other(journal: Any, a_request: MakeRequest) -> None:
     inner = Numbered()
 
     async def run() -> None:
@@ -143,7 +142,7 @@ def test_different_questions_do_not_wait_for_each_other(journal: Any, a_request:
 
 @pytest.mark.parametrize("error", [ConfigError("no journal"), ZeroDivisionError()])
 def test_whoever_waits_for_one_who_broke_down_asks_on_its_own(
-    error: Exception, journal: Any, a_request: Request
+    error: Exception, journal: Any, a_request: MakeRequest
 ) -> None:
     inner = Numbered(error)
 
@@ -161,7 +160,7 @@ def test_whoever_waits_for_one_who_broke_down_asks_on_its_own(
 
 
 @pytest.mark.parametrize("kind", ["get", "put"])
-def test_an_error_of_the_journal_comes_through_and_blocks_nobody(kind: str, a_request: Request) -> None:
+def test_an_error_of_the_journal_comes_through_and_blocks_nobody(kind: str, a_request: MakeRequest) -> None:
     async def run() -> None:
         model = CachingModel(Numbered(), Refusing(kind), MODELS)
         for _ in range(2):
@@ -171,7 +170,7 @@ def test_an_error_of_the_journal_comes_through_and_blocks_nobody(kind: str, a_re
     asyncio.run(run())
 
 
-def test_a_failure_that_nobody_waits_for_leaves_no_complaint_behind(journal: Any, a_request: Request) -> None:
+def test_a_failure_that_nobody_waits_for_leaves_no_complaint_behind(journal: Any, a_request: MakeRequest) -> None:
     complaints: list[dict[str, Any]] = []
 
     async def run() -> None:
@@ -185,7 +184,7 @@ def test_a_failure_that_nobody_waits_for_leaves_no_complaint_behind(journal: Any
     assert complaints == []
 
 
-def test_who_answered_once_is_told_and_who_called_is_kept_in_order(journal: Any, a_request: Request) -> None:
+def test_who_answered_once_is_told_and_who_called_is_kept_in_order(journal: Any, a_request: MakeRequest) -> None:
     first, second = (
         asyncio.run(CachingModel(Numbered(stop="tools"), journal, MODELS).ask(a_request(tools=(TOOL,)))) for _ in "ab"
     )
@@ -199,7 +198,9 @@ def test_who_answered_once_is_told_and_who_called_is_kept_in_order(journal: Any,
     "call",
     [["t", 1, {}, ""], [1, "read", {}, ""], ["t", "read", {}, None], ["t", "read", {}, "", ""], {}, None, "read"],
 )
-def test_one_call_that_cannot_be_read_spoils_the_stored_answer(call: object, journal: Any, a_request: Request) -> None:
+def test_one_call_that_cannot_be_read_spoils_the_stored_answer(
+    call: object, journal: Any, a_request: MakeRequest
+) -> None:
     altered(journal, a_request(), lambda told: {**told, "calls": [*told["calls"], call]})
 
     assert texts(journal, a_request(), a_request()) == ["1", "1"]
@@ -207,7 +208,7 @@ def test_one_call_that_cannot_be_read_spoils_the_stored_answer(call: object, jou
 
 
 @pytest.mark.parametrize("key", ["v", "text", "calls", "stop", "model", "written"])
-def test_a_stored_answer_that_lacks_anything_is_asked_for_again(key: str, journal: Any, a_request: Request) -> None:
+def test_a_stored_answer_that_lacks_anything_is_asked_for_again(key: str, journal: Any, a_request: MakeRequest) -> None:
     altered(journal, a_request(), lambda told: {name: each for name, each in told.items() if name != key})
     [before] = journal.store.values()
 
@@ -217,7 +218,7 @@ def test_a_stored_answer_that_lacks_anything_is_asked_for_again(key: str, journa
     assert list(journal.store.values()) != [before]
 
 
-def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: Request) -> None:
+def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: MakeRequest) -> None:
     altered(journal, a_request(), lambda told: {**told, "written": 0, "text": ""})
 
     reply = asyncio.run(CachingModel(Numbered(EngineError("asked")), journal, MODELS).ask(a_request()))
@@ -225,7 +226,7 @@ def test_a_stored_answer_that_wrote_nothing_is_one(journal: Any, a_request: Requ
     assert (reply.text, reply.stored, reply.written_tokens) == ("", True, 0)
 
 
-def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: Any, a_request: Request) -> None:
+def test_a_stored_answer_that_does_not_fit_any_more_is_asked_for_again(journal: Any, a_request: MakeRequest) -> None:
     altered(journal, a_request(), lambda told: {**told, "text": "{}"})
     [fitting] = journal.store.values()
     request = a_request(schema=schema_of(ReviewAnswer))

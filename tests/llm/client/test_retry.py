@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,11 +24,10 @@ from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
 from reviewbot.ports import ModelReply, ModelRequest
+from tests.make import MakeRequest
 from tests.still_clock import StillClock
 
 REPLY = ModelReply("yes", (), "end", Usage(calls=1), "m")
-
-Request = Callable[..., ModelRequest]
 
 
 class Flaky:
@@ -69,7 +67,7 @@ def ask(model: RetryingModel, *requests: ModelRequest) -> list[ModelReply]:
     return asyncio.run(run())
 
 
-def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: Request) -> None:
+def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(*[TransientError("busy")] * 3)
     policy = RetryPolicy(first_wait_s=1)
     assert ask(RetryingModel(flaky, clock, Deadline(clock, 100), policy), a_request()) == [REPLY]
@@ -78,7 +76,7 @@ def test_a_passing_failure_is_met_with_growing_waits(clock: Any, a_request: Requ
         assert least <= wait <= least + 0.5
 
 
-def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: Request) -> None:
+def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(*[TransientError("busy")] * 9)
     with pytest.raises(ProviderError, match=r"busy \(3 tries in a row\)"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 1_000), RetryPolicy(tries=3)), a_request())
@@ -86,7 +84,7 @@ def test_after_its_tries_the_failure_is_told_as_it_is(clock: Any, a_request: Req
 
 
 def test_one_request_that_fails_while_others_are_answered_ends_with_its_own_failure(
-    clock: Any, a_request: Request
+    clock: Any, a_request: MakeRequest
 ) -> None:
     class Poisoned:
         async def ask(self, request: ModelRequest) -> ModelReply:
@@ -103,28 +101,30 @@ def test_one_request_that_fails_while_others_are_answered_ends_with_its_own_fail
 
 
 @pytest.mark.parametrize("error", [EngineError("no"), RefusedError("no"), DeadlineError("no"), TimeoutError("no")])
-def test_what_another_try_would_not_change_is_not_tried_again(clock: Any, a_request: Request, error: Exception) -> None:
+def test_what_another_try_would_not_change_is_not_tried_again(
+    clock: Any, a_request: MakeRequest, error: Exception
+) -> None:
     flaky = Flaky(error)
     with pytest.raises(type(error), match="no"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 100)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
 
 
-def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_request: Request) -> None:
+def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(TransientError("busy", 20.0), TransientError("busy", 0.0))
     ask(RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(first_wait_s=1)), a_request())
     assert clock.slept[0] == 20.0
     assert clock.slept[1] >= 2
 
 
-def test_a_wish_to_wait_for_an_hour_does_not_outlive_the_deadline(clock: Any, a_request: Request) -> None:
+def test_a_wish_to_wait_for_an_hour_does_not_outlive_the_deadline(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(TransientError("busy", 3_600.0))
     with pytest.raises(ProviderError, match="busy; it can be asked again in 3600 s, and the review has 600 s left"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 600)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
 
 
-def test_a_deadline_that_is_over_lets_nobody_ask(clock: Any, a_request: Request) -> None:
+def test_a_deadline_that_is_over_lets_nobody_ask(clock: Any, a_request: MakeRequest) -> None:
     deadline = Deadline(clock, 10)
     clock.now = 10.0
     flaky = Flaky()
@@ -133,14 +133,14 @@ def test_a_deadline_that_is_over_lets_nobody_ask(clock: Any, a_request: Request)
     assert flaky.tries == 0
 
 
-def test_an_answer_that_does_not_come_is_not_waited_for_past_the_deadline(clock: Any, a_request: Request) -> None:
+def test_an_answer_that_does_not_come_is_not_waited_for_past_the_deadline(clock: Any, a_request: MakeRequest) -> None:
     with pytest.raises(DeadlineError, match="before a model's answer"):
         ask(RetryingModel(Silent(), clock, Deadline(clock, 0.02)), a_request())
 
 
 @given(st.integers(1, 5), st.integers(1, 12))
 @settings(max_examples=25)
-def test_no_more_calls_are_under_way_than_allowed(a_request: Request, allowed: int, wanted: int) -> None:
+def test_no_more_calls_are_under_way_than_allowed(a_request: MakeRequest, allowed: int, wanted: int) -> None:
     clock = StillClock()
     flaky = Flaky()
     model = RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(concurrency=allowed))
@@ -148,7 +148,7 @@ def test_no_more_calls_are_under_way_than_allowed(a_request: Request, allowed: i
     assert flaky.most_open == min(allowed, wanted)
 
 
-def test_one_who_is_turned_away_stops_everybody(a_request: Request) -> None:
+def test_one_who_is_turned_away_stops_everybody(a_request: MakeRequest) -> None:
     class Watched(StillClock):
         closed: float = 0.0
 
@@ -165,7 +165,7 @@ def test_one_who_is_turned_away_stops_everybody(a_request: Request) -> None:
     assert clock.closed == 30.0
 
 
-def test_while_a_bucket_is_closed_nothing_goes_out(clock: Any, a_request: Request) -> None:
+def test_while_a_bucket_is_closed_nothing_goes_out(clock: Any, a_request: MakeRequest) -> None:
     bucket = TokenBucket(clock)
     bucket.close(30.0)
     bucket.close(5.0)
@@ -173,7 +173,7 @@ def test_while_a_bucket_is_closed_nothing_goes_out(clock: Any, a_request: Reques
     assert clock.slept == [30.0]
 
 
-def test_a_wait_for_room_that_would_outlast_the_deadline_is_not_begun(clock: Any, a_request: Request) -> None:
+def test_a_wait_for_room_that_would_outlast_the_deadline_is_not_begun(clock: Any, a_request: MakeRequest) -> None:
     bucket = TokenBucket(clock, requests_per_minute=1)
     model = RetryingModel(Flaky(), clock, Deadline(clock, 50), rate_limiter=bucket)
     ask(model, a_request())
@@ -213,7 +213,7 @@ def errors_of(model: RetryingModel, *requests: ModelRequest) -> list[BaseExcepti
     ids=repr,
 )
 def test_a_provider_that_is_down_is_left_after_one_volley_and_a_few_single_calls(
-    clock: Any, a_request: Request, error: EngineError, calls: int
+    clock: Any, a_request: MakeRequest, error: EngineError, calls: int
 ) -> None:
     dead = Dead(error)
     model = RetryingModel(dead, clock, Deadline(clock, 1_000), RetryPolicy(concurrency=16))
@@ -225,7 +225,7 @@ def test_a_provider_that_is_down_is_left_after_one_volley_and_a_few_single_calls
     assert dead.calls == calls
 
 
-def test_an_account_that_may_not_use_one_model_uses_the_others(clock: Any, a_request: Request) -> None:
+def test_an_account_that_may_not_use_one_model_uses_the_others(clock: Any, a_request: MakeRequest) -> None:
     class Partial:
         async def ask(self, request: ModelRequest) -> ModelReply:
             if request.tier == "opus":
@@ -238,21 +238,23 @@ def test_an_account_that_may_not_use_one_model_uses_the_others(clock: Any, a_req
     assert ask(model, a_request(tier="haiku")) == [REPLY]
 
 
-def test_after_an_outage_of_some_seconds_every_request_is_answered(clock: Any, a_request: Request) -> None:
+def test_after_an_outage_of_some_seconds_every_request_is_answered(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(*[TransientError("it cannot be reached")] * 17)
     model = RetryingModel(flaky, clock, Deadline(clock, 1_000), RetryPolicy(concurrency=16))
     assert ask(model, *(a_request(f"question {n}") for n in range(40))) == [REPLY] * 40
     assert flaky.tries == 40 + 17
 
 
-def test_a_budget_that_refuses_says_nothing_of_the_provider(clock: Any, a_request: Request) -> None:
+def test_a_budget_that_refuses_says_nothing_of_the_provider(clock: Any, a_request: MakeRequest) -> None:
     flaky = Flaky(*[BudgetError("spent")] * 6)
     model = RetryingModel(flaky, clock, Deadline(clock, 100))
     ended = errors_of(model, *(a_request(f"question {n}") for n in range(7)))
     assert [type(each) for each in ended] == [BudgetError] * 6 + [ModelReply]
 
 
-def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(clock: Any, a_request: Request) -> None:
+def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(
+    clock: Any, a_request: MakeRequest
+) -> None:
     """A provider that takes five calls at once: more are refused with a 429."""
 
     class Narrow:
@@ -277,14 +279,14 @@ def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(cl
     assert narrow.refused < 60, "the limit is found, and tried again now and then"
 
 
-def test_requests_beyond_the_rate_wait_for_their_turn(clock: Any, a_request: Request) -> None:
+def test_requests_beyond_the_rate_wait_for_their_turn(clock: Any, a_request: MakeRequest) -> None:
     model = RetryingModel(Flaky(), clock, Deadline(clock, 100), rate_limiter=TokenBucket(clock, requests_per_minute=60))
     assert [ask(model, a_request(f"question {n}")) for n in range(4)] == [[REPLY]] * 4
     assert clock.slept == [1.0, 1.0]
 
 
 def test_what_waits_for_the_rate_is_not_sent_to_a_provider_that_refused_the_account(
-    clock: Any, a_request: Request
+    clock: Any, a_request: MakeRequest
 ) -> None:
     dead = Dead(AccountError("the credentials (401)"))
     model = RetryingModel(dead, clock, Deadline(clock, 100), rate_limiter=TokenBucket(clock, requests_per_minute=60))

@@ -27,11 +27,11 @@ from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import STOPPED, ClientConfig, build_client
 from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.prices import default_models, packaged_prices
+from tests.make import MakeRequest
 
 MODELS = default_models()
 SPENT = Usage(calls=1, input_tokens=10, output_tokens=5, cost_usd=0.25)
 
-Request = Callable[..., ModelRequest]
 MakeConfig = Callable[..., ClientConfig]
 
 
@@ -83,7 +83,9 @@ def run(awaited: Awaitable[ModelReply]) -> ModelReply:
     return asyncio.run(inner())
 
 
-def test_an_answer_is_paid_once_and_traced_each_time(make_config: MakeConfig, a_request: Request, trace: Any) -> None:
+def test_an_answer_is_paid_once_and_traced_each_time(
+    make_config: MakeConfig, a_request: MakeRequest, trace: Any
+) -> None:
     told, config = Told(replied()), make_config()
     model = build_client(told, config)
     first = run(model.ask(a_request()))
@@ -100,7 +102,7 @@ def test_an_answer_is_paid_once_and_traced_each_time(make_config: MakeConfig, a_
     ]
 
 
-def test_a_stored_answer_is_had_also_where_the_budget_is_spent(make_config: MakeConfig, a_request: Request) -> None:
+def test_a_stored_answer_is_had_also_where_the_budget_is_spent(make_config: MakeConfig, a_request: MakeRequest) -> None:
     run(build_client(Told(replied()), make_config()).ask(a_request()))
     broke = build_client(Told(), make_config(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
     assert run(broke.ask(a_request())).stored
@@ -108,7 +110,9 @@ def test_a_stored_answer_is_had_also_where_the_budget_is_spent(make_config: Make
         run(broke.ask(a_request("another question")))
 
 
-def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(make_config: MakeConfig, a_request: Request) -> None:
+def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(
+    make_config: MakeConfig, a_request: MakeRequest
+) -> None:
     request = a_request(max_tokens=100_000)  # a dollar's worth of words
     told = Told(replied())
     with pytest.raises(BudgetError, match="--max-cost"):
@@ -129,7 +133,9 @@ def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(make_config: M
     ],
     ids=repr,
 )
-def test_a_try_without_an_answer_costs_nothing(make_config: MakeConfig, a_request: Request, error: EngineError) -> None:
+def test_a_try_without_an_answer_costs_nothing(
+    make_config: MakeConfig, a_request: MakeRequest, error: EngineError
+) -> None:
     config = make_config(retry=RetryPolicy(tries=1, throttled_tries=1))
     with pytest.raises(EngineError):
         run(build_client(Told(error), config).ask(a_request()))
@@ -137,7 +143,7 @@ def test_a_try_without_an_answer_costs_nothing(make_config: MakeConfig, a_reques
 
 
 def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
-    make_config: MakeConfig, a_request: Request, clock: Any
+    make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
     told, config = Told(TransientError("busy"), TransientError("busy"), replied()), make_config(Limits(max_calls=1))
     assert run(build_client(told, config).ask(a_request())).text == "yes"
@@ -146,7 +152,7 @@ def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
 
 
 def test_a_provider_that_is_down_spends_nothing_of_a_small_budget_and_is_named_as_the_cause(
-    make_config: MakeConfig, a_request: Request
+    make_config: MakeConfig, a_request: MakeRequest
 ) -> None:
     config = make_config(Limits(max_cost_usd=0.05))
     model = build_client(Told(*[TransientError("it cannot be reached")] * 99), config)
@@ -160,7 +166,7 @@ def test_a_provider_that_is_down_spends_nothing_of_a_small_budget_and_is_named_a
 
 
 def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
-    make_config: MakeConfig, a_request: Request
+    make_config: MakeConfig, a_request: MakeRequest
 ) -> None:
     class Breaking:
         async def ask(self, request: ModelRequest) -> ModelReply:
@@ -174,7 +180,7 @@ def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
     assert config.ledger.spent() == {"logic": SPENT}
 
 
-def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConfig, a_request: Request) -> None:
+def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConfig, a_request: MakeRequest) -> None:
     told, config = Told(replied(), replied()), make_config(Limits(max_calls=2))
     model = build_client(told, config)
     for question in ("one", "two"):
@@ -186,7 +192,7 @@ def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConf
 
 
 def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn(
-    make_config: MakeConfig, a_request: Request, clock: Any
+    make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
     told = Told(replied())
     model = build_client(told, make_config(Limits(max_calls=1), rate_limiter=TokenBucket(clock, requests_per_minute=1)))
@@ -196,7 +202,9 @@ def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn
     assert (len(told.asked), clock.slept) == (1, [])
 
 
-def test_a_request_that_is_cancelled_is_in_the_trace(make_config: MakeConfig, a_request: Request, trace: Any) -> None:
+def test_a_request_that_is_cancelled_is_in_the_trace(
+    make_config: MakeConfig, a_request: MakeRequest, trace: Any
+) -> None:
     config, silent = make_config(), Silent()
 
     async def stop() -> None:
@@ -213,7 +221,7 @@ def test_a_request_that_is_cancelled_is_in_the_trace(make_config: MakeConfig, a_
 
 
 def test_an_answer_that_the_deadline_cut_off_before_it_began_costs_nothing(
-    make_config: MakeConfig, a_request: Request, clock: Any
+    make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
     config = replace(make_config(), deadline=Deadline(clock, 0.02))
     with pytest.raises(DeadlineError):
@@ -223,7 +231,7 @@ def test_an_answer_that_the_deadline_cut_off_before_it_began_costs_nothing(
 
 @pytest.mark.parametrize("error", [EngineError("no"), RefusedError("no"), BudgetError("no")])
 def test_a_question_without_an_answer_is_traced_with_our_own_words(
-    make_config: MakeConfig, a_request: Request, trace: Any, error: EngineError
+    make_config: MakeConfig, a_request: MakeRequest, trace: Any, error: EngineError
 ) -> None:
     config = make_config()
     with pytest.raises(type(error)):
@@ -233,7 +241,7 @@ def test_a_question_without_an_answer_is_traced_with_our_own_words(
     assert config.ledger.spent() == {}
 
 
-def test_an_answer_of_one_server_is_none_of_another(make_config: MakeConfig, a_request: Request) -> None:
+def test_an_answer_of_one_server_is_none_of_another(make_config: MakeConfig, a_request: MakeRequest) -> None:
     told = Told(replied("one"), replied("two"))
     texts = [
         run(build_client(told, make_config(origin=origin)).ask(a_request())).text
@@ -257,7 +265,7 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
-def test_a_requests_hash_is_of_all_that_is_sent_and_of_nothing_else(a_request: Request) -> None:
+def test_a_requests_hash_is_of_all_that_is_sent_and_of_nothing_else(a_request: MakeRequest) -> None:
     plain = digest(a_request(), "m")
     different = [digest(a_request(**change), "m") for change in CHANGES]
     assert len({plain, *different, digest(a_request(), "n"), digest(a_request(), "m", "elsewhere")}) == len(CHANGES) + 3
@@ -265,7 +273,7 @@ def test_a_requests_hash_is_of_all_that_is_sent_and_of_nothing_else(a_request: R
     assert digest(same, "m") == plain
 
 
-def test_the_estimate_counts_everything_that_is_sent(a_request: Request) -> None:
+def test_the_estimate_counts_everything_that_is_sent(a_request: MakeRequest) -> None:
     small = estimated_tokens(a_request())
     assert 0 < small < 20
     for change in CHANGES[3:-1]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,13 +13,11 @@ from rich.cells import cell_len
 from reviewbot.contracts import (
     Conflict,
     FileCoverage,
-    Finding,
     HumanItem,
     Payload,
     Plan,
     PlannedFile,
     Review,
-    ReviewTask,
     Unlooked,
     Usage,
     Withheld,
@@ -32,10 +29,7 @@ from reviewbot.output.terminal import render_terminal
 from reviewbot.output.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.output.terminal.timeline import render_timeline
 from reviewbot.output.timeline import Row, Timeline
-
-Make = Callable[..., Finding]
-MakeReview = Callable[..., Review]
-MakeTask = Callable[..., ReviewTask]
+from tests.make import MakeFinding, MakeReview, MakeTask
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}
 
@@ -138,7 +132,7 @@ def test_a_terminal_is_as_wide_as_it_says_up_to_what_is_easy_to_read(columns: st
 
 @pytest.mark.parametrize(("spare", "lines"), [(0, 1), (-1, 2)])
 def test_a_message_stands_on_the_line_of_its_place_where_it_just_fits(
-    spare: int, lines: int, make_review: MakeReview, make_finding: Make
+    spare: int, lines: int, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     head = "app/db.py:41  info  It breaks here."
 
@@ -154,7 +148,7 @@ def test_a_message_stands_on_the_line_of_its_place_where_it_just_fits(
     [("a", False), ("a\nb", True), ("\n\na\nb\n\n", True), ("a\n\nb", False), ("a\r\nb", True)],
 )
 def test_code_has_numbers_where_it_has_as_many_lines_as_the_place(
-    evidence: str, *, numbered: bool, make_review: MakeReview, make_finding: Make
+    evidence: str, *, numbered: bool, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     text = shown(make_review(findings=(make_finding(evidence=evidence),)))
 
@@ -171,13 +165,13 @@ def test_code_has_numbers_where_it_has_as_many_lines_as_the_place(
     ],
 )
 def test_what_mends_a_finding_is_prose_on_one_line_and_code_on_several(
-    changes: dict[str, str], part: str, make_review: MakeReview, make_finding: Make
+    changes: dict[str, str], part: str, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     assert part in shown(make_review(findings=(make_finding(**changes),)))
 
 
 def test_a_finding_that_says_no_more_than_what_is_wrong_has_two_lines(
-    make_review: MakeReview, make_finding: Make
+    make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     blank = dict.fromkeys(("contract", "symptom", "judgement", "disputed", "trigger", "suggestion", "evidence"), " \n")
     finding = make_finding(message="Wrong.", rule="", cwe=None, replacement="", **blank)
@@ -187,7 +181,7 @@ def test_a_finding_that_says_no_more_than_what_is_wrong_has_two_lines(
     ) in shown(make_review(findings=(finding,)))
 
 
-def test_why_a_person_must_look_stands_after_what_mends_it(make_review: MakeReview, make_finding: Make) -> None:
+def test_why_a_person_must_look_stands_after_what_mends_it(make_review: MakeReview, make_finding: MakeFinding) -> None:
     item = HumanItem(path="z.py", line=3, reason="Unsure.", finding=make_finding(suggestion="Do it."))
 
     text = shown(make_review(human=(item, HumanItem(path="z.py", line=3, reason="Odd."))))
@@ -199,7 +193,7 @@ def test_why_a_person_must_look_stands_after_what_mends_it(make_review: MakeRevi
 
 @pytest.mark.parametrize("change", [{"path": "b.py"}, {"line": 40}, {"evidence": "other()"}])
 def test_each_place_of_a_contradiction_shows_its_code(
-    change: dict[str, Any], make_review: MakeReview, make_finding: Make
+    change: dict[str, Any], make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     sides = (make_finding(evidence="same()"), make_finding(**{"evidence": "same()", **change}))
 
@@ -223,7 +217,7 @@ def test_fifty_things_for_a_person_are_listed(count: int, *, more: bool, make_re
     assert ("... and 1 more; --format json lists them." in text) is more
 
 
-def test_one_withheld_finding_is_no_plural(make_review: MakeReview, make_finding: Make) -> None:
+def test_one_withheld_finding_is_no_plural(make_review: MakeReview, make_finding: MakeFinding) -> None:
     withheld = Withheld(finding=make_finding(), reason="minor", message="m")
 
     assert "true and minor. --format json lists it." in shown(make_review(withheld=(withheld,)), 120)

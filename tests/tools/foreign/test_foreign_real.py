@@ -20,9 +20,9 @@ from reviewbot.tools.foreign import foreign_tools
 from reviewbot.tools.foreign.log import read_log
 from reviewbot.tools.foreign.places import placed
 from reviewbot.tools.ruff_run import find_ruff
+from tests.make import MakeFile
 
 DATA = Path(__file__).parent / "data"
-FileOf = Callable[..., FileChange]
 Seen = set[tuple[str, str, int, str]]
 
 SHOP = '''"""Users of a small shop."""
@@ -109,7 +109,7 @@ def test_we_read_what_the_oracle_reads(log: tuple[bytes, list[str]]) -> None:
     assert by_us(*log)
 
 
-def test_ruffs_results_go_to_their_workers(ruff_log: bytes, file_of: FileOf, bare: Snapshot) -> None:
+def test_ruffs_results_go_to_their_workers(ruff_log: bytes, file_of: MakeFile, bare: Snapshot) -> None:
     told = candidates(ruff_log, file_of(SHOP.removesuffix("\n"), path="src/shop.py"), bare)
 
     assert {(found.rule, found.line, found.category) for found in told["sarif-security"]} == {
@@ -123,7 +123,7 @@ def test_ruffs_results_go_to_their_workers(ruff_log: bytes, file_of: FileOf, bar
     assert {found.source for group in told.values() for found in group} == {"sarif:ruff"}
 
 
-def test_zizmors_results_are_securitys(file_of: FileOf, bare: Snapshot) -> None:
+def test_zizmors_results_are_securitys(file_of: MakeFile, bare: Snapshot) -> None:
     name, text = ".github/workflows/greet.yml", (DATA / "greet.yml").read_text("utf-8")
 
     told = candidates((DATA / "zizmor.sarif").read_bytes(), file_of(text.rstrip("\n"), path=name), bare)
@@ -138,7 +138,7 @@ def test_zizmors_results_are_securitys(file_of: FileOf, bare: Snapshot) -> None:
     assert not any(told[name] for name in told if name != "sarif-security")
 
 
-def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(file_of: FileOf, bare: Snapshot) -> None:
+def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(file_of: MakeFile, bare: Snapshot) -> None:
     told = candidates(
         (DATA / "gitleaks.sarif").read_bytes(), file_of("REGION = 'eu'\nSLACK = '?'", path="src/settings.py"), bare
     )

@@ -13,11 +13,11 @@ from reviewbot.errors import InputError
 from reviewbot.ports import Snapshot, Tool, ToolReport
 from reviewbot.tools.analysis import changed_file
 from reviewbot.tools.foreign import foreign_tools
+from tests.make import MakeFile
 
 Log = dict[str, Any]
 Make = Callable[..., Log]
 MakeLog = Callable[..., bytes]
-FileOf = Callable[..., FileChange]
 
 NAMES = ["sarif-security", "sarif-performance", "sarif-style", "sarif-logic"]
 
@@ -53,7 +53,7 @@ def test_there_is_one_tool_for_each_worker(log_of: MakeLog, run_of: Make, result
     assert [tool.name for tool in tools] == NAMES
 
 
-def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, file_of: MakeFile, result_of: Make) -> None:
     told(file_of("a\nb\nc"), result_of())
 
     languages = {tool.name: tool.languages for tool in told.tools}
@@ -68,7 +68,7 @@ def test_without_logs_no_tool_is_ever_run() -> None:
     assert notes == []
 
 
-def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: MakeFile, result_of: Make) -> None:
     change = file_of(" a = 1\n+db.execute('...' + name)\n b = 2", start=2)
 
     (found,) = told(change, result_of("S608", level="error"), tool="ruff")
@@ -92,7 +92,7 @@ def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: FileOf,
     ("rule", "confidence"), [("S608", 65), ("PERF401", 65), ("E501", 60), ("B006", 65), ("F999", 65)]
 )
 def test_every_worker_starts_below_what_is_posted(
-    told: Told, file_of: FileOf, result_of: Make, rule: str, confidence: int
+    told: Told, file_of: MakeFile, result_of: Make, rule: str, confidence: int
 ) -> None:
     (found,) = told(file_of("a\nb\nc"), result_of(rule), tool="ruff")
 
@@ -111,7 +111,7 @@ def test_every_worker_starts_below_what_is_posted(
     ],
 )
 def test_severity_follows_level_and_score(
-    told: Told, file_of: FileOf, result_of: Make, level: str, score: str, severity: str
+    told: Told, file_of: MakeFile, result_of: Make, level: str, score: str, severity: str
 ) -> None:
     rules = [{"id": "R1", "properties": {"tags": ["security"], "security-severity": score}}]
 
@@ -120,14 +120,14 @@ def test_severity_follows_level_and_score(
     assert found.severity == severity
 
 
-def test_only_added_lines_are_told(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_only_added_lines_are_told(told: Told, file_of: MakeFile, result_of: Make) -> None:
     change = file_of(" kept\n+added\n-gone\n kept")
     results = [result_of(f"R{line}", line=line) for line in range(1, 8)]
 
     assert [found.rule for found in told(change, *results)] == ["R2"]
 
 
-def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, file_of: MakeFile, result_of: Make) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
@@ -136,24 +136,26 @@ def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, file_of:
     assert (found.line, found.end_line, found.quote) == (3, 5, "shell=True,")
 
 
-def test_a_result_about_a_whole_class_is_not_about_its_last_line(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_result_about_a_whole_class_is_not_about_its_last_line(
+    told: Told, file_of: MakeFile, result_of: Make
+) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
     assert told(file_of("late", start=100), result) == []
 
 
-def test_other_files_are_not_told(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_other_files_are_not_told(told: Told, file_of: MakeFile, result_of: Make) -> None:
     assert told(file_of("a\nb\nc"), result_of(uri="src/other.py")) == []
     told(file_of("a\nb\nc"), result_of())
     assert [report.candidates for report in told.reports(file_of("a\nb\nc", path="src/more.py"))] == [()] * 4
 
 
-def test_a_result_that_stands_twice_is_told_once(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_result_that_stands_twice_is_told_once(told: Told, file_of: MakeFile, result_of: Make) -> None:
     assert len(told(file_of("a\nb\nc"), result_of(), result_of(), result_of("R2"))) == 2
 
 
-def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, file_of: MakeFile, result_of: Make) -> None:
     change = file_of(f"a\nb\ntoken = '{TOKEN}'")
 
     (found,) = told(change, result_of(message={"text": f"found {TOKEN}\nin it"}), tool="gitleaks")
@@ -163,7 +165,7 @@ def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, file_of: F
     assert (found.category, found.cwe) == ("secret", 798)
 
 
-def test_a_flood_is_cut_and_named(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_flood_is_cut_and_named(told: Told, file_of: MakeFile, result_of: Make) -> None:
     change = file_of("\n".join("x" for _ in range(300)))
     told(change, *(result_of(line=line) for line in range(1, 301)))
 
@@ -175,7 +177,7 @@ def test_a_flood_is_cut_and_named(told: Told, file_of: FileOf, result_of: Make) 
     assert (report.run.tool, report.run.exit_code) == ("sarif-logic", None)
 
 
-def test_a_note_says_what_became_of_each_run(told: Told, file_of: FileOf, result_of: Make) -> None:
+def test_a_note_says_what_became_of_each_run(told: Told, file_of: MakeFile, result_of: Make) -> None:
     told(
         file_of("a\nb\nc"),
         result_of(),

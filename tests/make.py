@@ -1,0 +1,57 @@
+"""What fixtures hand to tests: functions that make values of the product, by the types that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviewbot.contracts import (
+    Candidate,
+    ChangeSet,
+    Escalation,
+    Failure,
+    FileChange,
+    Finding,
+    Hunk,
+    Payload,
+    Plan,
+    Review,
+    ReviewTask,
+    WorkerCard,
+    WorkerResult,
+)
+from reviewbot.host import PullRequest
+from reviewbot.ports import Crew, ModelReply, ModelRequest, Settled, WorkOrder
+
+MakeCandidate = Callable[..., Candidate]
+MakeCard = Callable[..., WorkerCard]
+MakeChange = Callable[..., ChangeSet]
+MakeCrew = Callable[..., Crew]
+MakeEscalation = Callable[..., Escalation]
+MakeFailure = Callable[..., Failure]
+MakeFile = Callable[..., FileChange]
+MakeFinding = Callable[..., Finding]
+MakeHunk = Callable[..., Hunk]
+MakeOrder = Callable[..., WorkOrder]
+MakePayload = Callable[..., Payload]
+MakePlan = Callable[..., Plan]
+MakePullRequest = Callable[..., PullRequest]
+MakeReply = Callable[..., ModelReply]
+MakeRequest = Callable[..., ModelRequest]
+MakeResult = Callable[..., WorkerResult]
+MakeReview = Callable[..., Review]
+MakeTask = Callable[..., ReviewTask]
+MakeWorker = Callable[..., Any]
+Dispatch = Callable[..., dict[str, Settled]]
+
+
+def factory(function: Callable[..., Any], name: str) -> Any:
+    """A fixture of this name that gives the function."""
+
+    @pytest.fixture(scope="session", name=name)
+    def fixture() -> Callable[..., Any]:
+        return function
+
+    return fixture
