@@ -20,9 +20,9 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reviewbot import wiring
-from reviewbot.commands.delivering import estimate_of
-from reviewbot.contracts import Usage
-from reviewbot.errors import InputError
+from reviewbot.cli.delivering import estimate_of
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.cases import Case, list_cases
 
 GROUPS = ("own", "seeded")

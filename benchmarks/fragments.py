@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reviewbot.analyzers.python.hunk_repair import parses, repair
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import hunk_rows
-from reviewbot.errors import InputError
-from reviewbot.tools.fragments import parses, repair
+from reviewbot.domain.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -167,7 +167,7 @@ def hostile_lines() -> dict[str, bytes]:
 def worst_line() -> float:
     """Time each hostile line in this process; print the slowest ones."""
     sys.path.insert(0, str(ROOT))
-    from reviewbot.diff.protocol import answer  # noqa: PLC0415 - the children must not inherit it
+    from reviewbot.diff.parser.protocol import answer  # noqa: PLC0415 - the children must not inherit it
 
     seconds = {}
     for name, data in hostile_lines().items():

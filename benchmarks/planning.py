@@ -28,15 +28,15 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from reviewbot.adapters.memory import MemoryJournal, SystemClock  # noqa: E402 - the path comes first
-from reviewbot.cards import shipped_files  # noqa: E402 - the same
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, Usage  # noqa: E402 - the same
 from reviewbot.diff.language import kind_of, language_of  # noqa: E402 - the same
+from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Hunk, Plan, Usage  # noqa: E402 - the same
+from reviewbot.domain.ports import Model, ModelReply, ModelRequest, WorkerSet  # noqa: E402 - the same
 from reviewbot.llm.agents.planner import ModelPlanner  # noqa: E402 - the same
 from reviewbot.llm.client.requests import estimated_tokens  # noqa: E402 - the same
-from reviewbot.ports import Crew, Model, ModelReply, ModelRequest  # noqa: E402 - the same
-from reviewbot.supervisor.chains import longest  # noqa: E402 - the same
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner  # noqa: E402 - the same
+from reviewbot.review.cards import shipped_files  # noqa: E402 - the same
+from reviewbot.review.plan.dependency_graph import longest  # noqa: E402 - the same
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner  # noqa: E402 - the same
+from reviewbot.sources.memory import MemoryJournal, SystemClock  # noqa: E402 - the path comes first
 from reviewbot.wiring import crew_for, settings_for  # noqa: E402 - the same
 
 PLANS = ROOT / "tests" / "plans"
@@ -114,7 +114,7 @@ def _file(table: Mapping[str, Any]) -> FileChange:
     )
 
 
-def figures(plan: Plan, crew: Crew, planner: Counting | None = None) -> Figures:
+def figures(plan: Plan, crew: WorkerSet, planner: Counting | None = None) -> Figures:
     """What a plan costs before any worker answers."""
     tasks = [task for task in plan.tasks if not task.programs_only]
     chars = sum(
@@ -143,10 +143,10 @@ def compared(name: str, live: Model | None) -> tuple[str, Figures, Figures]:
 
 def live_model() -> Model:
     """The models of the settings in the environment, as in a review. Raises ConfigError without a key."""
-    from reviewbot.wiring.model_line import line_to  # noqa: PLC0415 - only where somebody wants to pay
-    from reviewbot.wiring.models import Around  # noqa: PLC0415 - the same
+    from reviewbot.wiring.model_session import line_to  # noqa: PLC0415 - only where somebody wants to pay
+    from reviewbot.wiring.models import RunServices  # noqa: PLC0415 - the same
 
-    around = Around(SystemClock(), MemoryJournal(), Silent(), os.environ)
+    around = RunServices(SystemClock(), MemoryJournal(), Silent(), os.environ)
     return line_to(settings_for(None, os.environ, {}), around).model
 
 

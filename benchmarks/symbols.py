@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from reviewbot.context.symbols import LANGUAGES, SymbolIndex, resolve
 from reviewbot.diff.language import language_of
-from reviewbot.symbols import LANGUAGES, SymbolIndex, resolve
 
 MIN_PRECISION, MIN_RECALL = 0.97, 0.90
 MAX_FIRST_S, MAX_LATER_S = 2.0, 0.020

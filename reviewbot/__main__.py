@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 COLLECT_EVERY = 100_000
 """Objects; the modules of a review are fewer. Python's own 700 make it look through everything a hundred times while

@@ -13,8 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from reviewbot.contracts import Tier, Usage
-from reviewbot.errors import ConfigError
+from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.errors import ConfigError
 
 PER = 1_000_000
 """Tokens that a price is for."""

@@ -25,14 +25,14 @@ from threading import Event
 from typing import Any
 from uuid import uuid4
 
-from reviewbot.adapters.inbox import open_inbox
-from reviewbot.jobs.deliveries import Deliveries
-from reviewbot.jobs.intake import Wish
-from reviewbot.jobs.options import JobOptions
-from reviewbot.jobs.runner import Pace
-from reviewbot.jobs.work import End, Json, Order, Posted, Reviewed, Run, Steps
-from reviewbot.jobs.worker import Parts, Worker
-from reviewbot.triggers import Delivery, Trigger, TriggerKind
+from reviewbot.app.scheduling.deliveries import Deliveries
+from reviewbot.app.scheduling.inbox_consumer import InboxCommand
+from reviewbot.app.store.inbox import open_inbox
+from reviewbot.app.triggers import Delivery, Trigger, TriggerKind
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.app.worker.runner import RetryTimings
+from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.app.worker.worker import Parts, Worker
 from tests.inbox_rows import counts
 
 LEASE_S = 1.5
@@ -92,7 +92,7 @@ class Around:
         fresh.write_text(json.dumps(heads), "utf-8")
         fresh.rename(path)
 
-    def head(self, order: Order) -> str:
+    def head(self, order: ReviewRequest) -> str:
         """Where the branch stands; what was ordered, where nobody has pushed."""
         path = self.folder / "heads.json"
         heads = json.loads(path.read_text("utf-8")) if path.exists() else {}
@@ -130,7 +130,7 @@ def steps_of(around: Around, policy: str = "p1") -> Steps:
             close(run.order)
         return posted
 
-    def close(order: Order) -> None:
+    def close(order: ReviewRequest) -> None:
         append(around.folder / "checks.jsonl", {"ended": _key(order)})
 
     return Steps(policy, fetch, review, post, close=close)
@@ -142,7 +142,7 @@ def _compare(around: Around, tasks: list[str], answers: list[str]) -> None:
             append(around.folder / "calls.jsonl", {"wrong": task, "answer": answer, "pid": os.getpid()})
 
 
-def _key(order: Order) -> str:
+def _key(order: ReviewRequest) -> str:
     return f"{order.repository_id}/{order.number}/{order.head_sha}"
 
 
@@ -198,7 +198,7 @@ class TestInbox:
     def __init__(self, folder: Path, url: str | None = None) -> None:
         self.real = open_inbox(url or str(folder / "inbox.sqlite"))
 
-    def put(self, order: Order, kind: TriggerKind = "head") -> None:
+    def put(self, order: ReviewRequest, kind: TriggerKind = "head") -> None:
         """Accept what asks for this."""
         trigger = Trigger(
             kind=kind,
@@ -225,7 +225,7 @@ class TestInbox:
 class ShortDeliveries(Deliveries):
     """Leases that a test can wait for."""
 
-    def claim(self, limit: int, lease_s: float) -> Sequence[Wish]:
+    def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
         """As `Incoming.claim`."""
         return super().claim(limit, min(lease_s, 1.0))
 
@@ -258,7 +258,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         silent_s=arguments.silent,
     )
     around = Around(arguments.folder, call_s=tuple(arguments.call))
-    pace = Pace(first_wait_s=0.1, longest_wait_s=0.5, look_s=0.1)
+    pace = RetryTimings(first_wait_s=0.1, longest_wait_s=0.5, look_s=0.1)
     worker = Worker(options)
     inbox = TestInbox(options.state, arguments.database)
     return worker.run(stop, Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), pace=pace))

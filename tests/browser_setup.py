@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from reviewbot.service.credentials import read_credentials
+from reviewbot.app.runtime.credentials import read_credentials
 from tests.webhooks import KEY, SECRET
 
 CODE = "c0de-of-the-browser"

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from reviewbot.cli import main
-from reviewbot.contracts import (
+from reviewbot.cli.main import main
+from reviewbot.diff.rows import code_of
+from reviewbot.domain.contracts import (
     Candidate,
     ChangeSet,
     Constraints,
@@ -31,9 +32,9 @@ from reviewbot.contracts import (
     ReviewTask,
     WorkerCard,
 )
-from reviewbot.diff.rows import code_of
-from reviewbot.ports import Commit, Crew, ModelRequest, Occurrence, Text, Turn, WorkOrder
+from reviewbot.domain.ports import Commit, ModelRequest, Occurrence, Text, Turn, WorkerSet, WorkOrder
 from tests.command_line import Ended, Run, git
+from tests.git_repositories import make_repo, repo
 from tests.github_api import FakeGitHub
 from tests.make import factory
 from tests.messages_api import MessagesApi
@@ -48,6 +49,8 @@ settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("house", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+__all__ = ["make_repo", "repo"]  # fixtures for all folders
 
 
 class RecordingClock:
@@ -193,9 +196,9 @@ def _card(name: str = "logic", **fields: Any) -> WorkerCard:
     return WorkerCard(name=name, **{**known, **fields})
 
 
-def _crew(*cards: WorkerCard) -> Crew:
+def _crew(*cards: WorkerCard) -> WorkerSet:
     given = cards or (_card(),)
-    return Crew(
+    return WorkerSet(
         cards=given,
         prompts={card.name: f"You are the {card.name} worker." for card in given},
         origin={card.name: "package" for card in given},

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reviewbot.adapters.durable import open_database
-from reviewbot.cli import main
-from reviewbot.commands.action import carried_out
+from reviewbot.app.store.durable import open_database
+from reviewbot.cli.commands.action import carried_out
+from reviewbot.cli.main import main
 from tests.action_runner import pull_request
+from tests.app.worker.shop import Shop
 from tests.fork_cases import an_environment
 from tests.github_api import Pull
 from tests.github_api.apps import AppGithub
-from tests.jobs.shop import Shop
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, called, rulings_on
 
 Json = dict[str, Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, get_args
 
-from reviewbot.adapters.inbox import Inbox
-from reviewbot.adapters.inbox.inbox import State
+from reviewbot.app.store.inbox import Inbox
+from reviewbot.app.store.inbox.inbox import State
 
 
 class Failed(NamedTuple):

@@ -24,9 +24,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reviewbot.adapters.durable import Runs, open_database
-from reviewbot.jobs.options import JobOptions
-from reviewbot.jobs.work import Order
+from reviewbot.app.store.durable import Runs, open_database
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.app.worker.work import ReviewRequest
 from tests.app_runs import Around, TestInbox, facts
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
@@ -78,7 +78,7 @@ class Scene:
         """A new head of a pull request: on the host first, then as a delivery."""
         head = f"{dice.getrandbits(160):040x}"
         self.around.push(1000 + number % 7, number, head)
-        self.inbox.put(Order(1 + number % 3, "o/n", 1000 + number % 7, number, head))
+        self.inbox.put(ReviewRequest(1 + number % 3, "o/n", 1000 + number % 7, number, head))
         self.pushes[number] = head
         return head
 
@@ -268,7 +268,7 @@ def whole_program(url: str | None, count: int, points: int, dice: random.Random)
             begin()
             for pull in pulls:
                 number = pull.repository.repository_id
-                inbox.put(Order(1, "acme/shop", number, pull.number, pull.head_sha))
+                inbox.put(ReviewRequest(1, "acme/shop", number, pull.number, pull.head_sha))
                 _while_working(github, dice)
                 Scene.kill(dice.choice(workers))
                 begin()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import (
+from reviewbot.domain.contracts import (
     Candidate,
     ChangeSet,
     Escalation,
@@ -22,13 +22,13 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.host import PullRequest
-from reviewbot.ports import Crew, ModelReply, ModelRequest, Settled, WorkOrder
+from reviewbot.domain.host import PullRequest
+from reviewbot.domain.ports import ModelReply, ModelRequest, TaskResult, WorkerSet, WorkOrder
 
 MakeCandidate = Callable[..., Candidate]
 MakeCard = Callable[..., WorkerCard]
 MakeChange = Callable[..., ChangeSet]
-MakeCrew = Callable[..., Crew]
+MakeCrew = Callable[..., WorkerSet]
 MakeEscalation = Callable[..., Escalation]
 MakeFailure = Callable[..., Failure]
 MakeFile = Callable[..., FileChange]
@@ -44,7 +44,7 @@ MakeResult = Callable[..., WorkerResult]
 MakeReview = Callable[..., Review]
 MakeTask = Callable[..., ReviewTask]
 MakeWorker = Callable[..., Any]
-Dispatch = Callable[..., dict[str, Settled]]
+Dispatch = Callable[..., dict[str, TaskResult]]
 
 
 def factory(function: Callable[..., Any], name: str) -> Any:

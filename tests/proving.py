@@ -7,9 +7,9 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from reviewbot.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
 from reviewbot.diff.parse import parse_diff
-from reviewbot.ports import Answer, Commit, Occurrence, Snapshot
+from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
+from reviewbot.domain.ports import Answer, Commit, Occurrence, Snapshot
 from reviewbot.publish.suggestions import Proof, Prover
 
 BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from reviewbot.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
-from reviewbot.host import PostedComment, PostedReview, PullRequest, ReviewDraft
-from reviewbot.outgoing import Delivered
-from reviewbot.output.fingerprints import of_review
-from reviewbot.publish import Manner, Order, Signer
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
+from reviewbot.domain.host import PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.publish import PublishOptions, PublishRequest, Signer
+from reviewbot.report.fingerprints import of_review
 from tests.github_api import objects
 
 OWN, STRANGER = 77, 78
 HEAD, BASE = "a" * 40, "b" * 40
 POLICY = "0" * 32
 SIGNER = Signer((b"k" * 32,))
-MANNER = Manner(SIGNER)
+MANNER = PublishOptions(SIGNER)
 
 
 @dataclass
@@ -139,10 +139,10 @@ def shown(first: int = 1, last: int = 20, path: str = "src/app.py") -> ChangeSet
     return ChangeSet(files=(file,), parsed=(ParsedFile(path=path, state="read"),))
 
 
-def an_order(review: Review, change: ChangeSet | None = None, **fields: Any) -> Order:
+def an_order(review: Review, change: ChangeSet | None = None, **fields: Any) -> PublishRequest:
     known: dict[str, Any] = {"pull": a_pull(), "policy": POLICY}
     told = Delivered(review, of_review(review))
-    return Order(told=told, change=change or shown(), **{**known, **fields})
+    return PublishRequest(told=told, change=change or shown(), **{**known, **fields})
 
 
 class Tree(NamedTuple):

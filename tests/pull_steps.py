@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 
-from reviewbot.contracts.pulls import PullRef
-from reviewbot.pulls import Office, Reviewed, Terms, carry_out, prepare
+from reviewbot.domain.contracts.pulls import PullRef
+from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, carry_out, prepare
 
 
-async def review(office: Office, ref: PullRef, terms: Terms) -> Reviewed:
+async def review(office: HostSession, ref: PullRef, terms: RunOptions) -> Reviewed:
     """Prepare and carry out."""
     with ExitStack() as closing:
         return await carry_out(office, await asyncio.to_thread(prepare, office, ref, terms, closing))

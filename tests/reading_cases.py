@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.contracts import Reading, Span
+from reviewbot.domain.contracts import Reading, Span
 
 EVERYTHING = Span(old_start=0, old_count=10**6, new_start=0, new_count=10**6)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 
-from reviewbot.contracts import Candidate, FileChange
-from reviewbot.ports import Snapshot
-from reviewbot.tools.analysis import changed_file
-from reviewbot.tools.secrets import SecretScan
+from reviewbot.analyzers.core.run import changed_file
+from reviewbot.analyzers.text.secrets import SecretScan
+from reviewbot.domain.contracts import Candidate, FileChange
+from reviewbot.domain.ports import Snapshot
 
 TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
 HEADER = "-----BEGIN EC PRIVATE" + " KEY-----"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.calibration import (
+from reviewbot.review.calibration import (
     HIGHEST,
     LEAST_COUNTS,
     MAX_UNCOUNTED,

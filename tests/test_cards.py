@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.cards import MAX_CARDS, RESERVED, build_crew, load_crew, shipped_files
-from reviewbot.contracts import WorkerCard
-from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.analyzers.catalog import all_tools
+from reviewbot.domain.contracts import WorkerCard
+from reviewbot.domain.errors import ConfigError, ReviewbotError
+from reviewbot.domain.ports import WorkerSet
 from reviewbot.llm.client.budget import NOT_WORKERS
-from reviewbot.ports import Crew
-from reviewbot.tools.catalog import all_tools
+from reviewbot.review.cards import MAX_CARDS, RESERVED, build_crew, load_crew, shipped_files
 
 TOOLS = ("licences", "secrets")
 CARD = """
@@ -34,7 +34,7 @@ def card_text(name: str = "licence", /, **changes: str) -> str:
     return "\n".join(f"{key} = {value}" for key, value in lines.items() if value)
 
 
-def own_crew(extra: dict[str, str]) -> Crew:
+def own_crew(extra: dict[str, str]) -> WorkerSet:
     return build_crew(SHIPPED, extra, TOOLS)
 
 

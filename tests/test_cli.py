@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
-from reviewbot.commands.writing import write_file
+from reviewbot.cli.main import main
+from reviewbot.cli.writing import write_file
 from reviewbot.config import Settings
-from reviewbot.contracts import Finding, HumanItem, Review, Timings
-from reviewbot.errors import InputError
-from reviewbot.outgoing import exit_code
-from reviewbot.supervisor.synthesizer import Rules, weigh
+from reviewbot.delivery import exit_code
+from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings
+from reviewbot.domain.errors import InputError
+from reviewbot.review.combine.synthesizer import Rules, weigh
 from tests.command_line import Run, git
 
 ROOT = Path(__file__).parent.parent

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
-from reviewbot.tools.ruff_run import find_ruff
+from reviewbot.analyzers.ruff.run import find_ruff
+from reviewbot.cli.main import main
 
 BEFORE = "import sqlite3\n\n\ndef connect(path):\n    return sqlite3.connect(path)\n"
 QUERY = '    return db.execute("SELECT * FROM users WHERE name = \'" + name + "\'").fetchall()\n'

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli import _parser
-from reviewbot.commands.completion import completion_command, completion_script
+from reviewbot.cli.commands.completion import completion_command, completion_script
+from reviewbot.cli.main import _parser
 
 ROOT = Path(__file__).parent.parent
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")

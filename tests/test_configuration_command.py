@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.commands.configuration import config_command, settings_json, settings_text
+from reviewbot.cli.commands.configuration import config_command, settings_json, settings_text
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.keys import KINDS
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import default_models
 from reviewbot.wiring.models import KEYS
 

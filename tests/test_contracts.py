@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from reviewbot import contracts
-from reviewbot.contracts import (
+from reviewbot.domain import contracts
+from reviewbot.domain.contracts import (
     SEVERITY_ORDER,
     Candidate,
     CardBudget,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 HIDDEN = 'import os\n\n\ndef pay(name):\n    os.system("pay " + name)\n    return eval(name)\n'
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from reviewbot import wiring
-from reviewbot.commands.delivering import estimate_of
-from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import Review, Usage
+from reviewbot.cli.delivering import estimate_of
+from reviewbot.cli.running import run_to_end
+from reviewbot.domain.contracts import Review, Usage
 from reviewbot.llm.estimate import Estimate
 from tests.estimating import MAX_FINDINGS, GreedyTeam, UsualTeam, cut_off
 from tests.messages_api import MessagesApi, Scripted

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.calibration import read_calibration
-from reviewbot.commands.evaluate import calibrate_command, eval_command
-from reviewbot.errors import ConfigError, ExitCode, InputError
+from reviewbot.cli.commands.evaluate import calibrate_command, eval_command
+from reviewbot.domain.errors import ConfigError, ExitCode, InputError
+from reviewbot.review.calibration import read_calibration
 
 WEAK = """\
 import hashlib

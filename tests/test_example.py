@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 ORDERS = ROOT / "examples/orders"

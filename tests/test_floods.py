@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import SEVERITY_ORDER, Candidate
-from reviewbot.floods import keep
+from reviewbot.domain.contracts import SEVERITY_ORDER, Candidate
+from reviewbot.review.finding_limits import keep
 from tests.make import MakeCandidate
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 RENAMED = "diff --git a/app.py b/a\u202epp.py\nsimilarity index 100%\nrename from app.py\nrename to a\u202epp.py\n"
 MOVED = "diff --git a/x\u200by.sh b/x\u200by.sh\nold mode 100644\nnew mode 100755\n"

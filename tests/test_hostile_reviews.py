@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 HOSTILE = Path(__file__).parent / "hostile"
 CASES = {case["id"]: case for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli import FORMATS, main
+from reviewbot.cli.main import FORMATS, main
 
 LINES = [
     "MIIEpAIBAAKCAQEA1xq9Zk3vR8sT5wYbN2mC7dFgHjKlPoIuYtReWqAsDfGh4Jk6",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.evaluate.model_fit import render_reliability
-from reviewbot.model_calibration import (
+from reviewbot.review.model_calibration import (
     ModelTables,
     NumberMap,
     maps_for,

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from reviewbot import wiring
-from reviewbot.adapters.replay import replay
-from reviewbot.cli import main
-from reviewbot.commands.replay import synthesizer_of
-from reviewbot.contracts.answers import ReviewAnswer
+from reviewbot.cli.commands.replay import synthesizer_of
+from reviewbot.cli.main import main
+from reviewbot.domain.contracts.answers import ReviewAnswer
 from reviewbot.evaluate.model_fit import LabelledClaim, measure, replaced
 from reviewbot.llm.agents.calibrator import prompt_hash
-from reviewbot.model_calibration import ModelTables, Quantity, Role, read_model_tables
-from reviewbot.wiring.model_casting import prompt
+from reviewbot.replay import replay
+from reviewbot.review.model_calibration import ModelTables, Quantity, Role, read_model_tables
+from reviewbot.wiring.model_components import prompt
 from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, ruled
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 from tests.kill_and_resume import kill, lasting, start
 from tests.kill_and_resume_model import marked, question_of, recorded
 from tests.messages_api import MessagesApi, Scripted, asks_judge, ruled

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, failed, ruled, said
 
 Json = dict[str, Any]

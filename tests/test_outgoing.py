@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal
-from reviewbot.contracts import (
+from reviewbot.delivery import delivered, masked_plan, masked_trace
+from reviewbot.delivery.masking import masked_review
+from reviewbot.delivery.places import MAX_WITHHELD, places, with_symbols
+from reviewbot.domain.contracts import (
     DESCRIPTION,
     TITLE,
     Conflict,
@@ -22,12 +24,10 @@ from reviewbot.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.outgoing import delivered, masked_plan, masked_trace
-from reviewbot.outgoing.masking import masked_review
-from reviewbot.outgoing.places import MAX_WITHHELD, places, with_symbols
-from reviewbot.output.fingerprints import Place, of_review
-from reviewbot.ports import Commit, Occurrence
-from reviewbot.trace import Trace, read_trace
+from reviewbot.domain.ports import Commit, Occurrence
+from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal
+from reviewbot.report.fingerprints import Place, of_review
+from reviewbot.review.trace import Trace, read_trace
 from tests.make import MakeFinding
 
 TEXT = "def save(db, key):\n    db.run(\n        key,\n    )\n    db.run(key)\n    db.run(key)\n"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings
-from reviewbot.contracts import Conflict, Finding, Gap, HumanItem, Review, Timings, Withheld
-from reviewbot.errors import ExitCode
-from reviewbot.outgoing import exit_code
-from reviewbot.supervisor.weighing import Rules
+from reviewbot.delivery import exit_code
+from reviewbot.domain.contracts import Conflict, Finding, Gap, HumanItem, Review, Timings, Withheld
+from reviewbot.domain.errors import ExitCode
+from reviewbot.review.combine.visibility import Rules
 from tests.make import MakeFinding
 
 RULES = Rules({"security": 80, "style": 95}, max_findings=50)

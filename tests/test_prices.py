@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import ConfigError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices, unpriced_note
 
 ROW = """[[price]]

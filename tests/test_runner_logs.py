@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli import FORMATS, main
-from reviewbot.commands.writing import say
+from reviewbot.cli.main import FORMATS, main
+from reviewbot.cli.writing import say
 
 NAMES = (
     "::set-output name=verdict::clean.py",

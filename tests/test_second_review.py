@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 Json = dict[str, Any]
 

@@ -10,12 +10,12 @@ import pytest
 
 EXAMPLE = Path(__file__).parent.parent / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
-OF_MODELS = {"reviewbot.llm", "reviewbot.adapters.claude", "reviewbot.contracts.answers", "re2"}
+OF_MODELS = {"reviewbot.llm", "reviewbot.llm.providers.claude", "reviewbot.domain.contracts.answers", "re2"}
 """What only a review with models needs."""
 
 PROGRAM = """
 import sys
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 try:
     code = main(sys.argv[1:])
 except SystemExit as ending:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli import main
+from reviewbot.cli.main import main
 
 MARK = "# reviewbot: ignore[S602, command-parameter] the command is a constant"
 BASE = f"""import subprocess

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.errors import InputError
-from reviewbot.trace import FIRST, TRACE_VERSION, Event, Trace, read_trace, write_trace
+from reviewbot.domain.errors import InputError
+from reviewbot.review.trace import FIRST, TRACE_VERSION, Event, Trace, read_trace, write_trace
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

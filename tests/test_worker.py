@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from reviewbot.contracts import (
+from reviewbot.domain.contracts import (
     Candidate,
     Escalation,
     Failure,
@@ -18,7 +18,7 @@ from reviewbot.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.errors import (
+from reviewbot.domain.errors import (
     AccountError,
     BudgetError,
     DeadlineError,
@@ -28,10 +28,10 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
-from reviewbot.floods import MAX_PER_TASK
-from reviewbot.ports import Answer, Escalated, WorkOrder
-from reviewbot.supervisor.verifier import by_a_model_alone
-from reviewbot.worker import run_task
+from reviewbot.domain.ports import Answer, Escalated, WorkOrder
+from reviewbot.review.finding_limits import MAX_PER_TASK
+from reviewbot.review.task import run_task
+from reviewbot.review.verify.verifier import by_a_model_alone
 from tests.make import MakeCandidate, MakeOrder, MakePayload, MakeTask
 from tests.reading_cases import read
 

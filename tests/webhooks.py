@@ -12,11 +12,11 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from reviewbot.adapters.inbox import Inbox, open_inbox
+from reviewbot.app.runtime.credentials import Credentials
+from reviewbot.app.store.inbox import Inbox, open_inbox
+from reviewbot.app.web.app import create_app
+from reviewbot.app.web.parts import WebParts
 from reviewbot.config import Settings
-from reviewbot.service.credentials import Credentials
-from reviewbot.web.app import create_app
-from reviewbot.web.parts import WebParts
 
 SECRET = "test-webhook-secret-not-real"
 APP_ID, BOT_ID = 77, 4_077

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.strict_json import mend_surrogates, strictly
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024

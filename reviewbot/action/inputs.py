@@ -12,7 +12,7 @@ from reviewbot.config.hints import quoted
 from reviewbot.config.keys import KINDS
 from reviewbot.config.source import BaseSide, repository_settings
 from reviewbot.config.values import Value
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 Mode = Literal["review", "annotate", "report", "fork-review"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reviewbot.contracts import Review, Verdict
-from reviewbot.contracts.pulls import PullReview
 from reviewbot.coverage import count_of
-from reviewbot.errors import ExitCode
-from reviewbot.outgoing import Delivered
-from reviewbot.output.costs import UNKNOWN, tokens
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import Review, Verdict
+from reviewbot.domain.contracts.pulls import PullReview
+from reviewbot.domain.errors import ExitCode
+from reviewbot.report.costs import UNKNOWN, tokens
 
 OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "tokens", "coverage")
 """The names of the outputs, as action.yml has them."""

@@ -11,17 +11,17 @@ import os
 from contextlib import ExitStack
 from functools import partial
 
-from reviewbot import pulls, wiring
+from reviewbot import pull_requests, wiring
 from reviewbot.action.event import ForkRun
-from reviewbot.action.fork import MOVED, find_number
+from reviewbot.action.fork.stages import MOVED, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Posted, Reviewed
-from reviewbot.action.ranges import Work
+from reviewbot.action.push_review import Work
 from reviewbot.action.runner import Runner
-from reviewbot.adapters.github.access import Access
-from reviewbot.adapters.github.client import GithubClient
-from reviewbot.contracts.pulls import PullPosted
-from reviewbot.errors import AlreadyPostedError, ConfigError, EmptyChangeError, HostMovedError, ReviewbotError
+from reviewbot.domain.contracts.pulls import PullPosted
+from reviewbot.domain.errors import AlreadyPostedError, ConfigError, EmptyChangeError, HostMovedError, ReviewbotError
+from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.client import GithubClient
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
 OUTCOMES = {
@@ -40,7 +40,7 @@ class ActionPulls:
         self._inputs = inputs
         self._work = work
         self._closing = closing
-        self._office: pulls.Office | None = None
+        self._office: pull_requests.HostSession | None = None
 
     def review(self, number: int) -> Reviewed:
         """Review it. Raises ReviewbotError."""
@@ -51,7 +51,7 @@ class ActionPulls:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._office is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return told_of(self._work(partial(pulls.post, self._office, reviewed.value)))
+        return told_of(self._work(partial(pull_requests.post, self._office, reviewed.value)))
 
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
@@ -62,36 +62,36 @@ class ActionPulls:
         except HostMovedError:
             raise EmptyChangeError(MOVED) from None
 
-    async def _review(self, office: pulls.Office, number: int, run: ForkRun | None = None) -> Reviewed:
+    async def _review(self, office: pull_requests.HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
         sdk = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
-        terms = pulls.Terms(
+        terms = pull_requests.RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             given=wiring.Given(environ=environ, sdk=sdk, checkout=None if run else self._runner.workspace),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,
         )
-        ref = await pulls.fetch(office, self._runner.repository, number)
+        ref = await pull_requests.fetch(office, self._runner.repository, number)
         if run is not None and (ref.repository_id, ref.head_sha) != (run.repository_id, run.head_sha):
             raise EmptyChangeError(MOVED)
         with ExitStack() as closing:
-            prepared = await asyncio.to_thread(pulls.prepare, office, ref, terms, closing)
+            prepared = await asyncio.to_thread(pull_requests.prepare, office, ref, terms, closing)
             await check_not_posted(office, prepared)
-            done = await pulls.carry_out(office, prepared)
+            done = await pull_requests.carry_out(office, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
         return Reviewed(done.told, done.code, what, value=done.value)
 
-    def _opened(self) -> pulls.Office:
+    def _opened(self) -> pull_requests.HostSession:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
         signer = signer_of(self._inputs)
         client = self._closing.enter_context(GithubClient(Access(self._inputs.token, self._runner.api_url)))
-        return pulls.Office(client, signer)
+        return pull_requests.HostSession(client, signer)
 
 
-async def check_not_posted(office: pulls.Office, prepared: pulls.Prepared) -> None:
+async def check_not_posted(office: pull_requests.HostSession, prepared: pull_requests.Prepared) -> None:
     """Raise AlreadyPostedError where the review stands there, so that none is made that nobody would be told of."""
-    before = await pulls.posted_before(office, prepared)
+    before = await pull_requests.posted_before(office, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 

@@ -9,11 +9,12 @@ from typing import Protocol
 from reviewbot.action.event import ForkRun, NothingEvent, PullEvent, read_event, read_fork_run
 from reviewbot.action.inputs import Inputs, by_input
 from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of
-from reviewbot.action.ranges import Work, review_range
-from reviewbot.action.runner import Runner, Voice
+from reviewbot.action.push_review import Work, review_range
+from reviewbot.action.runner import Runner, StepOutput
 from reviewbot.action.summary import end_of, summary_of, summary_of_failure, summary_of_nothing
 from reviewbot.coverage import is_lacking
-from reviewbot.errors import (
+from reviewbot.delivery import Delivered
+from reviewbot.domain.errors import (
     AlreadyPostedError,
     EmptyChangeError,
     ExitCode,
@@ -23,10 +24,9 @@ from reviewbot.errors import (
     InputError,
     ReviewbotError,
 )
-from reviewbot.outgoing import Delivered
-from reviewbot.output.annotations import render_annotations
-from reviewbot.output.sarif import render_sarif_named
-from reviewbot.output.text import one_line
+from reviewbot.report.annotations import render_annotations
+from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.report.text import one_line
 
 SARIF_NAME = "reviewbot.sarif"
 
@@ -57,7 +57,7 @@ class Step:
 
     runner: Runner
     inputs: Inputs
-    voice: Voice
+    voice: StepOutput
     work: Work
     pulls: Callable[[], Pulls]
     """Opens the way to the pull request; asked only where there is one."""
@@ -79,7 +79,7 @@ def act(step: Step) -> ExitCode:
         return error.exit_code
 
 
-def failed(voice: Voice, message: str) -> None:
+def failed(voice: StepOutput, message: str) -> None:
     """Say that there was no review, in every place where a reader may look for one."""
     voice.say("error", one_line(message))
     voice.outputs(no_outputs("not_reviewed"))

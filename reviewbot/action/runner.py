@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TextIO
 
 from reviewbot.action.event import MAX_EVENT_BYTES
-from reviewbot.errors import InputError
-from reviewbot.output.text import escape_runner_commands, md, one_line
+from reviewbot.domain.errors import InputError
+from reviewbot.report.text import escape_runner_commands, md, one_line
 
 SUMMARY_BYTES = 1024 * 1024
 """Of one step; GitHub shows nothing of a longer one."""
@@ -85,7 +85,7 @@ def runner_of(environ: Mapping[str, str]) -> Runner:
 
 
 @dataclass(frozen=True)
-class Voice:
+class StepOutput:
     """Says things, without the secrets that it knows."""
 
     runner: Runner

@@ -6,9 +6,9 @@ import re
 
 from reviewbot.action.outcome import Ending
 from reviewbot.coverage import is_lacking
-from reviewbot.errors import ExitCode
-from reviewbot.output.markdown import render_markdown
-from reviewbot.output.text import md, md_code, short_line
+from reviewbot.domain.errors import ExitCode
+from reviewbot.report.markdown.comment import render_markdown
+from reviewbot.report.text import md, md_code, short_line
 
 REVIEW_CHARS = 200_000
 """A character takes up to four bytes, and a summary 1 MiB."""

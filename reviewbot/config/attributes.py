@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.errors import HostError
+from reviewbot.domain.errors import HostError
 
 if TYPE_CHECKING:
     from reviewbot.config.source import BaseSide

@@ -6,7 +6,7 @@ import tomllib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
 from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
 from reviewbot.config.values import RULES, Value
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

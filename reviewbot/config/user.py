@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewbot.config.hints import MAX_FILE_BYTES
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 _BELOW = Path("reviewbot", "config.toml")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewbot.ports import Snapshot
+    from reviewbot.domain.ports import Snapshot
 
 TOP = (".github/copilot-instructions.md", "CONTRIBUTING.md")
 """Files that count at the top alone."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reviewbot.ports import Snapshot
+    from reviewbot.domain.ports import Snapshot
 
 _ROOTS = ("", "src", "lib", "python")
 """Folders from which absolute imports commonly start, beside those above the importing file."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reviewbot.context.quiet import without_warnings
+from reviewbot.context.suppress_warnings import without_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

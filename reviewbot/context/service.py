@@ -9,7 +9,7 @@ from reviewbot.context.enclosing import Enclosing, enclosing
 from reviewbot.diff.language import language_of
 
 if TYPE_CHECKING:
-    from reviewbot.ports import Snapshot
+    from reviewbot.domain.ports import Snapshot
 
 
 class Context:

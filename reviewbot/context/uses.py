@@ -13,7 +13,7 @@ from reviewbot.context.python_text import bound_names, dotted, parsed, tokens, w
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reviewbot.ports import Snapshot
+    from reviewbot.domain.ports import Snapshot
 
 MAX_FOUND = 400
 """Lines that are looked at for one word."""

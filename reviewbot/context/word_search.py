@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reviewbot.ports import Occurrence
+from reviewbot.domain.ports import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

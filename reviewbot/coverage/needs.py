@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from reviewbot.config.globs import matches_glob
-from reviewbot.contracts import FileChange, Need, ParsedFile, PlannedFile
 from reviewbot.diff.language import UNKNOWN
 from reviewbot.diff.rows import hunk_rows
+from reviewbot.domain.contracts import FileChange, Need, ParsedFile, PlannedFile
 
 Declared = Callable[[str], str | None]
 """Why the base side declares a path generated or vendored; None where it does not."""

@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import Reading, Span
 from reviewbot.diff.rows import SEPARATOR
+from reviewbot.domain.contracts import Reading, Span
 
 if TYPE_CHECKING:
-    from reviewbot.contracts import FileChange, Payload
+    from reviewbot.domain.contracts import FileChange, Payload
 
 Interval = tuple[int, int]
 """The first line, and the one behind the last."""

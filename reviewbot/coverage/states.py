@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from reviewbot.contracts import (
+from reviewbot.coverage.needs import is_removed
+from reviewbot.coverage.readings import covers
+from reviewbot.domain.contracts import (
     ChangeSet,
     CoverageState,
     FileChange,
@@ -20,8 +22,6 @@ from reviewbot.contracts import (
     PlannedFile,
     Reading,
 )
-from reviewbot.coverage.needs import is_removed
-from reviewbot.coverage.readings import covers
 
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""

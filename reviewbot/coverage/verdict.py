@@ -6,11 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import ChangeSet, CoverageCount, CoverageState, FileCoverage, Finding, Gap, Review, Verdict
+from reviewbot.domain.contracts import (
+    ChangeSet,
+    CoverageCount,
+    CoverageState,
+    FileCoverage,
+    Finding,
+    Gap,
+    Review,
+    Verdict,
+)
 from reviewbot.wording import counted
 
 if TYPE_CHECKING:
-    from reviewbot.host import Conclusion
+    from reviewbot.domain.host import Conclusion
 
 STATE_WORDS: dict[CoverageState, str] = {
     "reviewed": "reviewed",

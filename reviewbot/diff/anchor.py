@@ -10,7 +10,7 @@ from reviewbot.diff.rows import payload_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reviewbot.contracts import Candidate, Payload
+    from reviewbot.domain.contracts import Candidate, Payload
 
 
 class _Line(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from reviewbot.contracts import Kind
+    from reviewbot.domain.contracts import Kind
 
 UNKNOWN: Final = "text"
 """A file whose name tells nothing. It counts as code: what is unknown is looked at rather than skipped."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from reviewbot.contracts import ChangeSet
-from reviewbot.diff import intake, names
-from reviewbot.diff.build import Built, build
 from reviewbot.diff.limits import Limits
-from reviewbot.diff.mail import description_of, read_mails, title_of
-from reviewbot.diff.scan import scan
-from reviewbot.diff.series import join_series
-from reviewbot.errors import DiffError
+from reviewbot.diff.parser import decode_input, names
+from reviewbot.diff.parser.build import Built, build
+from reviewbot.diff.parser.mail import description_of, read_mails, title_of
+from reviewbot.diff.parser.scan import scan
+from reviewbot.diff.parser.series import join_series
+from reviewbot.domain.contracts import ChangeSet
+from reviewbot.domain.errors import DiffError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewbot.diff.mail import Mail
-    from reviewbot.diff.sections import Section
+    from reviewbot.diff.parser.mail import Mail
+    from reviewbot.diff.parser.sections import Section
 
 _LIMITS = Limits()
 
@@ -33,16 +33,16 @@ def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
         DiffError: no file at all can be found, or the input is of another form (packed, coloured, combined, word
             diff), or mails whose patches cannot be told from their messages. Nothing else, whatever the bytes are.
     """
-    lines, open_end = intake.lines_of(data, limits)
+    lines, open_end = decode_input.lines_of(data, limits)
     if not lines:
         return ChangeSet()
     mails = read_mails(lines)
     if mails is not None:
         return _of_mails(mails, limits)
-    intake.check_preamble(lines, limits)
+    decode_input.check_preamble(lines, limits)
     sections = scan(lines, limits, open_end=open_end)
     if not sections:
-        raise intake.nothing_found(lines)
+        raise decode_input.nothing_found(lines)
     _check_form(sections)
     return _change(sections)
 
@@ -58,7 +58,7 @@ def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSe
     Raises:
         DiffError: as for a whole diff, where the input as a whole is of another form.
     """
-    lines, _ = intake.lines_of(data, limits)
+    lines, _ = decode_input.lines_of(data, limits)
     sections = scan(lines, limits, open_end=False, fragment=True)
     section = sections[0]
     section.title = names.quote(names.encode(name)).encode("ascii")
@@ -78,7 +78,7 @@ def _of_mails(mails: Sequence[Mail], limits: Limits) -> ChangeSet:
         lines += mail.patch
     sections = scan(lines, limits, open_end=False, mailed=True)
     if not sections:
-        raise intake.nothing_found(lines)
+        raise decode_input.nothing_found(lines)
     _check_form(sections)
     patches: list[list[Built]] = [[] for _ in mails]
     for section in sections:
@@ -91,11 +91,11 @@ def _of_mails(mails: Sequence[Mail], limits: Limits) -> ChangeSet:
 def _check_form(sections: Sequence[Section]) -> None:
     """Refuse forms that show only once the sections are read, where none of them has text to review."""
     if all(section.style == "combined" for section in sections):
-        raise DiffError(f"The input is a combined diff of a merge (diff --cc): {intake.WANTED}.")
+        raise DiffError(f"The input is a combined diff of a merge (diff --cc): {decode_input.WANTED}.")
     if any(section.word_diff for section in sections) and not any(
         section.hunks for section in sections if not section.trouble
     ):
-        raise DiffError(f"The input is a word diff: {intake.WANTED} without --word-diff.")
+        raise DiffError(f"The input is a word diff: {decode_input.WANTED} without --word-diff.")
 
 
 def _change(sections: Sequence[Section]) -> ChangeSet:

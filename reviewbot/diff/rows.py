@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reviewbot.contracts import ChangeSet, Hunk, Payload
+    from reviewbot.domain.contracts import ChangeSet, Hunk, Payload
 
 SEPARATOR = "@@"
 """How the line above each hunk of `Payload.code` begins; a marked line begins with " ", "+", "-" or a backslash."""

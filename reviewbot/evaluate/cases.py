@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 
 DIFF, META = "change.diff", "meta.json"
 

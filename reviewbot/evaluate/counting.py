@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reviewbot.calibration import BAND, LEAST_COUNTS, Band, Row, wilson
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Labels, cwe_number
 from reviewbot.evaluate.matching import judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
+from reviewbot.review.calibration import BAND, LEAST_COUNTS, Band, Row, wilson
 
 FOREIGN = ("model:", "sarif:")
 """How sources begin that are not tools of ours: their findings are not ours to count."""

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from reviewbot.contracts.base import Contract
-from reviewbot.errors import InputError
+from reviewbot.domain.contracts.base import Contract
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Labels
 from reviewbot.evaluate.matching import Ruling, judge
 from reviewbot.evaluate.model_fit import LabelledClaim
 from reviewbot.evaluate.rows import Json
 from reviewbot.evaluate.stated import Stated
-from reviewbot.model_calibration import Key, Quantity
+from reviewbot.review.model_calibration import Key, Quantity
 
 
 class HandLabel(Contract):

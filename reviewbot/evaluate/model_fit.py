@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.model_calibration import Band, Key, MeasuredMap, ModelTables, Points, key_of, place_on
+from reviewbot.review.model_calibration import Band, Key, MeasuredMap, ModelTables, Points, key_of, place_on
 from reviewbot.wording import counted
 
 PRIOR = 1

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.rows import Json
 
 _TEXTS = ("file", "rule", "type", "severity", "category", "text")

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from reviewbot.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
-from reviewbot.contracts.work import NOT_RUN
+from reviewbot.domain.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
+from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.evaluate.stated import stated_in
 from reviewbot.redact import redact
 

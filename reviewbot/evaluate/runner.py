@@ -14,7 +14,7 @@ from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import NoReturn
 
-from reviewbot.errors import ReviewbotError
+from reviewbot.domain.errors import ReviewbotError
 from reviewbot.evaluate.cases import Case
 from reviewbot.evaluate.rows import Json
 

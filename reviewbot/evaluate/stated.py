@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from reviewbot.contracts import Finding, WorkerResult
-from reviewbot.contracts.base import Confidence, Contract, Worth
-from reviewbot.model_calibration import ModelId, PromptHash, Role
+from reviewbot.domain.contracts import Finding, WorkerResult
+from reviewbot.domain.contracts.base import Confidence, Contract, Worth
+from reviewbot.review.model_calibration import ModelId, PromptHash, Role
 
 MODEL = "model:"
 """How the source of a finding begins that a model made."""

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from reviewbot.contracts import Plan, Tier, Usage
+from reviewbot.domain.contracts import Plan, Tier, Usage
+from reviewbot.domain.ports import ModelRequest, Text, Turn
 from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
 from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
 from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
-from reviewbot.ports import ModelRequest, Text, Turn
 from reviewbot.wording import counted
 
 LIKELY_TURNS = 3

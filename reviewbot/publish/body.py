@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from reviewbot.host import PostedReview
-from reviewbot.output.markdown import MAX_CHARS, render_markdown
-from reviewbot.output.text import md_code
+from reviewbot.domain.host import PostedReview
 from reviewbot.publish.marker import ReviewMarker, Signer
-from reviewbot.publish.order import Order
+from reviewbot.publish.options import PublishRequest
+from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
+from reviewbot.report.text import md_code
 
 LEAST_CHARS = 30_000
 """What the report needs at least, see `render_markdown`. The longest marker leaves more."""
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?/[A-Za-z0-9
 _SHORT_SHA = 10
 
 
-def marker_of(order: Order) -> ReviewMarker:
+def marker_of(order: PublishRequest) -> ReviewMarker:
     """The marker of the review that an order is about."""
     pull = order.pull
     names = order.told.fingerprints.values()
@@ -26,7 +26,7 @@ def marker_of(order: Order) -> ReviewMarker:
     return replace(marker, code=order.code)
 
 
-def body_of(order: Order, signer: Signer) -> str:
+def body_of(order: PublishRequest, signer: Signer) -> str:
     """The whole review, complete by itself, with its marker behind it."""
     marker = signer.review(marker_of(order))
     room = max(LEAST_CHARS, MAX_CHARS - len(marker) - 1)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from reviewbot.contracts import Finding, Severity
-from reviewbot.host import InlineComment
-from reviewbot.output.facts import by_severity, tags
-from reviewbot.output.text import md, md_code, short_line, visible
-from reviewbot.publish.order import Manner, Order
+from reviewbot.domain.contracts import Finding, Severity
+from reviewbot.domain.host import InlineComment
+from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
+from reviewbot.report.text import md, md_code, short_line, visible
+from reviewbot.report.view_model import by_severity, tags
 
 _WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warning", "info": "Note"}
 _PROSE_CHARS, _TAG_CHARS, _SOURCES = 1_000, 80, 5
@@ -26,7 +26,9 @@ _COMMANDS = re.compile(
 _INFO = "suggestion"
 
 
-def inline_comments(order: Order, manner: Manner, standing: Collection[str]) -> tuple[InlineComment, ...]:
+def inline_comments(
+    order: PublishRequest, manner: PublishOptions, standing: Collection[str]
+) -> tuple[InlineComment, ...]:
     """At most `manner.inline` comments, highest severity first; `standing` has the fingerprints that were told before.
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
@@ -43,7 +45,7 @@ def inline_comments(order: Order, manner: Manner, standing: Collection[str]) -> 
     return tuple(comments)
 
 
-def comment_body(order: Order, manner: Manner, finding: Finding, span: Span) -> str:
+def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding, span: Span) -> str:
     """What a comment says: a finding's own words, and a proposal to commit where one is proven for just these lines."""
     proposal = None
     if span == (finding.line, finding.end_line):
@@ -66,7 +68,7 @@ def suggestion_block(lines: str | None) -> str | None:
     return f"{fence}{_INFO}\n{lines}\n{fence}" if lines else f"{fence}{_INFO}\n{fence}"
 
 
-def _comment(order: Order, manner: Manner, finding: Finding, path: str, span: Span) -> InlineComment:
+def _comment(order: PublishRequest, manner: PublishOptions, finding: Finding, path: str, span: Span) -> InlineComment:
     body = comment_body(order, manner, finding, span)
     # GitHub refuses a comment whose first line is its last one.
     return InlineComment(path, span.last, body, span.first if span.first < span.last else None)

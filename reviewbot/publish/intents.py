@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 
-from reviewbot.ports import Journal
+from reviewbot.domain.ports import Journal
 
 _PREFIX = "publish/"
 """How the names of intents begin in a journal; the progress of runs begins with their ids."""

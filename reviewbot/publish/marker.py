@@ -2,7 +2,7 @@
 
 A marker counts only where its signature is right and its repository and pull request are those that were asked for;
 whoever looks for reviews of ours also checks who wrote them. Nobody's text can bring a marker into a body of ours:
-`reviewbot.output.text` escapes what opens an HTML comment, and only what stands at the very end of a body is read.
+`reviewbot.report.text` escapes what opens an HTML comment, and only what stands at the very end of a body is read.
 """
 
 from __future__ import annotations

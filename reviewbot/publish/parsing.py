@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from reviewbot.tools.python_reader import parse
+from reviewbot.analyzers.python.reader import parse
 
 MOST_CHARS = 1_000_000
 """Of a larger file the tree would take hundreds of megabytes."""

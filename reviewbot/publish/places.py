@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from reviewbot.contracts import ChangeSet
-from reviewbot.diff.names import to_bytes
+from reviewbot.diff.parser.names import to_bytes
 from reviewbot.diff.rows import commentable
+from reviewbot.domain.contracts import ChangeSet
 
 
 class Span(NamedTuple):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from reviewbot.errors import HostError, HostUnknownError
-from reviewbot.host import InlineComment, PostedReview, ReviewDraft
+from reviewbot.domain.errors import HostError, HostUnknownError
+from reviewbot.domain.host import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
+from reviewbot.publish.existing_reviews import ExistingReviews, standing, told_before
 from reviewbot.publish.inline import inline_comments
-from reviewbot.publish.lookup import Standing, standing, told_before
-from reviewbot.publish.order import Desk, Manner, Order, Published
-from reviewbot.publish.sending import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
+from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest
+from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
 
 SETTLE_S = 2.0
 """After posting, until what another poster did at the same time can be seen by everyone."""
@@ -29,7 +29,7 @@ _OVERTAKEN = "the head moved while it was posted; a review of the newer head cou
 _TWIN = "another run posted the same review at the same time; that one counts"
 
 
-async def publish(order: Order, manner: Manner, desk: Desk) -> Published:
+async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> Published:
     """Post exactly one review of this head under this policy, and point older ones of ours to it.
 
     Raises HostError: HostAccessError where a permission is missing, HostUnknownError where nobody can tell whether it
@@ -45,9 +45,9 @@ async def publish(order: Order, manner: Manner, desk: Desk) -> Published:
 
 @dataclass(frozen=True)
 class _Run:
-    order: Order
-    manner: Manner
-    desk: Desk
+    order: PublishRequest
+    manner: PublishOptions
+    desk: PublishContext
 
     async def publish(self) -> Published:
         """As the function of this name; raises HeadMovedError and TakenOverError as well."""
@@ -65,7 +65,7 @@ class _Run:
             await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, 0)
             raise
 
-    async def _take(self) -> Standing | None:
+    async def _take(self) -> ExistingReviews | None:
         """Take the intent and look. None where another holder keeps it and has posted nothing."""
         for wait in (0.0, *PATIENCE_S):
             if wait:
@@ -77,7 +77,7 @@ class _Run:
                 return await self._look()
         return None
 
-    async def _publish(self, found: Standing, sender: Sender) -> Published:
+    async def _publish(self, found: ExistingReviews, sender: Sender) -> Published:
         if found.this is not None:
             await self._done(found.this.review_id)
             notes = await self._point(found, found.this)
@@ -91,7 +91,7 @@ class _Run:
         await self._done(sent.review.review_id)
         return await self._settled(sent)
 
-    async def _known(self, found: Standing) -> int | None:
+    async def _known(self, found: ExistingReviews) -> int | None:
         """What the intents say that was posted, where the host does not show its marker, or not yet."""
         known = await asyncio.to_thread(self.desk.intents.posted, self.order.key)
         replaced = any(each.review.review_id == known and each.marker.newer for each in found.own)
@@ -127,7 +127,7 @@ class _Run:
         trouble = await self._edit(review.review_id, self._twin_of(first))
         return Published("already_posted", first.url, first.review_id, sent.inline, (*sent.notes, _TWIN, *trouble))
 
-    async def _point(self, found: Standing, newest: PostedReview) -> list[str]:
+    async def _point(self, found: ExistingReviews, newest: PostedReview) -> list[str]:
         """Let each older review of ours that still counts point to the newest one, where that is still of the head."""
         older = found.older_than(newest.review_id)
         if not older:
@@ -146,7 +146,7 @@ class _Run:
             notes += await self._release(own.review)
         return notes
 
-    async def _overtaken(self, found: Standing, mine: PostedReview, head: str) -> list[str]:
+    async def _overtaken(self, found: ExistingReviews, mine: PostedReview, head: str) -> list[str]:
         """Let ours, which came after that of a newer head, point to that one; else that head's own run does it."""
         newer = found.of_head(head)
         if newer is None:
@@ -174,7 +174,7 @@ class _Run:
     def _twin_of(self, first: PostedReview) -> str:
         return twin_body(marker_of(self.order), first, self.manner.signer)
 
-    async def _look(self) -> Standing:
+    async def _look(self) -> ExistingReviews:
         return await standing(self.order, self.manner, self.desk)
 
     async def _done(self, review_id: int) -> None:

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 
-from reviewbot.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileChange, Finding, Hunk
 from reviewbot.diff.rows import side_texts
-from reviewbot.output.text import visible
-from reviewbot.ports import Answer, Snapshot
+from reviewbot.domain.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileChange, Finding, Hunk
+from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.parsing import fault_of, outside
-from reviewbot.publish.scratch import Patch, Scratch, added_in, hunk_at, patched
+from reviewbot.publish.patched_snapshot import Patch, Scratch, added_in, hunk_at, patched
 from reviewbot.redact import Mask, SecretMask
+from reviewbot.report.text import visible
 
 MOST_LINES = 30
 """Of what is replaced, and of what replaces it. More is a rewrite, which nobody should take over with one click."""

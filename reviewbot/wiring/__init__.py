@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
-from reviewbot.wiring.casting import Baseline
-from reviewbot.wiring.models import effective, prices_of, tiers_of
-from reviewbot.wiring.sdk import loading
-from reviewbot.wiring.subjects import (
+from reviewbot.wiring.change_sources import (
     Subject,
     from_branch,
     from_diff,
@@ -15,6 +12,9 @@ from reviewbot.wiring.subjects import (
     tree_of,
     with_words,
 )
+from reviewbot.wiring.component_factory import Baseline
+from reviewbot.wiring.models import effective, prices_of, tiers_of
+from reviewbot.wiring.sdk import loading
 
 __all__ = [
     "Baseline",

@@ -7,35 +7,35 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reviewbot.adapters.analyzers import AnalyzersEngine
-from reviewbot.adapters.memory import MemoryJournal, SystemClock
-from reviewbot.adapters.replay import joint_rows, record_given
-from reviewbot.adapters.secret_free import SecretFreeJournal
-from reviewbot.adapters.sqlite import SqliteJournal, SteadyJournal, default_path
-from reviewbot.calibration import Calibration, packaged_calibration
-from reviewbot.cards import load_crew
+from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
+from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache
+from reviewbot.analyzers.core.run import ChangeAnalysis
+from reviewbot.analyzers.engine import AnalyzersEngine
+from reviewbot.analyzers.sarif import ForeignFindings, foreign_tools
+from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.config import Settings
 from reviewbot.config.hints import nearest
 from reviewbot.config.source import FOLDER, BaseSide, repository_crew, settings_of
-from reviewbot.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.diff.rows import side_texts
-from reviewbot.errors import ConfigError
-from reviewbot.execution import PlanExecutor
-from reviewbot.model_calibration import ModelTables
-from reviewbot.ports import Crew, Journal, Tool
+from reviewbot.domain.contracts import ChangeSet, Review, WorkerResult
+from reviewbot.domain.errors import ConfigError
+from reviewbot.domain.ports import Journal, Tool, WorkerSet
+from reviewbot.journal.secret_free import SecretFreeJournal
+from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.redact import SecretMask
-from reviewbot.review import Setup, review
-from reviewbot.supervisor.synthesizer import Rules
-from reviewbot.tools.analysis import ChangeAnalysis
-from reviewbot.tools.catalog import SCANNING, all_tools, change_scan
-from reviewbot.tools.foreign import ForeignFindings, foreign_tools
-from reviewbot.tools.foreign.kinds import WORKERS
-from reviewbot.tools.report_cache import PREFIX, ReportCache
-from reviewbot.trace import Event, Trace
-from reviewbot.wiring.casting import Baseline, Ground, MakePreview, Parts, rule_parts
-from reviewbot.wiring.identity import digests, read_script, run_id
-from reviewbot.wiring.models import Around, MakeRateLimiter, asks_models, own_secrets
-from reviewbot.wiring.subjects import Subject, notes_on
+from reviewbot.replay import joint_rows, record_given
+from reviewbot.review.calibration import Calibration, packaged_calibration
+from reviewbot.review.cards import load_crew
+from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.model_calibration import ModelTables
+from reviewbot.review.pipeline import Setup, review
+from reviewbot.review.trace import Event, Trace
+from reviewbot.sources.memory import MemoryJournal, SystemClock
+from reviewbot.wiring.change_sources import Subject, notes_on
+from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, MakePreview, rule_parts
+from reviewbot.wiring.models import MakeRateLimiter, RunServices, asks_models, own_secrets
+from reviewbot.wiring.run_key import digests, read_script, run_id
 from reviewbot.wiring.suppressors import suppression_of
 
 MAX_REPORT_BYTES = 16 * 1024 * 1024
@@ -60,13 +60,13 @@ def _with_side(error: ConfigError) -> ConfigError:
     return ConfigError(f"{message}{side}")
 
 
-def crew_for(base: BaseSide | None) -> Crew:
+def crew_for(base: BaseSide | None) -> WorkerSet:
     """The shipped workers and those of the repository's base side."""
     return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
 if TYPE_CHECKING:
-    from reviewbot.adapters.claude import Sdk
+    from reviewbot.llm.providers.claude import Sdk
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Run:
     """One review, ready to begin."""
 
     setup: Setup
-    crew: Crew
+    crew: WorkerSet
     engine: str
     """The name of the engine that does the work."""
     run_id: str
@@ -140,7 +140,7 @@ def setup(
     rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
-    ground = Ground(
+    ground = BuildContext(
         subject=subject,
         crew=crew,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
@@ -148,7 +148,7 @@ def setup(
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         mask=mask,
-        around=Around(clock, kept, trace, given.environ, given.sdk, given.rates),
+        around=RunServices(clock, kept, trace, given.environ, given.sdk, given.rates),
         tools=tools,
         measured=given.measured,
         refused=suppression.suppressor.refused,
@@ -184,7 +184,7 @@ def _programs(
     return AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=cache))
 
 
-def _scan(crew: Crew, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
+def _scan(crew: WorkerSet, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
     """What looks at names, title and description: it speaks for the worker of its tools, where that one is to run."""
     card = next((card for card in crew.cards if set(SCANNING) <= set(card.tools)), None)
     if card is None or (settings.workers and card.name not in settings.workers):
@@ -207,7 +207,7 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     return SteadyJournal(journal)
 
 
-def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
+def _crew(subject: Subject, settings: Settings, given: Given) -> WorkerSet:
     try:
         crew = crew_for(subject.base)
     except ConfigError as error:
@@ -222,7 +222,7 @@ def _crew(subject: Subject, settings: Settings, given: Given) -> Crew:
     return _timed(crew, settings)  # last, so that seats have the operator's time as well
 
 
-def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
+def _identity(ground: BuildContext, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
     """What a model answers depends on which one it is; what was asked is in each task's own key."""
     asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.effort)
     words = (ground.subject.change.title, ground.subject.change.description)
@@ -230,7 +230,7 @@ def _identity(ground: Ground, settings: Settings, given: Given, parts: tuple[str
     return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
 
 
-def _timed(crew: Crew, settings: Settings) -> Crew:
+def _timed(crew: WorkerSet, settings: Settings) -> WorkerSet:
     """The crew with the operator's time for each task in place of the cards' own."""
     if settings.task_timeout_s is None:
         return crew
@@ -239,26 +239,26 @@ def _timed(crew: Crew, settings: Settings) -> Crew:
     return replace(crew, cards=tuple(cards))
 
 
-def _handed_in(crew: Crew, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
+def _handed_in(crew: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
     """By worker: the files of which one of its tools tells what other programs have found."""
     paths = {tool.name: tool.paths for tool in foreign}
     none: frozenset[str] = frozenset()
     return {card.name: none.union(*(paths.get(name, none) for name in card.tools)) for card in crew.cards}
 
 
-def _parts(settings: Settings, given: Given, ground: Ground) -> Parts:
+def _parts(settings: Settings, given: Given, ground: BuildContext) -> Components:
     """Who plans, works, verifies and synthesizes. Raises ConfigError."""
     if given.script is not None and settings.engine != "scripted":
         raise ConfigError("--script is for --engine scripted alone")
     if settings.engine == "scripted":
         if given.script is None:
             raise ConfigError("--engine scripted needs --script FILE with its answers")
-        from reviewbot.adapters.scripted import ScriptedEngine  # noqa: PLC0415 - for tests and demonstrations alone
+        from reviewbot.replay.scripted import ScriptedEngine  # noqa: PLC0415 - for tests and demonstrations alone
 
         return rule_parts(settings, ground, ScriptedEngine.from_json(read_script(given.script)))
     if asks_models(settings, given.environ):
         # A review without models loads nothing that asks one.
-        from reviewbot.wiring.model_casting import model_parts  # noqa: PLC0415
+        from reviewbot.wiring.model_components import model_parts  # noqa: PLC0415
 
         return model_parts(settings, ground, given.baseline)
     return rule_parts(settings, ground, ground.programs)

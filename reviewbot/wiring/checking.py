@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from reviewbot.contracts import ChangeSet, FileChange, ParsedFile
-from reviewbot.ports import Answer, Snapshot
-from reviewbot.tools.analysis import ChangeAnalysis
-from reviewbot.tools.catalog import all_tools
+from reviewbot.analyzers.catalog import all_tools
+from reviewbot.analyzers.core.run import ChangeAnalysis
+from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile
+from reviewbot.domain.ports import Answer, Snapshot
 
 
 def analyzers_check() -> Callable[[FileChange, Snapshot], Awaitable[Answer]]:

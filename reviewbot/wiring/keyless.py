@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from reviewbot.config.globs import applies
-from reviewbot.contracts import ChangeSet, WorkerCard
-from reviewbot.ports import Crew
+from reviewbot.domain.contracts import ChangeSet, WorkerCard
+from reviewbot.domain.ports import WorkerSet
 
 
-def without_models(crew: Crew, analyzers: Collection[str]) -> tuple[Crew, tuple[WorkerCard, ...]]:
+def without_models(crew: WorkerSet, analyzers: Collection[str]) -> tuple[WorkerSet, tuple[WorkerCard, ...]]:
     """The workers that can do their work with analyzers alone, and the others.
 
     `analyzers` are the names of the tools that work without a model. A worker that needs the result of one that does

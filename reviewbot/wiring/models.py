@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reviewbot.config import Settings
-from reviewbot.contracts import Tier
-from reviewbot.errors import ConfigError, InputError
-from reviewbot.ports import Clock, Journal, Recorder
+from reviewbot.domain.contracts import Tier
+from reviewbot.domain.errors import ConfigError, InputError
+from reviewbot.domain.ports import Clock, Journal, Recorder
 from reviewbot.prices import TIERS, PriceTable, default_models, packaged_prices, read_prices
 
 if TYPE_CHECKING:
     # What asks models is loaded where a model is configured, and not with every review.
-    from reviewbot.adapters.claude import Sdk
     from reviewbot.llm.client.rate_limiter import RateLimiter
+    from reviewbot.llm.providers.claude import Sdk
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Either will do; the SDK's own names."""
@@ -102,7 +102,7 @@ MakeRateLimiter = Callable[[str, int | None, int | None], "RateLimiter"]
 
 
 @dataclass(frozen=True)
-class Around:
+class RunServices:
     """What the calls of a run share with the rest of it."""
 
     clock: Clock

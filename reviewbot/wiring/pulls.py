@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from reviewbot.adapters.github.change import read_change
-from reviewbot.adapters.github.client import GithubClient
-from reviewbot.adapters.github.snapshot import GithubSnapshot
 from reviewbot.config.load import FILE_NAME
-from reviewbot.host import PullRequest
-from reviewbot.wiring.subjects import Subject
+from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.github.change import read_change
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.sources.github.snapshot import GithubSnapshot
+from reviewbot.wiring.change_sources import Subject
 from reviewbot.wiring.trees import Places
 
 

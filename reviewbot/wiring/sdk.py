@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reviewbot.wiring.models import KEYS
 
 if TYPE_CHECKING:
-    from reviewbot.adapters.claude import Sdk
+    from reviewbot.llm.providers.claude import Sdk
 
 
 def loading(environ: Mapping[str, str], engine: str | None) -> Sdk | None:
@@ -21,8 +21,8 @@ def loading(environ: Mapping[str, str], engine: str | None) -> Sdk | None:
     if wanted != "claude" or not asked:
         return None
     # Our own modules first: a thread that loads the SDK would get in their way. Without a model none is loaded.
-    from reviewbot.adapters.claude import Sdk  # noqa: PLC0415
-    from reviewbot.wiring import model_casting  # noqa: F401, PLC0415
+    from reviewbot.llm.providers.claude import Sdk  # noqa: PLC0415
+    from reviewbot.wiring import model_components  # noqa: F401, PLC0415
 
     sdk = Sdk()
     sdk.begin()

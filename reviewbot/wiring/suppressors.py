@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from reviewbot.analyzers.known_rules import known_rules
+from reviewbot.analyzers.sarif import ForeignFindings
 from reviewbot.config import Settings
 from reviewbot.config.hints import did_you_mean, quoted
-from reviewbot.supervisor.ignore_comments import ignore_comments
-from reviewbot.supervisor.suppression import Suppressor
-from reviewbot.tools.foreign import ForeignFindings
-from reviewbot.tools.known_rules import known_rules
-from reviewbot.wiring.subjects import Subject
+from reviewbot.review.combine.ignore_comments import ignore_comments
+from reviewbot.review.combine.suppression import Suppressor
+from reviewbot.wiring.change_sources import Subject
 
 _OF_RUFF = re.compile(r"[A-Z]{1,7}[0-9]{3,4}")
 """A rule of ruff, which a repository may select for itself; not all of them are in our tables."""

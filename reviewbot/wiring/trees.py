@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from reviewbot.adapters.blobs import MAX_STORE_BYTES, BlobStore
-from reviewbot.adapters.git import GitRepository
-from reviewbot.adapters.github.whole_tree import Place
-from reviewbot.errors import ConfigError, InputError
+from reviewbot.domain.errors import ConfigError, InputError
+from reviewbot.sources.blobs import MAX_STORE_BYTES, BlobStore
+from reviewbot.sources.git import GitRepository
+from reviewbot.sources.github.whole_tree import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,8 +14,8 @@ import pytest
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.pulls import ActionPulls
 from reviewbot.action.run import Step, act
-from reviewbot.action.runner import Voice, runner_of
-from reviewbot.commands.running import run_to_end
+from reviewbot.action.runner import StepOutput, runner_of
+from reviewbot.cli.running import run_to_end
 from tests.action_runner import outputs_in
 from tests.github_api import FakeGitHub, Pull
 
@@ -60,7 +60,7 @@ def run(api: FakeGitHub, folder: Path, closing: ExitStack, **inputs: str) -> tup
     given = {"github_token": api.token, "engine": "analyzers", **inputs}
     read = read_inputs({f"INPUT_{name.upper()}": text for name, text in given.items()})
     log = io.StringIO()
-    voice = Voice(runner, log, read.secrets)
+    voice = StepOutput(runner, log, read.secrets)
     step = Step(runner, read, voice, run_to_end, lambda: ActionPulls(runner, read, run_to_end, closing))
     return act(step), outputs_in(output.read_text()), log.getvalue()
 

@@ -18,7 +18,7 @@ from reviewbot.action.event import (
     RangeEvent,
     read_event,
 )
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from tests.action_runner import ROOT, dispatched, pull_request, pushed, zeros
 
 REPOSITORY = "acme/shop"

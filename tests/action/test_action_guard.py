@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import os, subprocess, sys
-from reviewbot.action.guard import shut
+from reviewbot.action.disable_ptrace import shut
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

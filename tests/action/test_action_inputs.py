@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.action.inputs import LOGINS, MODES, SETTINGS, Inputs, read_inputs, settings_by
 from reviewbot.config import Settings
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 from tests.action_runner import ROOT, read_yaml
 
 KEY, TOKEN = "sk-ant-" + "k" * 30, "ghs_" + "t" * 36

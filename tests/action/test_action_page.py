@@ -16,11 +16,11 @@ from reviewbot.action.pulls import OUTCOMES, ActionPulls, told_of
 from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
 from reviewbot.action.summary import ENDS, KEYLESS, PASSED_EMPTY, PASSED_UNREAD, REVIEW_CHARS, end_of, summary_of
-from reviewbot.commands.action import carried_out
-from reviewbot.contracts import CoverageState, FileCoverage, Verdict
-from reviewbot.contracts.pulls import PullPosted
-from reviewbot.errors import ConfigError, ExitCode, ReviewbotError
-from reviewbot.output.markdown import MAX_CHARS, render_markdown
+from reviewbot.cli.commands.action import carried_out
+from reviewbot.domain.contracts import CoverageState, FileCoverage, Verdict
+from reviewbot.domain.contracts.pulls import PullPosted
+from reviewbot.domain.errors import ConfigError, ExitCode, ReviewbotError
+from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
 from tests.fork_cases import an_environment, run_event, text_of

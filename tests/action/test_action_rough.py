@@ -10,8 +10,8 @@ import pytest
 from reviewbot.action.outcome import OUTPUTS, UNKNOWN_POST, Posted
 from reviewbot.action.pulls import OUTCOMES
 from reviewbot.action.summary import PASSED_EMPTY, PASSED_UNREAD
-from reviewbot.contracts import CoverageState, FileCoverage, Gap, Verdict
-from reviewbot.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
+from reviewbot.domain.contracts import CoverageState, FileCoverage, Gap, Verdict
+from reviewbot.domain.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
 from tests.action_runner import BEFORE, DEFECT, Checkout, pull_request, pushed, zeros
 from tests.action_runner.played import PlayedPulls, Run, reviewed
 from tests.make import MakeFinding

@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from reviewbot.action.outcome import OUTPUTS, Ending, Posted, outputs_of
 from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO
 from reviewbot.action.summary import KEYLESS, summary_of
-from reviewbot.contracts import Usage
-from reviewbot.errors import (
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import (
     ExitCode,
     HostAccessError,
     HostError,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.action.runner import CUT, HIDDEN, SUMMARY_BYTES, Runner, Voice, runner_of
-from reviewbot.errors import InputError
-from reviewbot.output.text import md
+from reviewbot.action.runner import CUT, HIDDEN, SUMMARY_BYTES, Runner, StepOutput, runner_of
+from reviewbot.domain.errors import InputError
+from reviewbot.report.text import md
 from tests.action_runner import outputs_in
 
 SECRET = "sk-ant-" + "x" * 30
@@ -36,21 +36,21 @@ def runner(tmp_path: Path) -> Runner:
 
 
 @pytest.fixture
-def voice(runner: Runner) -> Voice:
-    return Voice(runner, io.StringIO(), (SECRET, "short"))
+def voice(runner: Runner) -> StepOutput:
+    return StepOutput(runner, io.StringIO(), (SECRET, "short"))
 
 
-def said(voice: Voice) -> str:
+def said(voice: StepOutput) -> str:
     assert isinstance(voice.log, io.StringIO)
     return voice.log.getvalue()
 
 
-def summary(voice: Voice) -> str:
+def summary(voice: StepOutput) -> str:
     assert voice.runner.summary is not None
     return voice.runner.summary.read_text("utf-8")
 
 
-def outputs(voice: Voice) -> dict[str, str]:
+def outputs(voice: StepOutput) -> dict[str, str]:
     assert voice.runner.output is not None
     return outputs_in(voice.runner.output.read_text("utf-8"))
 
@@ -62,7 +62,7 @@ def test_outside_of_a_workflow_it_says_which_variable_is_missing(name: str) -> N
 
 
 def test_a_runner_without_places_for_outputs_and_summary_is_one(tmp_path: Path) -> None:
-    voice = Voice(runner_of(ENVIRONMENT), io.StringIO())
+    voice = StepOutput(runner_of(ENVIRONMENT), io.StringIO())
 
     voice.outputs({"a": "b"})
     voice.summary("text")
@@ -89,27 +89,27 @@ def test_a_temporary_folder_that_cannot_be_written_is_an_input_error(runner: Run
 
 @pytest.mark.parametrize("field", ["output", "summary"])
 def test_a_file_of_the_runner_that_cannot_be_written_is_an_input_error(runner: Runner, field: str) -> None:
-    voice = Voice(replace(runner, **{field: Path("/nowhere/at/all")}), io.StringIO())  # type: ignore[arg-type]
+    voice = StepOutput(replace(runner, **{field: Path("/nowhere/at/all")}), io.StringIO())  # type: ignore[arg-type]
 
     with pytest.raises(InputError, match="cannot write to GITHUB_"):
         voice.outputs({"a": "b"}) if field == "output" else voice.summary("x")
 
 
-def test_a_mark_at_the_run_is_one_line_whatever_is_in_it(voice: Voice) -> None:
+def test_a_mark_at_the_run_is_one_line_whatever_is_in_it(voice: StepOutput) -> None:
     voice.say("error", "100%\r\n::add-mask::x")
 
     assert said(voice) == "::error title=reviewbot::100%25%0D%0A::add-mask::x\n"
 
 
 @pytest.mark.parametrize("text", ["a\n::error::x", "::error::x", "\r::set-output name=a::b", "##[error]x"])
-def test_a_line_of_the_log_is_no_command_whatever_is_in_it(voice: Voice, text: str) -> None:
+def test_a_line_of_the_log_is_no_command_whatever_is_in_it(voice: StepOutput, text: str) -> None:
     voice.line(text)
 
     assert said(voice).startswith("reviewbot: ")
     assert len(said(voice).splitlines()) == 1
 
 
-def test_a_secret_is_hidden_where_it_was_escaped_already(voice: Voice) -> None:
+def test_a_secret_is_hidden_where_it_was_escaped_already(voice: StepOutput) -> None:
     secret = "a_key*with%signs:and,more"
     careful = replace(voice, secrets=(secret,))
     careful.commands("::notice title=a_key*with%25signs%3Aand%2Cmore::a_key*with%25signs:and,more\n")
@@ -124,25 +124,25 @@ def test_a_secret_is_hidden_where_it_was_escaped_already(voice: Voice) -> None:
 def test_an_output_is_read_back_as_it_was_and_makes_no_other(values: dict[str, str]) -> None:
     with TemporaryDirectory() as folder:
         runner = runner_of(ENVIRONMENT | {"GITHUB_OUTPUT": f"{folder}/output"})
-        Voice(runner, io.StringIO()).outputs(values)
+        StepOutput(runner, io.StringIO()).outputs(values)
 
         assert outputs_in(Path(folder, "output").read_text("utf-8")) == values
 
 
-def test_half_a_character_of_a_path_does_not_stop_an_output(voice: Voice) -> None:
+def test_half_a_character_of_a_path_does_not_stop_an_output(voice: StepOutput) -> None:
     voice.outputs({"sarif": "/tmp/caf\udce9/\ud800", "verdict": "clean"})
 
     assert outputs(voice) == {"sarif": "/tmp/caf?/?", "verdict": "clean"}
 
 
-def test_outputs_end_where_nobody_can_guess(voice: Voice) -> None:
+def test_outputs_end_where_nobody_can_guess(voice: StepOutput) -> None:
     voice.outputs({"a": "x\nreviewbot_0\nsarif<<x\n/etc/passwd\nx"})
     voice.outputs({"b": "2"})
 
     assert outputs(voice) == {"a": "x\nreviewbot_0\nsarif<<x\n/etc/passwd\nx", "b": "2"}
 
 
-def test_no_secret_is_in_anything_that_is_said(voice: Voice) -> None:
+def test_no_secret_is_in_anything_that_is_said(voice: StepOutput) -> None:
     voice.say("error", f"bad key {SECRET}")
     voice.commands(f"::notice::{SECRET}\n")
     voice.outputs({"a": SECRET})
@@ -153,13 +153,13 @@ def test_no_secret_is_in_anything_that_is_said(voice: Voice) -> None:
     assert everything.count(HIDDEN) == 4
 
 
-def test_a_word_is_no_secret_because_an_input_is_so_short(voice: Voice) -> None:
+def test_a_word_is_no_secret_because_an_input_is_so_short(voice: StepOutput) -> None:
     voice.summary("a short word")
 
     assert summary(voice) == "a short word"
 
 
-def test_a_summary_that_is_too_long_is_cut_at_a_line_and_says_so(voice: Voice) -> None:
+def test_a_summary_that_is_too_long_is_cut_at_a_line_and_says_so(voice: StepOutput) -> None:
     voice.summary("- ü " + "x" * 98 + "\n")
     voice.summary(("- ü " + "x" * 98 + "\n") * 11_000)
 
@@ -168,7 +168,7 @@ def test_a_summary_that_is_too_long_is_cut_at_a_line_and_says_so(voice: Voice) -
     assert text.endswith("x" + CUT)
 
 
-def test_what_comes_after_a_full_summary_is_left_out(voice: Voice) -> None:
+def test_what_comes_after_a_full_summary_is_left_out(voice: StepOutput) -> None:
     assert voice.runner.summary is not None
     voice.runner.summary.write_text("x" * SUMMARY_BYTES)
 
@@ -177,7 +177,7 @@ def test_what_comes_after_a_full_summary_is_left_out(voice: Voice) -> None:
     assert len(summary(voice)) == SUMMARY_BYTES
 
 
-def test_a_summary_that_just_fits_is_whole(voice: Voice) -> None:
+def test_a_summary_that_just_fits_is_whole(voice: StepOutput) -> None:
     assert voice.runner.summary is not None
     voice.runner.summary.write_text("x" * (SUMMARY_BYTES - 100))
     voice.summary("y" * 99 + "\n")
@@ -185,7 +185,7 @@ def test_a_summary_that_just_fits_is_whole(voice: Voice) -> None:
     assert summary(voice).endswith("xy" + "y" * 98 + "\n")
 
 
-def test_where_there_is_no_room_for_a_whole_line_it_is_only_said_that_something_is_missing(voice: Voice) -> None:
+def test_where_there_is_no_room_for_a_whole_line_it_is_only_said_that_something_is_missing(voice: StepOutput) -> None:
     assert voice.runner.summary is not None
     voice.runner.summary.write_text("x" * (SUMMARY_BYTES - len(CUT)))
     voice.summary("y\n" * 100)
@@ -194,13 +194,13 @@ def test_where_there_is_no_room_for_a_whole_line_it_is_only_said_that_something_
 
 
 @pytest.mark.parametrize(("length", "hidden"), [(7, False), (8, True)])
-def test_a_secret_has_eight_characters_at_least(length: int, voice: Voice, *, hidden: bool) -> None:
+def test_a_secret_has_eight_characters_at_least(length: int, voice: StepOutput, *, hidden: bool) -> None:
     secret = "s3cr3t!!!"[:length]
 
     assert replace(voice, secrets=(secret,)).veiled(f"a {secret} b") == (f"a {HIDDEN} b" if hidden else f"a {secret} b")
 
 
-def test_half_a_character_of_a_name_does_not_stop_a_summary(voice: Voice) -> None:
+def test_half_a_character_of_a_name_does_not_stop_a_summary(voice: StepOutput) -> None:
     voice.summary("\udce9")
 
     assert summary(voice) == "?"

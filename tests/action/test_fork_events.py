@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from reviewbot.action.event import ForkRun, read_fork_run
-from reviewbot.action.fork import MAX_PULLS, MOVED, find_number
-from reviewbot.errors import EmptyChangeError, HostError, InputError
+from reviewbot.action.fork.stages import MAX_PULLS, MOVED, find_number
+from reviewbot.domain.errors import EmptyChangeError, HostError, InputError
 from tests.fork_cases import BASE, FORK_ID, HEAD, NUMBER, REPOSITORY_ID, run_event
 
 RUN = ForkRun("acme/shop", REPOSITORY_ID, HEAD, FORK_ID, "mallory", "patch-1")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.action.fork import MOVED
-from reviewbot.commands.action import carried_out
-from reviewbot.errors import ExitCode
+from reviewbot.action.fork.stages import MOVED
+from reviewbot.cli.commands.action import carried_out
+from reviewbot.domain.errors import ExitCode
 from tests.action_runner import outputs_in
 from tests.fork_cases import an_environment, text_of
 from tests.github_api import FakeGitHub, Pull, Reply

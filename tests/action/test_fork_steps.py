@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.action.event import ForkRun
-from reviewbot.action.fork import MOVED
+from reviewbot.action.fork.stages import MOVED
 from reviewbot.action.outcome import Posted
-from reviewbot.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
+from reviewbot.domain.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, Told, reviewed
 from tests.fork_cases import FORK_ID, HEAD, REPOSITORY_ID, run_event

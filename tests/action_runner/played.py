@@ -13,12 +13,12 @@ from reviewbot.action.event import ForkRun
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.run import Step, act
-from reviewbot.action.runner import Voice, runner_of
-from reviewbot.commands.running import run_to_end
-from reviewbot.contracts import Review
-from reviewbot.errors import ExitCode, HostError, ReviewbotError
-from reviewbot.outgoing import Delivered
-from reviewbot.output.fingerprints import of_review
+from reviewbot.action.runner import StepOutput, runner_of
+from reviewbot.cli.running import run_to_end
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import Review
+from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
+from reviewbot.report.fingerprints import of_review
 from tests.action_runner.composite import outputs_in
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def played_run(folder: Path) -> Run:
         runner = runner_of(named | {name: str(path) for name, path in places.items()})
         read = read_inputs({f"INPUT_{name.upper()}": text for name, text in inputs.items()})
         log = io.StringIO()
-        voice = Voice(runner, log, read.secrets)
+        voice = StepOutput(runner, log, read.secrets)
         played = pulls or PlayedPulls(HostError("no pull request is played"))
         code = act(Step(runner, read, voice, run_to_end, lambda: played))
         texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]

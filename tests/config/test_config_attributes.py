@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config.attributes import ATTRIBUTES, MAX_FOLDERS, MAX_RULES, declared_by, rules_of_text
-from reviewbot.errors import HostError
+from reviewbot.domain.errors import HostError
 
 GENERATED = "declared linguist-generated in .gitattributes of the base side"
 VENDORED = "declared linguist-vendored in .gitattributes of the base side"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot import contracts
 from reviewbot.config import Settings, load, load_settings
 from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
-from reviewbot.errors import ConfigError
+from reviewbot.domain import contracts
+from reviewbot.domain.errors import ConfigError
 
 
 def refusal(text: str | None = None, environ: dict[str, str] | None = None, **flags: object) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.config import load_settings
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules, rules_as_written, setting_of
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 KIND = RuleLevels()
 TABLE = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
 from reviewbot.config.schema import settings_schema
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 STORED = Path(__file__).parents[2] / "docs" / "schemas" / "settings.json"

@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.config import load_settings
 from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 OWN = ".reviewbot.toml"
 

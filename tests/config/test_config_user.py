@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.config.user import UserFile, display_name, read_user_file, user_file_path
-from reviewbot.errors import ConfigError
+from reviewbot.domain.errors import ConfigError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.ports import Commit, Occurrence
+from reviewbot.domain.ports import Commit, Occurrence
 
 
 class Files:

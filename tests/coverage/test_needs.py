@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import FileChange, ParsedFile, ParseState
 from reviewbot.coverage import needs_of
 from reviewbot.coverage.needs import Needs
+from reviewbot.domain.contracts import FileChange, ParsedFile, ParseState
 from tests.make import MakeFile, MakeHunk
 
 MADE_TO_LOOK_GENERATED = [

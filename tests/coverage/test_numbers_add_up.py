@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from reviewbot.action.outcome import Ending, Reviewed, outputs_of
 from reviewbot.action.summary import summary_of
-from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
 from reviewbot.config import Settings
-from reviewbot.contracts import (
+from reviewbot.coverage import STATE_WORDS, count_of, reading_of
+from reviewbot.delivery import Delivered, exit_code
+from reviewbot.delivery.masking import masked_review
+from reviewbot.domain.contracts import (
     Candidate,
     ChangeSet,
     FileChange,
@@ -32,26 +34,24 @@ from reviewbot.contracts import (
     Status,
     WorkerCard,
 )
-from reviewbot.coverage import STATE_WORDS, count_of, reading_of
-from reviewbot.errors import EngineError, ExitCode
-from reviewbot.execution import PlanExecutor
-from reviewbot.host import CheckDraft
-from reviewbot.outgoing import Delivered, exit_code
-from reviewbot.outgoing.masking import masked_review
-from reviewbot.output.annotations import render_annotations
-from reviewbot.output.fingerprints import of_review
-from reviewbot.output.json_report import render_json
-from reviewbot.output.markdown import render_markdown
-from reviewbot.output.sarif import render_sarif
-from reviewbot.output.terminal import render_terminal
-from reviewbot.ports import Answer, Crew, Escalated, WorkOrder
+from reviewbot.domain.errors import EngineError, ExitCode
+from reviewbot.domain.host import CheckDraft
+from reviewbot.domain.ports import Answer, Escalated, WorkerSet, WorkOrder
 from reviewbot.publish import check_of
 from reviewbot.publish.body import body_of
-from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
-from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
-from reviewbot.supervisor.verifier import CappingVerifier
-from reviewbot.trace import Trace
+from reviewbot.report.annotations import render_annotations
+from reviewbot.report.fingerprints import of_review
+from reviewbot.report.json_report import render_json
+from reviewbot.report.markdown.comment import render_markdown
+from reviewbot.report.sarif.log import render_sarif
+from reviewbot.report.terminal import render_terminal
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.pipeline import Setup, review
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.trace import Trace
+from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from tests.conftest import RecordingClock
 from tests.publishing import SIGNER, an_order
 
@@ -211,7 +211,7 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         )
         for name, globs in (("logic", ("@code",)), ("security", ("@code", "@config", "@prose")))
     )
-    crew = Crew(cards, {card.name: "" for card in cards}, {card.name: "package" for card in cards})
+    crew = WorkerSet(cards, {card.name: "" for card in cards}, {card.name: "package" for card in cards})
     engine, clock, rules = Fate(outcomes), RecordingClock(), Rules.of(cards, None, 50)
     limits = PlanLimits(
         ignore=("ignored/*",),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import (
+from reviewbot.coverage import READER, file_gaps, final_coverage
+from reviewbot.domain.contracts import (
     ChangeSet,
     FileChange,
     FileCoverage,
@@ -17,7 +18,6 @@ from reviewbot.contracts import (
     Reading,
     Span,
 )
-from reviewbot.coverage import READER, file_gaps, final_coverage
 from tests.make import MakeChange, MakeFile, MakeHunk
 from tests.reading_cases import read
 

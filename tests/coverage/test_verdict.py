@@ -7,16 +7,6 @@ from typing import Any, get_args
 
 import pytest
 
-from reviewbot.contracts import (
-    Conflict,
-    CoverageState,
-    FileCoverage,
-    Finding,
-    Gap,
-    HumanItem,
-    Need,
-    Verdict,
-)
 from reviewbot.coverage import (
     STATE_WORDS,
     conclusion_of,
@@ -28,6 +18,16 @@ from reviewbot.coverage import (
     nothing_reviewed,
 )
 from reviewbot.coverage.verdict import HEADLINES
+from reviewbot.domain.contracts import (
+    Conflict,
+    CoverageState,
+    FileCoverage,
+    Finding,
+    Gap,
+    HumanItem,
+    Need,
+    Verdict,
+)
 from reviewbot.wording import counted
 from tests.make import MakeChange, MakeFile
 from tests.publishing import a_review

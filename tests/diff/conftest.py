@@ -70,7 +70,7 @@ def hostile() -> Iterator[dict[str, ModuleType]]:
 @pytest.fixture
 def in_process(hostile: dict[str, ModuleType]) -> Callable[[str, list[str]], int]:
     """Run one of the fuzzers with our parser called in this process: a thousand starts of Python would take minutes."""
-    from reviewbot.diff.protocol import answer  # noqa: PLC0415 - the corpus itself does not need it
+    from reviewbot.diff.parser.protocol import answer  # noqa: PLC0415 - the corpus itself does not need it
 
     def parser(_: str, data: bytes, timeout: float = 0, filename: str | None = None) -> tuple[dict[str, Any], float]:
         return answer(data, filename), 0.0

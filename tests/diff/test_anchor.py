@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Candidate, Payload
 from reviewbot.diff.anchor import Place, anchor, file_of
 from reviewbot.diff.rows import payload_rows
+from reviewbot.domain.contracts import Candidate, Payload
 
 CODE = """\
 @@ def f():

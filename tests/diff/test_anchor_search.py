@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from reviewbot.contracts import Candidate, Payload
 from reviewbot.diff.anchor import Place, _Line, _starts, anchor
+from reviewbot.domain.contracts import Candidate, Payload
 
 
 def found(quote: str, *codes: str) -> Place | None:

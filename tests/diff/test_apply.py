@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import FileChange, Hunk
 from reviewbot.diff.apply import added_text, new_side, old_side
+from reviewbot.domain.contracts import FileChange, Hunk
 
 NOTE = "\\ No newline at end of file"
 

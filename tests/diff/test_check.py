@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.contracts import Hunk
-from reviewbot.diff.check import disagreement
+from reviewbot.diff.parser.check import disagreement
+from reviewbot.domain.contracts import Hunk
 
 
 def hunk(body: str, counts: tuple[int, int, int, int]) -> Hunk:

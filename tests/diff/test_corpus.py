@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.diff.protocol import answer
+from reviewbot.diff.parser.protocol import answer
 from reviewbot.diff.rows import hunk_rows
-from reviewbot.errors import DiffError
+from reviewbot.domain.errors import DiffError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from reviewbot.contracts import ChangeSet
+    from reviewbot.domain.contracts import ChangeSet
 
 HOSTILE = Path(__file__).resolve().parent.parent / "hostile"
 ALL = json.loads((HOSTILE / "index.json").read_text(encoding="utf-8"))["cases"]

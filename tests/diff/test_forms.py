@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff import hunks
-from reviewbot.diff.hunks import Header
 from reviewbot.diff.limits import Limits
-from reviewbot.diff.names import exact
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.errors import DiffError
+from reviewbot.diff.parser import hunks
+from reviewbot.diff.parser.hunks import Header
+from reviewbot.diff.parser.names import exact
+from reviewbot.domain.errors import DiffError
 
 COMBINED = b"diff --cc m\nindex 1,2..3\n--- a/m\n+++ b/m\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n"
 WORDS = b"@@ -5 +5 @@\na [-b-]{+c+}\n"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import ChangeSet
-from reviewbot.diff import names
 from reviewbot.diff.apply import new_side, old_side
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.diff.protocol import answer
+from reviewbot.diff.parser import names
+from reviewbot.diff.parser.protocol import answer
 from reviewbot.diff.rows import code_of, hunk_rows
-from reviewbot.errors import DiffError
+from reviewbot.domain.contracts import ChangeSet
+from reviewbot.domain.errors import DiffError
 
 DIFFS = Path(__file__).resolve().parent.parent / "hostile" / "diffs"
 SEEDS = [each.read_bytes() for each in sorted(DIFFS.iterdir()) if 0 < each.stat().st_size < 1500]

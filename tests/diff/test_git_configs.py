@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.diff.parse import parse_diff
-from reviewbot.errors import DiffError
+from reviewbot.domain.errors import DiffError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff import hunks
-from reviewbot.diff.hunks import Body, Header
+from reviewbot.diff.parser import hunks
+from reviewbot.diff.parser.hunks import Body, Header
 
 
 @pytest.mark.parametrize(

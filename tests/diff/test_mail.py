@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff.mail import MAX_MAILS, MAX_MULTIPART_BYTES, description_of, read_mails, title_of
 from reviewbot.diff.parse import parse_diff
-from reviewbot.errors import DiffError
+from reviewbot.diff.parser.mail import MAX_MAILS, MAX_MULTIPART_BYTES, description_of, read_mails, title_of
+from reviewbot.domain.errors import DiffError
 
 PATCH = b"diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1,2 +1,2 @@\n import os\n-x = 1\n+x = 'a=b'\n"
 OTHER = PATCH.replace(b"app.py", b"lib.py")

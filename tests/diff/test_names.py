@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff import names
+from reviewbot.diff.parser import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

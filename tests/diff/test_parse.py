@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import ChangeSet
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.errors import DiffError
+from reviewbot.domain.contracts import ChangeSet
+from reviewbot.domain.errors import DiffError
 
 DIFF = b"diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@ def f():\n-a\n+b\n+c\n"
 SMALL = Limits()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from reviewbot.diff.protocol import answer
+from reviewbot.diff.parser.protocol import answer
 
 DIFF = b'--- "a/\\377.py"\n+++ "b/\\377.py"\n@@ -1 +1 @@\n-a\n+b\n'
 

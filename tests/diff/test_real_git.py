@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.diff import names
 from reviewbot.diff.apply import added_text, new_side, old_side
 from reviewbot.diff.parse import parse_diff
+from reviewbot.diff.parser import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reviewbot.contracts import ChangeSet, FileChange
+    from reviewbot.domain.contracts import ChangeSet, FileChange
 
     Git = Callable[..., bytes]
     Commit = Callable[[], None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.contracts import Hunk, Payload
 from reviewbot.diff.rows import Row, code_of, commentable, halves, hunk_rows, payload_rows
+from reviewbot.domain.contracts import Hunk, Payload
 
 
 def hunk(body: str, old: int = 1, new: int = 1, heading: str = "") -> Hunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.diff.parse import parse_diff
-from reviewbot.errors import DiffError
+from reviewbot.domain.errors import DiffError
 
 GOOD = b"diff --git a/good.py b/good.py\nindex 1..2 100644\n--- a/good.py\n+++ b/good.py\n@@ -1 +1 @@\n-a\n+b\n"
 HEAD = b"diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"

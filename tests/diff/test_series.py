@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import FileChange
 from reviewbot.diff.apply import added_text, new_side, old_side
-from reviewbot.diff.build import Built
 from reviewbot.diff.parse import parse_diff
-from reviewbot.diff.series import join_series
-from reviewbot.errors import DiffError
+from reviewbot.diff.parser.build import Built
+from reviewbot.diff.parser.series import join_series
+from reviewbot.domain.contracts import FileChange
+from reviewbot.domain.errors import DiffError
 
 BINARY = b"diff --git a/x.bin b/x.bin\nindex 1111111..2222222 100644\nBinary files a/x.bin and b/x.bin differ\n"
 BINARY_RENAME = BINARY.replace(b"b/x.bin", b"b/y.bin").replace(

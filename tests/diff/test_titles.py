@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff import names
-from reviewbot.diff.sections import Section
-from reviewbot.diff.titles import Title, title
+from reviewbot.diff.parser import names
+from reviewbot.diff.parser.resolve_name import Title, title
+from reviewbot.diff.parser.sections import Section
 
 DISAGREE = "the lines that name the file disagree"
 

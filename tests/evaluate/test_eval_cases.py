@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.cases import Case, list_cases
 
 MakeCase = Callable[..., Path]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.calibration import Band, Row, read_calibration, wilson
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.counting import Counts, count, render_table
 from reviewbot.evaluate.labels import Golden, Labels, Place
+from reviewbot.review.calibration import Band, Row, read_calibration, wilson
 
 BAD = Labels((Golden("a.py", (Place("a.py", 10, 10),), None, counted=True),))
 CLEAN = Labels()

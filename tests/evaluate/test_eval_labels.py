@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Place, cwe_number, read_labels
 
 MakeCase = Callable[..., Path]

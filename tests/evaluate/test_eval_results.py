@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.results import open_results, read_rows
 
 A: dict[str, object] = {"case": "one/a", "findings": []}

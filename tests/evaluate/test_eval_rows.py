@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import (
+from reviewbot.domain.contracts import (
     Conflict,
     Escalation,
     Failure,
@@ -18,14 +18,14 @@ from reviewbot.contracts import (
     PlannedFile,
     Review,
     ReviewTask,
+    SkippedWorkers,
     Timings,
     ToolRun,
-    Unlooked,
     Usage,
     Withheld,
     WorkerResult,
 )
-from reviewbot.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.evaluate.rows import finding_row, plan_fields, review_fields, worker_fields
 from tests.make import MakeFinding
 from tests.reading_cases import read
@@ -173,7 +173,7 @@ def test_a_plan_stands_in_its_row_without_the_code(a_task: Callable[..., ReviewT
         tasks=(a_task("logic:src/app.py#1"),),
         reason="by rules",
         files=(PlannedFile(path="src/app.py"), PlannedFile(path="b.lock", need="scan", reason="a lock file")),
-        unlooked=(Unlooked(path="src/app.py", workers=("style",), reason="no tool"),),
+        unlooked=(SkippedWorkers(path="src/app.py", workers=("style",), reason="no tool"),),
     )
 
     assert plan_fields(plan) == {

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.errors import InputError
+from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.cases import Case
 from reviewbot.evaluate.runner import _leave, _prepare, _watch_parent, failures, run_cases
 

@@ -23,7 +23,7 @@ from reviewbot.evaluate.model_fit import (
     render_tables,
     replaced,
 )
-from reviewbot.model_calibration import Key, ModelTables, place_on, read_model_tables
+from reviewbot.review.model_calibration import Key, ModelTables, place_on, read_model_tables
 
 KEY: Key = ("reader", "confidence", "model-x", "0123456789abcdef")
 

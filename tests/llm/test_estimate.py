@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Plan, ReviewTask, Usage
+from reviewbot.domain.contracts import Plan, ReviewTask, Usage
+from reviewbot.domain.ports import ModelRequest, OfferedTool, Text, Turn
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens, request_text
 from reviewbot.llm.estimate import (
@@ -30,8 +31,7 @@ from reviewbot.llm.estimate import (
     Preview,
     estimate,
 )
-from reviewbot.output.estimate_report import render_estimate
-from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn
+from reviewbot.report.estimate_report import render_estimate
 
 Make = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reviewbot.tools.catalog import all_tools
+from reviewbot.analyzers.catalog import all_tools
 from tests.pairs.pair_cases import Answer, Pair, Side, all_pairs, answers
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.diff.language import language_of
-from reviewbot.tools.rules import packaged_rules
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reviewbot import wiring
 from reviewbot.config import load_settings
-from reviewbot.contracts import Finding
-from reviewbot.review import review
+from reviewbot.domain.contracts import Finding
+from reviewbot.review.pipeline import review
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reviewbot.contracts import Gap, Review
+    from reviewbot.domain.contracts import Gap, Review
 
 FOLDER = Path(__file__).parent
 

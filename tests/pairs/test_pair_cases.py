@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.contracts import Finding
+from reviewbot.domain.contracts import Finding
 from reviewbot.redact import NAMED, find_secrets
 from tests.pairs.pair_cases import (
     DEFAULT_PATH,

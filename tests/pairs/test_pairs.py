@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot import wiring
+from reviewbot.analyzers.catalog import all_tools
+from reviewbot.analyzers.core.rules import packaged_rules
+from reviewbot.analyzers.ruff.run import SYNTAX
+from reviewbot.analyzers.text.debug_statements import _PATTERNS
 from reviewbot.diff.paths import is_test
 from reviewbot.redact import KINDS
-from reviewbot.tools.catalog import all_tools
-from reviewbot.tools.leftovers import _PATTERNS
-from reviewbot.tools.ruff_run import SYNTAX
-from reviewbot.tools.rules import packaged_rules
 from tests.pairs.pair_cases import Answer, Pair, Side, all_pairs, certain, tables, true_findings
 
 pytestmark = pytest.mark.pairs
@@ -35,7 +35,7 @@ LEAST_POSTED = 0.25
 
 POSTED_WITH_SIBLINGS = frozenset({"repository_rules"})
 """Groups of which a pair alone posts nothing: a rule is the repository's own where about two dozen of its other files
-keep it, and a pair has none (tests/tools/test_repository_rules.py has them)."""
+keep it, and a pair has none (tests/analyzers/test_repository_rules.py has them)."""
 
 
 def told(answer: Answer) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding
-from reviewbot.ports import Clock
-from reviewbot.publish import Desk, MemoryIntents
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.ports import Clock
+from reviewbot.publish import MemoryIntents, PublishContext
 from tests.publishing import RecordingHost
 
 
@@ -17,8 +17,8 @@ def host() -> RecordingHost:
 
 
 @pytest.fixture
-def desk(host: RecordingHost, clock: Clock) -> Desk:
-    return Desk(host, MemoryIntents(clock.monotonic), clock, "this run")
+def desk(host: RecordingHost, clock: Clock) -> PublishContext:
+    return PublishContext(host, MemoryIntents(clock.monotonic), clock, "this run")
 
 
 @pytest.fixture

@@ -10,22 +10,22 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.config import Settings
-from reviewbot.contracts import Finding, WorkerCard
-from reviewbot.errors import HostAccessError, HostInvalidError
-from reviewbot.host import ReviewDraft
-from reviewbot.ports import Crew
-from reviewbot.publish import Desk, Manner, Order, Published, policy_of, publish
+from reviewbot.domain.contracts import Finding, WorkerCard
+from reviewbot.domain.errors import HostAccessError, HostInvalidError
+from reviewbot.domain.host import ReviewDraft
+from reviewbot.domain.ports import WorkerSet
+from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, policy_of, publish
 from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.order import review_key
+from reviewbot.publish.options import review_key
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
 
 
-def run(order: Order, desk: Desk, manner: Manner = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
     return asyncio.run(publish(order, manner, desk))
 
 
 @pytest.fixture
-def order(a_finding: Callable[..., Finding]) -> Order:
+def order(a_finding: Callable[..., Finding]) -> PublishRequest:
     return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
 
 
@@ -36,7 +36,7 @@ def counting(host: RecordingHost) -> list[int]:
 
 
 def test_an_older_review_points_to_the_newer_one_and_keeps_its_findings(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
     host.head = "c" * 40
@@ -50,7 +50,7 @@ def test_an_older_review_points_to_the_newer_one_and_keeps_its_findings(
     assert (published.outcome, counting(host)) == ("posted", [2])
 
 
-def test_an_older_review_is_edited_once(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_an_older_review_is_edited_once(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
     for letter in "acde":
         host.head = letter * 40
         run(replace(order, pull=a_pull(head_sha=letter * 40)), desk)
@@ -59,7 +59,9 @@ def test_an_older_review_is_edited_once(order: Order, desk: Desk, host: Recordin
     assert [number for number, _ in host.edits] == [1, 2, 3]
 
 
-def test_an_edit_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_an_edit_that_a_crash_has_cost_is_made_up_for(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
 
@@ -67,7 +69,9 @@ def test_an_edit_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk, 
     assert counting(host) == [2]
 
 
-def test_an_older_review_that_cannot_be_edited_is_a_note(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_an_older_review_that_cannot_be_edited_is_a_note(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
     host.faults["edit"] = [HostAccessError("no")]
 
@@ -77,7 +81,9 @@ def test_an_older_review_that_cannot_be_edited_is_a_note(order: Order, desk: Des
     assert published.notes == ("the review 1 could not be made to point to the one that counts: no",)
 
 
-def test_a_head_that_comes_back_is_reviewed_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_head_that_comes_back_is_reviewed_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     run(order, desk)
     host.head = "c" * 40
     run(replace(order, pull=a_pull(head_sha="c" * 40)), desk)
@@ -88,7 +94,7 @@ def test_a_head_that_comes_back_is_reviewed_again(order: Order, desk: Desk, host
 
 
 def test_findings_that_stand_in_a_comment_of_ours_are_not_posted_inline_again(
-    order: Order, desk: Desk, host: RecordingHost, a_finding: Callable[..., Finding]
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
 ) -> None:
     run(order, desk)
     host.head = "c" * 40
@@ -99,7 +105,9 @@ def test_findings_that_stand_in_a_comment_of_ours_are_not_posted_inline_again(
     assert [each.line for each in host.drafts[1].comments] == [2]
 
 
-def test_a_strangers_copy_of_our_comment_silences_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_strangers_copy_of_our_comment_silences_nothing(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     run(order, desk)
     host.at_lines = [replace(each, author_id=STRANGER) for each in host.at_lines]
     host.head = "c" * 40
@@ -108,14 +116,14 @@ def test_a_strangers_copy_of_our_comment_silences_nothing(order: Order, desk: De
 
 
 def test_without_comments_at_lines_nobody_asks_for_those_that_stand(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     assert run(order, desk, replace(MANNER, inline=0)).inline == 0
     assert "comments" not in host.calls
     assert host.drafts[0].comments == ()
 
 
-def test_a_review_without_findings_is_posted_as_well(desk: Desk, host: RecordingHost) -> None:
+def test_a_review_without_findings_is_posted_as_well(desk: PublishContext, host: RecordingHost) -> None:
     assert run(an_order(a_review()), desk).outcome == "posted"
     assert "comments" not in host.calls
 
@@ -130,7 +138,7 @@ def test_a_review_without_findings_is_posted_as_well(desk: Desk, host: Recording
     ],
 )
 def test_changes_are_asked_for_only_where_the_operator_wants_it_and_the_gate_is_closed(
-    switches: tuple[bool, bool], event: str, order: Order, desk: Desk, host: RecordingHost
+    switches: tuple[bool, bool], event: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     wanted, closed = switches
     run(replace(order, gate_closed=closed), desk, replace(MANNER, request_changes=wanted))
@@ -138,7 +146,7 @@ def test_changes_are_asked_for_only_where_the_operator_wants_it_and_the_gate_is_
     assert [each.event for each in host.drafts] == [event]
 
 
-def test_who_may_not_ask_for_changes_comments(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_who_may_not_ask_for_changes_comments(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
     tried: list[str] = []
 
     def own_pull_request(draft: ReviewDraft) -> None:
@@ -154,14 +162,18 @@ def test_who_may_not_ask_for_changes_comments(order: Order, desk: Desk, host: Re
     assert "that asks for changes" in published.notes[0]
 
 
-def test_an_older_review_no_longer_asks_for_changes(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_an_older_review_no_longer_asks_for_changes(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
     run(order, desk)
 
     assert host.released == [1]
 
 
-def test_a_release_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_release_that_a_crash_has_cost_is_made_up_for(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     outdated = ReviewMarker(4242, 7, "c" * 40, POLICY).replaced_by(2)
     host.stand(SIGNER.review(outdated), commit="c" * 40, blocks=True)
     run(order, desk)
@@ -170,7 +182,7 @@ def test_a_release_that_a_crash_has_cost_is_made_up_for(order: Order, desk: Desk
 
 
 def test_an_older_review_that_goes_on_asking_for_changes_is_a_note(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
     host.faults["release"] = [HostAccessError("only administrators may")]
@@ -183,7 +195,9 @@ def test_what_there_is_one_review_of_has_a_name() -> None:
     assert an_order(a_review(), shown()).key == review_key(a_pull(), POLICY)
 
 
-def test_what_decides_a_review_names_its_policy(a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> None:
+def test_what_decides_a_review_names_its_policy(
+    a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
+) -> None:
     crew = a_crew(a_card("logic"), a_card("style"))
     policy = policy_of(Settings(), crew, "claude")
     others = [
@@ -199,7 +213,7 @@ def test_what_decides_a_review_names_its_policy(a_crew: Callable[..., Crew], a_c
 
 
 def test_how_a_review_is_shown_and_how_fast_it_is_made_is_no_part_of_its_policy(
-    a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]
+    a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
 ) -> None:
     one = Settings(concurrency=1, inline=3, check=False, origin={"inline": "a flag"}, skip_labels=("x",))
     other = Settings(concurrency=64, inline=9, request_changes=True)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Withheld
-from reviewbot.host import PostedReview
-from reviewbot.output.markdown import MAX_CHARS, render_markdown
+from reviewbot.domain.contracts import Withheld
+from reviewbot.domain.host import PostedReview
 from reviewbot.publish.body import LEAST_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.marker import MAX_FINGERPRINTS
+from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from tests.make import MakeFinding
 from tests.publishing import HEAD, POLICY, SIGNER, a_review, an_order
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.contracts import Conflict, FileCoverage, Gap, HumanItem
+from reviewbot.domain.contracts import Conflict, FileCoverage, Gap, HumanItem
 from reviewbot.publish import check_of
-from reviewbot.publish.check import MAX_TEXT_CHARS
+from reviewbot.publish.check_run import MAX_TEXT_CHARS
 from tests.make import MakeFinding
 from tests.publishing import a_review, shown
 

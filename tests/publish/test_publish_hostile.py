@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import HumanItem, Review
-from reviewbot.ports import Clock
-from reviewbot.publish import Desk, MemoryIntents, Order, check_of, publish
+from reviewbot.domain.contracts import HumanItem, Review
+from reviewbot.domain.ports import Clock
+from reviewbot.publish import MemoryIntents, PublishContext, PublishRequest, check_of, publish
 from reviewbot.publish.inline import suggestion_block
 from tests.conftest import RecordingClock
 from tests.make import MakeFinding
@@ -70,10 +70,10 @@ def with_text(make: MakeFinding, field: str, text: str) -> Review:
     return review.model_copy(update=given[field])
 
 
-def posted(order: Order, clock: Clock) -> list[str]:
+def posted(order: PublishRequest, clock: Clock) -> list[str]:
     """All that a host is given to show: the review, its comments, the check."""
     host = RecordingHost()
-    asyncio.run(publish(order, MANNER, Desk(host, MemoryIntents(), clock, "this run")))
+    asyncio.run(publish(order, MANNER, PublishContext(host, MemoryIntents(), clock, "this run")))
     check = check_of(order.told.review, order.change, gate_closed=False)
     (draft,) = host.drafts
     # The text of the check is the report once more, which the body has already.
@@ -91,7 +91,7 @@ def assert_harmless(markdown: str) -> None:
     assert COMMAND_LINE.findall(markdown) == []
 
 
-def assert_ours(order: Order, body: str) -> None:
+def assert_ours(order: PublishRequest, body: str) -> None:
     """The marker of a body is the one that we put there."""
     marker = SIGNER.read_review(body, 4242, 7)
     assert marker is not None

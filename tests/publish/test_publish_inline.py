@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk
-from reviewbot.host import InlineComment
-from reviewbot.publish import Order
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
+from reviewbot.domain.host import InlineComment
+from reviewbot.publish import PublishRequest
 from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.places import Shown, Span, api_path
 from tests.make import MakeChange, MakeFinding
 from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
 
 
-def comments(order: Order, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
+def comments(order: PublishRequest, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
     return inline_comments(order, replace(MANNER, **manner), frozenset(standing))
 
 
-def only(order: Order, **manner: Any) -> InlineComment:
+def only(order: PublishRequest, **manner: Any) -> InlineComment:
     (comment,) = comments(order, **manner)
     return comment
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.adapters.sqlite import SqliteJournal
-from reviewbot.host import Intents
-from reviewbot.ports import Journal
+from reviewbot.domain.host import Intents
+from reviewbot.domain.ports import Journal
+from reviewbot.journal.sqlite import SqliteJournal
 from reviewbot.publish import JournalIntents, MemoryIntents
 from reviewbot.publish.intents import LONGEST_LEASE_S
 

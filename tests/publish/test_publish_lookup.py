@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Finding
-from reviewbot.host import PostedReview
-from reviewbot.publish import Desk, Order, Published, posted_before, publish
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.host import PostedReview
+from reviewbot.publish import PublishContext, Published, PublishRequest, posted_before, publish
 from reviewbot.publish.body import body_of
-from reviewbot.publish.lookup import Standing, standing
+from reviewbot.publish.existing_reviews import ExistingReviews, standing
 from reviewbot.publish.marker import ReviewMarker
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order
 
@@ -20,7 +20,7 @@ NEWER = "c" * 40
 
 
 @pytest.fixture
-def order(a_finding: Callable[..., Finding]) -> Order:
+def order(a_finding: Callable[..., Finding]) -> PublishRequest:
     return an_order(a_review(a_finding(line=3)))
 
 
@@ -29,7 +29,7 @@ def marked(head: str = HEAD, *, newer: int = 0, code: int | None = None) -> str:
     return SIGNER.review(replace(ReviewMarker(4242, 7, head, POLICY), newer=newer, code=code))
 
 
-def look(order: Order, desk: Desk) -> Standing:
+def look(order: PublishRequest, desk: PublishContext) -> ExistingReviews:
     return asyncio.run(standing(order, MANNER, desk))
 
 
@@ -38,7 +38,7 @@ def before(host: RecordingHost) -> Published | None:
 
 
 def test_the_oldest_review_of_a_head_counts_however_the_host_lists_them(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     for _ in range(3):
         host.stand(marked())
@@ -50,7 +50,7 @@ def test_the_oldest_review_of_a_head_counts_however_the_host_lists_them(
 
 
 def test_what_a_refused_call_leaves_behind_is_blank_ours_and_of_this_head(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     left = [host.stand(""), host.stand(" \n")]
     host.stand("a person's own words, by our account")
@@ -61,7 +61,7 @@ def test_what_a_refused_call_leaves_behind_is_blank_ours_and_of_this_head(
 
 
 def test_of_a_newer_head_the_newest_review_that_counts_is_pointed_to(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(marked(NEWER), commit=NEWER)
     newest = host.stand(marked(NEWER), commit=NEWER)
@@ -74,7 +74,7 @@ def test_of_a_newer_head_the_newest_review_that_counts_is_pointed_to(
 
 
 def test_older_reviews_are_those_that_count_or_still_ask_for_changes(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(marked(NEWER, newer=2), commit=NEWER)
     host.stand(marked(NEWER), commit=NEWER)
@@ -101,7 +101,9 @@ def test_how_other_reviews_ended_says_nothing_of_this_one(host: RecordingHost) -
     assert before(host) == Published("already_posted", made.url, made.review_id)
 
 
-def test_what_stands_there_is_remembered_and_its_intent_let_go(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_what_stands_there_is_remembered_and_its_intent_let_go(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(marked())
     asyncio.run(publish(order, MANNER, desk))
 
@@ -119,7 +121,7 @@ def test_what_stands_there_is_remembered_and_its_intent_let_go(order: Order, des
     ],
 )
 def test_what_the_intents_remember_counts_until_it_points_to_another(
-    bodies: list[str], outcome: str, order: Order, desk: Desk, host: RecordingHost
+    bodies: list[str], outcome: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     """The first review is the one that was posted."""
     made: list[PostedReview] = [host.stand(body) for body in bodies]

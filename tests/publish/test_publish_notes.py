@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Finding
-from reviewbot.errors import HostError, HostInvalidError, HostLimitError
-from reviewbot.host import ReviewDraft
-from reviewbot.publish import Desk, Manner, Order, Published, publish
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError
+from reviewbot.domain.host import ReviewDraft
+from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.post import SETTLE_S
-from reviewbot.publish.sending import LEASE_S, LONGEST_PAUSE_S
+from reviewbot.publish.post_review import LEASE_S, LONGEST_PAUSE_S
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
 
@@ -26,12 +26,12 @@ TWIN = "another run posted the same review at the same time; that one counts"
 MOVED = "the head moved while the review was made; a newer review is due"
 
 
-def run(order: Order, desk: Desk, manner: Manner = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
     return asyncio.run(publish(order, manner, desk))
 
 
 @pytest.fixture
-def order(a_finding: Callable[..., Finding]) -> Order:
+def order(a_finding: Callable[..., Finding]) -> PublishRequest:
     return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
 
 
@@ -51,7 +51,9 @@ def faster(host: RecordingHost) -> Callable[[ReviewDraft], None]:
     return first
 
 
-def test_a_head_that_moved_is_said_to_be_reviewed_by_its_own_run(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_head_that_moved_is_said_to_be_reviewed_by_its_own_run(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.head = "c" * 40
 
     assert run(order, desk) == Published("head_moved", notes=(MOVED,))
@@ -59,7 +61,7 @@ def test_a_head_that_moved_is_said_to_be_reviewed_by_its_own_run(order: Order, d
 
 @pytest.mark.usefixtures("older")
 def test_a_head_that_moved_after_posting_is_said_where_its_own_run_has_posted_nothing(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def pushed(_: ReviewDraft) -> None:
         host.head = "c" * 40
@@ -71,7 +73,7 @@ def test_a_head_that_moved_after_posting_is_said_where_its_own_run_has_posted_no
 
 @pytest.mark.parametrize("taken_while", ["waiting", "looking"])
 def test_a_poster_that_holds_on_is_named_as_the_reason(
-    taken_while: str, order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+    taken_while: str, order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     def slow() -> tuple[()]:
         clock.now += LEASE_S + 1
@@ -87,7 +89,7 @@ def test_a_poster_that_holds_on_is_named_as_the_reason(
 
 
 def test_what_was_refused_is_still_told_where_the_last_look_fails(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.faults = {"post": [INVALID], "reviews": [None, None, DOWN]}
 
@@ -98,7 +100,7 @@ def test_what_was_refused_is_still_told_where_the_last_look_fails(
 
 
 def test_what_was_refused_is_still_told_where_another_run_was_faster(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def refused_and_overtaken(draft: ReviewDraft) -> None:
         if draft.comments:
@@ -117,7 +119,7 @@ def test_what_was_refused_is_still_told_where_another_run_was_faster(
 
 @pytest.mark.usefixtures("older")
 def test_an_older_review_that_cannot_be_edited_is_told_by_the_run_that_finds_its_review_there(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
     host.faults["edit"] = [DOWN]
@@ -129,7 +131,9 @@ def test_an_older_review_that_cannot_be_edited_is_told_by_the_run_that_finds_its
     )
 
 
-def test_each_refusal_is_told_with_what_was_refused(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_each_refusal_is_told_with_what_was_refused(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.faults["post"] = [INVALID, INVALID]
     published = run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
 
@@ -140,14 +144,16 @@ def test_each_refusal_is_told_with_what_was_refused(order: Order, desk: Desk, ho
 
 
 @pytest.mark.usefixtures("older")
-def test_a_review_that_only_comments_is_not_released(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_review_that_only_comments_is_not_released(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     run(order, desk)
 
     assert (host.released, "release" in host.calls) == ([], False)
 
 
 def test_after_posting_it_looks_once_more_when_others_can_be_seen(
-    order: Order, desk: Desk, clock: RecordingClock
+    order: PublishRequest, desk: PublishContext, clock: RecordingClock
 ) -> None:
     run(order, desk)
 
@@ -155,7 +161,7 @@ def test_after_posting_it_looks_once_more_when_others_can_be_seen(
 
 
 def test_a_review_that_the_host_does_not_show_yet_counts_as_posted(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     shown = host.reviews
     host.reviews = lambda: () if host.drafts else shown()  # type: ignore[method-assign]
@@ -174,8 +180,8 @@ def test_a_review_that_the_host_does_not_show_yet_counts_as_posted(
 def test_a_limit_is_waited_out_once_and_not_where_it_asks_for_too_long(
     limits: list[Exception | None],
     slept: list[float],
-    order: Order,
-    desk: Desk,
+    order: PublishRequest,
+    desk: PublishContext,
     host: RecordingHost,
     clock: RecordingClock,
 ) -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Finding
-from reviewbot.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
-from reviewbot.host import ReviewDraft
-from reviewbot.publish import Desk, MemoryIntents, Order, Published, Signer, publish
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
+from reviewbot.domain.host import ReviewDraft
+from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishRequest, Signer, publish
 from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.sending import PATIENCE_S
+from reviewbot.publish.post_review import PATIENCE_S
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_review, an_order
 
@@ -21,12 +21,12 @@ UNKNOWN = HostUnknownError("no answer came")
 INVALID = HostInvalidError("a line is not in the change")
 
 
-def run(order: Order, desk: Desk) -> Published:
+def run(order: PublishRequest, desk: PublishContext) -> Published:
     return asyncio.run(publish(order, MANNER, desk))
 
 
 @pytest.fixture
-def order(a_finding: Callable[..., Finding]) -> Order:
+def order(a_finding: Callable[..., Finding]) -> PublishRequest:
     return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
 
 
@@ -36,7 +36,9 @@ def counting(host: RecordingHost) -> list[int]:
     return [number for number, marker in markers.items() if marker is not None and not marker.newer]
 
 
-def test_one_review_with_its_comments_in_one_call(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_one_review_with_its_comments_in_one_call(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     published = run(order, desk)
 
     assert published == Published("posted", host.posted[0].url, 1, 2)
@@ -44,7 +46,7 @@ def test_one_review_with_its_comments_in_one_call(order: Order, desk: Desk, host
     assert host.calls == ["head", "reviews", "comments", "head", "post", "reviews"]
 
 
-def test_a_second_run_posts_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_second_run_posts_nothing(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
     first = run(order, desk)
     again = run(order, replace(desk, holder="another run"))
 
@@ -53,7 +55,7 @@ def test_a_second_run_posts_nothing(order: Order, desk: Desk, host: RecordingHos
 
 
 def test_a_second_run_that_shares_nothing_with_the_first_posts_nothing(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
     again = run(order, replace(desk, intents=MemoryIntents(), holder="on another machine"))
@@ -62,14 +64,16 @@ def test_a_second_run_that_shares_nothing_with_the_first_posts_nothing(
     assert len(host.drafts) == 1
 
 
-def test_a_head_that_moved_writes_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_head_that_moved_writes_nothing(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
     host.head = "c" * 40
 
     assert run(order, desk).outcome == "head_moved"
     assert host.calls == ["head"]
 
 
-def test_a_head_that_moves_right_before_the_call_writes_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_head_that_moves_right_before_the_call_writes_nothing(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     reads = host.comments
 
     def comments_and_a_push() -> object:
@@ -98,7 +102,7 @@ def test_a_head_that_moves_right_before_the_call_writes_nothing(order: Order, de
     ids=["blank", "plain", "other policy", "other pull", "other head", "truncated", "forged", "quoted"],
 )
 def test_what_is_no_review_of_this_head_does_not_stop_one(
-    body: str, order: Order, desk: Desk, host: RecordingHost
+    body: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(body)
 
@@ -106,7 +110,7 @@ def test_what_is_no_review_of_this_head_does_not_stop_one(
 
 
 def test_a_marker_of_ours_in_a_strangers_review_counts_for_nothing(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     copied = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
     host.stand(copied, author=STRANGER)
@@ -116,7 +120,7 @@ def test_a_marker_of_ours_in_a_strangers_review_counts_for_nothing(
 
 
 def test_a_marker_of_this_head_on_a_review_of_another_commit_counts_for_nothing(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)), commit="c" * 40)
 
@@ -124,7 +128,7 @@ def test_a_marker_of_this_head_on_a_review_of_another_commit_counts_for_nothing(
 
 
 def test_a_call_without_an_answer_that_was_carried_out_is_found(
-    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         raise UNKNOWN
@@ -137,7 +141,7 @@ def test_a_call_without_an_answer_that_was_carried_out_is_found(
 
 
 def test_a_call_that_was_never_carried_out_is_sent_again_after_a_minute_of_looking(
-    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     host.faults["post"] = [UNKNOWN]
 
@@ -147,7 +151,9 @@ def test_a_call_that_was_never_carried_out_is_sent_again_after_a_minute_of_looki
     assert host.calls[host.calls.index("post") + 1 : -1] == ["reviews"] * len(PATIENCE_S) + ["head", "post"]
 
 
-def test_a_call_that_shows_late_is_not_sent_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_call_that_shows_late_is_not_sent_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     looks = host.reviews
     late: list[ReviewDraft] = []
 
@@ -167,7 +173,9 @@ def test_a_call_that_shows_late_is_not_sent_again(order: Order, desk: Desk, host
     assert len(late) == 1
 
 
-def test_what_stays_unknown_is_said_and_found_by_the_next_run(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_what_stays_unknown_is_said_and_found_by_the_next_run(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.faults["post"] = [UNKNOWN, UNKNOWN]
 
     with pytest.raises(HostUnknownError):
@@ -178,7 +186,7 @@ def test_what_stays_unknown_is_said_and_found_by_the_next_run(order: Order, desk
 
 
 def test_a_head_that_moves_while_nothing_is_known_is_not_posted_to(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def lost(_: ReviewDraft) -> None:
         host.head = "c" * 40
@@ -190,7 +198,9 @@ def test_a_head_that_moves_while_nothing_is_known_is_not_posted_to(
     assert host.drafts == []
 
 
-def test_a_refused_line_costs_the_comments_and_not_the_review(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_refused_line_costs_the_comments_and_not_the_review(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.faults["post"] = [INVALID]
 
     published = run(order, desk)
@@ -200,7 +210,7 @@ def test_a_refused_line_costs_the_comments_and_not_the_review(order: Order, desk
 
 
 def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def refused(_: ReviewDraft) -> None:
         raise INVALID
@@ -214,7 +224,7 @@ def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
 
 
 def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand("", blocks=False)  # a person's own comments at lines have no body either
 
@@ -229,7 +239,9 @@ def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
     assert published.notes[1] == "an empty review (2) was left behind and now holds this one"
 
 
-def test_an_empty_review_that_cannot_be_filled_is_named(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_an_empty_review_that_cannot_be_filled_is_named(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     def refused(draft: ReviewDraft) -> None:
         if draft.comments:
             host.stand("")
@@ -244,7 +256,7 @@ def test_an_empty_review_that_cannot_be_filled_is_named(order: Order, desk: Desk
 
 
 def test_a_body_that_is_refused_is_an_error_and_lets_the_next_run_begin(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [INVALID, INVALID]
 
@@ -253,7 +265,9 @@ def test_a_body_that_is_refused_is_an_error_and_lets_the_next_run_begin(
     assert desk.intents.begin(order.key, "the next run", 60)
 
 
-def test_a_limit_is_waited_out(order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock) -> None:
+def test_a_limit_is_waited_out(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+) -> None:
     host.faults["post"] = [HostLimitError("later", 30)]
 
     assert run(order, desk).outcome == "posted"
@@ -261,7 +275,9 @@ def test_a_limit_is_waited_out(order: Order, desk: Desk, host: RecordingHost, cl
     assert host.calls[host.calls.index("post") : -1] == ["post", "reviews", "head", "post"]
 
 
-def test_a_limit_without_a_time_is_waited_out_for_a_minute(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_limit_without_a_time_is_waited_out_for_a_minute(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.faults["post"] = [HostLimitError("later"), HostLimitError("later")]
 
     with pytest.raises(HostLimitError):
@@ -269,7 +285,7 @@ def test_a_limit_without_a_time_is_waited_out_for_a_minute(order: Order, desk: D
     assert host.calls.count("post") == 2
 
 
-def test_a_body_alone_that_is_refused_is_not_sent_again(desk: Desk, host: RecordingHost) -> None:
+def test_a_body_alone_that_is_refused_is_not_sent_again(desk: PublishContext, host: RecordingHost) -> None:
     host.faults["post"] = [INVALID]
 
     with pytest.raises(HostInvalidError):
@@ -279,7 +295,7 @@ def test_a_body_alone_that_is_refused_is_not_sent_again(desk: Desk, host: Record
 
 @pytest.mark.parametrize("error", [HostAccessError("no"), HostLimitError("later", 3_600), HostError("broken")])
 def test_a_refusal_of_the_host_is_an_error_and_no_second_call(
-    error: HostError, order: Order, desk: Desk, host: RecordingHost
+    error: HostError, order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [error]
 
@@ -289,7 +305,9 @@ def test_a_refusal_of_the_host_is_an_error_and_no_second_call(
     assert desk.intents.begin(order.key, "the next run", 60)
 
 
-def test_another_poster_is_waited_for(order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock) -> None:
+def test_another_poster_is_waited_for(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+) -> None:
     desk.intents.begin(order.key, "another run", 60)
     looks = host.reviews
 
@@ -305,14 +323,18 @@ def test_another_poster_is_waited_for(order: Order, desk: Desk, host: RecordingH
     assert clock.now == 7
 
 
-def test_the_lease_of_a_crashed_poster_runs_out(order: Order, desk: Desk, clock: RecordingClock) -> None:
+def test_the_lease_of_a_crashed_poster_runs_out(
+    order: PublishRequest, desk: PublishContext, clock: RecordingClock
+) -> None:
     desk.intents.begin(order.key, "a run that crashed", 60)
 
     assert run(order, desk).outcome == "posted"
     assert clock.now >= 60
 
 
-def test_a_poster_that_goes_on_holding_is_left_alone(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_poster_that_goes_on_holding_is_left_alone(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     desk.intents.begin(order.key, "another run", 3_600)
 
     published = run(order, desk)
@@ -321,7 +343,9 @@ def test_a_poster_that_goes_on_holding_is_left_alone(order: Order, desk: Desk, h
     assert published.notes
 
 
-def test_of_two_that_posted_at_once_the_first_counts(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_of_two_that_posted_at_once_the_first_counts(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     def somebody_else_is_faster(_: ReviewDraft) -> None:
         host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
 
@@ -334,7 +358,7 @@ def test_of_two_that_posted_at_once_the_first_counts(order: Order, desk: Desk, h
 
 
 def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def somebody_else_is_slower(_: ReviewDraft) -> None:
         host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
@@ -345,7 +369,9 @@ def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
     assert host.edits == []
 
 
-def test_two_live_posters_that_share_their_intents_post_one(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_two_live_posters_that_share_their_intents_post_one(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     async def both() -> list[Published]:
         other = replace(desk, holder="the other run")
         return list(await asyncio.gather(publish(order, MANNER, desk), publish(order, MANNER, other)))
@@ -356,7 +382,9 @@ def test_two_live_posters_that_share_their_intents_post_one(order: Order, desk: 
     assert len(host.drafts) == 1
 
 
-def test_a_look_after_posting_that_fails_costs_nothing(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_look_after_posting_that_fails_costs_nothing(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.faults["reviews"] = [None, HostError("gone")]
 
     published = run(order, desk)
@@ -366,7 +394,9 @@ def test_a_look_after_posting_that_fails_costs_nothing(order: Order, desk: Desk,
     assert desk.intents.posted(order.key) == 1
 
 
-def test_what_the_intents_say_was_posted_is_not_posted_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_what_the_intents_say_was_posted_is_not_posted_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand("somebody has edited the marker away")
     desk.intents.done(order.key, 1)
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Finding
-from reviewbot.errors import HostError, HostUnknownError
-from reviewbot.host import PostedReview, ReviewDraft
-from reviewbot.publish import Desk, Manner, MemoryIntents, Order, Published, publish
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.errors import HostError, HostUnknownError
+from reviewbot.domain.host import PostedReview, ReviewDraft
+from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
@@ -22,12 +22,12 @@ NEWER = "c" * 40
 THIS = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
 
 
-def run(order: Order, desk: Desk, manner: Manner = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
     return asyncio.run(publish(order, manner, desk))
 
 
 @pytest.fixture
-def order(a_finding: Callable[..., Finding]) -> Order:
+def order(a_finding: Callable[..., Finding]) -> PublishRequest:
     return an_order(a_review(a_finding(line=3), a_finding(line=5, severity="critical")))
 
 
@@ -48,7 +48,7 @@ def overtaken(host: RecordingHost) -> None:
 
 
 def test_a_review_that_lands_after_that_of_a_newer_head_points_to_it(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     overtaken(host)
     published = run(order, desk)
@@ -59,7 +59,9 @@ def test_a_review_that_lands_after_that_of_a_newer_head_points_to_it(
     assert any("the head moved" in note for note in published.notes)
 
 
-def test_a_review_that_was_overtaken_asks_for_no_changes(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_review_that_was_overtaken_asks_for_no_changes(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     overtaken(host)
     run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
 
@@ -67,7 +69,7 @@ def test_a_review_that_was_overtaken_asks_for_no_changes(order: Order, desk: Des
 
 
 def test_a_head_that_moved_after_posting_leaves_older_reviews_to_its_own_run(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40)
 
@@ -80,7 +82,9 @@ def test_a_head_that_moved_after_posting_leaves_older_reviews_to_its_own_run(
     assert (published.outcome, host.edits) == ("posted", [])
 
 
-def test_a_head_that_cannot_be_read_after_posting_is_a_note(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_head_that_cannot_be_read_after_posting_is_a_note(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40)
     host.faults["head"] = [None, None, DOWN]
     published = run(order, desk)
@@ -90,7 +94,7 @@ def test_a_head_that_cannot_be_read_after_posting_is_a_note(order: Order, desk: 
 
 
 def test_looks_that_fail_after_a_call_without_an_answer_are_made_again(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         host.faults["reviews"] = [DOWN, DOWN]
@@ -103,7 +107,7 @@ def test_looks_that_fail_after_a_call_without_an_answer_are_made_again(
 
 
 def test_what_could_not_be_looked_for_is_unknown_and_not_sent_again(
-    order: Order, desk: Desk, host: RecordingHost
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         host.faults["reviews"] = [DOWN] * 20
@@ -117,7 +121,7 @@ def test_what_could_not_be_looked_for_is_unknown_and_not_sent_again(
 
 
 def test_a_lease_that_another_run_took_over_while_nothing_was_known_is_respected(
-    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     """It begins when ours has run out, and posts long after our last look."""
 
@@ -143,7 +147,7 @@ def test_a_lease_that_another_run_took_over_while_nothing_was_known_is_respected
 
 
 def test_whoever_took_over_and_posts_nothing_is_left_alone(
-    order: Order, desk: Desk, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     intents = MemoryIntents(clock.monotonic)
 
@@ -158,7 +162,9 @@ def test_whoever_took_over_and_posts_nothing_is_left_alone(
     assert (published.outcome, host.drafts) == ("busy", [])
 
 
-def test_the_second_review_of_a_run_that_crashed_is_made_up_for(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_the_second_review_of_a_run_that_crashed_is_made_up_for(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     host.stand(THIS)
     host.stand(THIS)
 
@@ -167,7 +173,9 @@ def test_the_second_review_of_a_run_that_crashed_is_made_up_for(order: Order, de
     assert "The first review" in host.posted[1].body
 
 
-def test_a_finding_whose_comment_is_outdated_is_told_again(order: Order, desk: Desk, host: RecordingHost) -> None:
+def test_a_finding_whose_comment_is_outdated_is_told_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     run(order, desk)
     host.at_lines = [replace(host.at_lines[0], line=None), *host.at_lines[1:]]
     host.head = NEWER
@@ -183,7 +191,13 @@ class KilledError(BaseException):
 @pytest.mark.parametrize("call", range(1, 10))
 @pytest.mark.parametrize("carried_out", [True, False])
 def test_a_run_that_is_killed_at_any_call_leaves_one_review_to_the_next(
-    order: Order, desk: Desk, host: RecordingHost, call: int, *, carried_out: bool, shares_intents: bool
+    order: PublishRequest,
+    desk: PublishContext,
+    host: RecordingHost,
+    call: int,
+    *,
+    carried_out: bool,
+    shares_intents: bool,
 ) -> None:
     older = host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40, blocks=True)
     names = ("head_sha", "reviews", "comments", "post_review", "edit_review", "release_review")

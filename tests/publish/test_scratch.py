@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import FileChange, Hunk
 from reviewbot.diff.rows import hunk_rows
-from reviewbot.ports import Commit, Occurrence
-from reviewbot.publish.scratch import Patch, Scratch, added_in, hunk_at, patched
+from reviewbot.domain.contracts import FileChange, Hunk
+from reviewbot.domain.ports import Commit, Occurrence
+from reviewbot.publish.patched_snapshot import Patch, Scratch, added_in, hunk_at, patched
 
 
 class Tree:

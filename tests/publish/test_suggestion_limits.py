@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Candidate, FileChange, Gap
-from reviewbot.ports import Answer, Snapshot
+from reviewbot.domain.contracts import Candidate, FileChange, Gap
+from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import MOST_CHARS, MOST_LINES, Proof, Prover
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Files, Says, change_of, offered, prover

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Candidate, Finding, Gap
+from reviewbot.domain.contracts import Candidate, Finding, Gap
 from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof
 from reviewbot.redact import redact
 from reviewbot.wiring.checking import analyzers_check

@@ -11,30 +11,30 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
-from reviewbot.adapters.replay import (
-    Given,
-    Noted,
-    NotedBooks,
+from reviewbot.cli.commands.replay import synthesizer_of
+from reviewbot.delivery import Delivered, delivered, masked_trace, told_again
+from reviewbot.diff.parse import parse_diff
+from reviewbot.domain.contracts import ChangeSet, Usage, WorkerCard
+from reviewbot.domain.ports import Journal, ModelReply, ModelRequest, WorkerSet
+from reviewbot.llm.agents.calibrator import Calibrator
+from reviewbot.llm.agents.judge import JudgingSynthesizer
+from reviewbot.replay import (
+    RecordedInputs,
+    RecordingLedger,
+    RecordingModel,
     joint_rows,
     record_given,
     replay,
 )
-from reviewbot.adapters.scripted import ScriptedEngine
-from reviewbot.calibration import Calibration, Row
-from reviewbot.commands.replay import synthesizer_of
-from reviewbot.contracts import ChangeSet, Usage, WorkerCard
-from reviewbot.diff.parse import parse_diff
-from reviewbot.execution import PlanExecutor
-from reviewbot.llm.agents.calibrator import Calibrator
-from reviewbot.llm.agents.judge import JudgingSynthesizer
-from reviewbot.outgoing import Delivered, delivered, masked_trace, told_again
-from reviewbot.ports import Crew, Journal, ModelReply, ModelRequest
-from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
-from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
-from reviewbot.supervisor.verifier import CappingVerifier
-from reviewbot.trace import Trace, read_trace
+from reviewbot.replay.scripted import ScriptedEngine
+from reviewbot.review.calibration import Calibration, Row
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.pipeline import Setup, review
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.trace import Trace, read_trace
+from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 
 DIFF = b"""\
 diff --git a/src/orders.py b/src/orders.py
@@ -133,16 +133,16 @@ class Run:
 
     def told(self) -> tuple[Delivered, str]:
         """The review that is shown, and the trace that is written."""
-        crew = Crew(self.cards, dict.fromkeys((card.name for card in self.cards), "Look."), {})
+        crew = WorkerSet(self.cards, dict.fromkeys((card.name for card in self.cards), "Look."), {})
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         snapshot = DiffSnapshot(self.change)
         trace = Trace(clock := TickingClock())
         rules = Rules.of(self.cards, None, 3, JOINT.together)
         notes = ("a note",)
-        record_given(trace, self.change, Given(rules, joint_rows(JOINT), engine.name, notes, self._by()))
+        record_given(trace, self.change, RecordedInputs(rules, joint_rows(JOINT), engine.name, notes, self._by()))
         synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)
         if self.answers is not None:
-            model, books = Noted(Saying(self.answers), trace), NotedBooks(Spent(), trace)
+            model, books = RecordingModel(Saying(self.answers), trace), RecordingLedger(Spent(), trace)
             synthesizer = JudgingSynthesizer(
                 rules,
                 model,

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.replay import (
-    Noted,
-    NotedBooks,
+from reviewbot.delivery import masked_trace
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
+from reviewbot.domain.ports import ModelReply, ModelRequest
+from reviewbot.replay import (
     RecordedBooks,
     RecordedModel,
+    RecordingLedger,
+    RecordingModel,
 )
-from reviewbot.contracts import Usage
-from reviewbot.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
-from reviewbot.outgoing import masked_trace
-from reviewbot.ports import ModelReply, ModelRequest
-from reviewbot.trace import Event, Trace, read_trace
+from reviewbot.review.trace import Event, Trace, read_trace
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 
@@ -74,7 +74,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
     async def through(model: Any) -> list[ModelReply]:
         return [await model.ask(request) for request in asked]
 
-    assert asyncio.run(through(Noted(Answering(first), trace))) == first
+    assert asyncio.run(through(RecordingModel(Answering(first), trace))) == first
 
     events = read_trace(masked_trace(trace))
     recorded = RecordedModel(events)
@@ -88,7 +88,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
 
 def test_a_subject_that_holds_a_secret_is_found_again() -> None:
     trace = Trace(TickingClock())
-    asyncio.run(Noted(Answering([said("a")]), trace).ask(asks(TOKEN)))
+    asyncio.run(RecordingModel(Answering([said("a")]), trace).ask(asks(TOKEN)))
     written = masked_trace(trace)
 
     reply = asyncio.run(RecordedModel(read_trace(written)).ask(asks(TOKEN)))
@@ -100,7 +100,7 @@ def test_a_subject_that_holds_a_secret_is_found_again() -> None:
 @pytest.mark.parametrize("error", [RefusedError, DeadlineError, TransientError, EngineError])
 def test_errors_of_models_are_raised_again(error: type[EngineError]) -> None:
     trace = Trace(TickingClock())
-    noted = Noted(Answering([error("no")]), trace)
+    noted = RecordingModel(Answering([error("no")]), trace)
     with pytest.raises(error):
         asyncio.run(noted.ask(asks("one")))
 
@@ -133,7 +133,7 @@ def test_the_books_of_a_run_are_the_sum_of_its_calls() -> None:
 
 def test_what_the_books_said_at_the_end_counts_more_than_the_calls() -> None:
     trace = Trace(TickingClock())
-    spent = NotedBooks(Spent(), trace).spent()
+    spent = RecordingLedger(Spent(), trace).spent()
     call: Event = {"event": "call", "purpose": "critic", "usage": Usage(calls=1).model_dump(mode="json")}
 
     assert RecordedBooks([call, *trace.events]).spent() == spent == Spent().spent()

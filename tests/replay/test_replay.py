@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.memory import MemoryJournal
-from reviewbot.contracts import ChangeSet, Plan, ReviewTask
+from reviewbot.delivery import Delivered
 from reviewbot.diff.parse import parse_diff
-from reviewbot.outgoing import Delivered
-from reviewbot.output.json_report import render_json
-from reviewbot.output.sarif import render_sarif_named
-from reviewbot.ports import ModelRequest, Settled
-from reviewbot.ports import Text as SentText
-from reviewbot.supervisor.planner import RoutedPlanner
-from reviewbot.trace import read_trace
+from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask
+from reviewbot.domain.ports import ModelRequest, TaskResult
+from reviewbot.domain.ports import Text as SentText
+from reviewbot.report.json_report import render_json
+from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.review.plan.planner import RoutedPlanner
+from reviewbot.review.trace import read_trace
+from reviewbot.sources.memory import MemoryJournal
 from tests.messages_api import ruled
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
@@ -147,7 +147,7 @@ class Twice:
     async def plan(self, change: ChangeSet) -> Plan:
         return await self._routed.plan(change)
 
-    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         del change
         names = {task.task_id for task in plan.tasks if settled[task.task_id].gaps}
         tasks = [

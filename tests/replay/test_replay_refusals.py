@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.replay import recorded_review, replay
-from reviewbot.adapters.replay.run import settle
-from reviewbot.contracts import Plan, Review, ReviewTask
-from reviewbot.errors import InputError, ReviewbotError
-from reviewbot.outgoing import told_again
-from reviewbot.ports import Settled
-from reviewbot.trace import Event, read_trace
+from reviewbot.delivery import told_again
+from reviewbot.domain.contracts import Plan, Review, ReviewTask
+from reviewbot.domain.errors import InputError, ReviewbotError
+from reviewbot.domain.ports import TaskResult
+from reviewbot.replay import recorded_review, replay
+from reviewbot.replay.replay_review import settle
+from reviewbot.review.trace import Event, read_trace
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 SHELL = {
@@ -151,7 +151,7 @@ def test_what_belongs_to_another_plan_is_left_alone(a_task: Callable[..., Review
         {"event": "task_failed", "task_id": plan.tasks[0].task_id, "findings": 0},
     ]
 
-    assert settle(plan, events) == {plan.tasks[0].task_id: Settled(plan.tasks[0])}
+    assert settle(plan, events) == {plan.tasks[0].task_id: TaskResult(plan.tasks[0])}
 
 
 def test_the_recorded_review_is_the_last_one(run: Begin) -> None:

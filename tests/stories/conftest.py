@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.memory import DiffSnapshot, MemoryJournal
-from reviewbot.adapters.replay import Given, record_given, replay
-from reviewbot.adapters.scripted import ScriptedEngine
-from reviewbot.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
+from reviewbot.delivery import masked_trace
+from reviewbot.delivery.masking import masked_review
 from reviewbot.diff.parse import parse_diff
-from reviewbot.execution import PlanExecutor
-from reviewbot.outgoing import masked_trace
-from reviewbot.outgoing.masking import masked_review
-from reviewbot.output.json_report import render_json
-from reviewbot.ports import Answer, Crew, Escalated, Journal, Planner, Settled, Verifier, WorkOrder
-from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
-from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
-from reviewbot.supervisor.verifier import CappingVerifier
-from reviewbot.trace import Event, Trace, read_trace
+from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
+from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
+from reviewbot.replay import RecordedInputs, record_given, replay
+from reviewbot.replay.scripted import ScriptedEngine
+from reviewbot.report.json_report import render_json
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.pipeline import Setup, review
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.trace import Event, Trace, read_trace
+from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 
 ORDERS = b"""\
 diff --git a/src/orders.py b/src/orders.py
@@ -60,7 +60,7 @@ class Lead:
     routed: Planner
     clock: Any
     first: Callable[[Plan], Plan] = lambda plan: plan
-    second: Callable[[Plan, Mapping[str, Settled]], Plan | None] = lambda _plan, _settled: None
+    second: Callable[[Plan, Mapping[str, TaskResult]], Plan | None] = lambda _plan, _settled: None
     thinks_s: float = 0.0
     """How long it takes to plan, by the clock of the story."""
 
@@ -69,7 +69,7 @@ class Lead:
             await self.clock.sleep(self.thinks_s)
         return self.first(await self.routed.plan(change))
 
-    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         return self.second(plan, settled)
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
@@ -111,7 +111,7 @@ class Story:
     """A review that can be told again: the same change, crew and journal."""
 
     clock: Any
-    crew: Crew
+    crew: WorkerSet
     script: Sequence[dict[str, Any]] = ()
     diff: bytes = ORDERS
     journal: Journal = field(default_factory=MemoryJournal)
@@ -142,7 +142,7 @@ class Story:
     async def _check_replay(self, change: ChangeSet, answer: Review) -> None:
         """Every story can be told again from its trace alone, to the byte."""
         trace = Trace(self.clock)
-        record_given(trace, change, Given(Rules.of(self.crew.cards, None, 10), (), "scripted", self.notes))
+        record_given(trace, change, RecordedInputs(Rules.of(self.crew.cards, None, 10), (), "scripted", self.notes))
         trace.events += self.events
         again = await replay(read_trace(masked_trace(trace)))
         assert render_json(masked_review(again)) == render_json(masked_review(answer))
@@ -184,7 +184,7 @@ class Story:
 
 
 @pytest.fixture(name="story")
-def _story(clock: Any, a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> Callable[..., Story]:
+def _story(clock: Any, a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> Callable[..., Story]:
     """A story of some workers; each entry of the script is for the worker that it names."""
 
     def begin(*cards: WorkerCard, **parts: Any) -> Story:

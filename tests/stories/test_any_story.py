@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Review, WorkerCard
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import commentable
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT
+from reviewbot.domain.contracts import Review, WorkerCard
+from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT
 
 Tell = Callable[..., Any]
 

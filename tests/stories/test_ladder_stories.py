@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Plan, WorkerCard
+from reviewbot.domain.contracts import Plan, WorkerCard
 
 Tell = Callable[..., Any]
 

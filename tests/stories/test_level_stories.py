@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Plan, WorkerCard
-from reviewbot.ports import Settled
+from reviewbot.domain.contracts import Plan, WorkerCard
+from reviewbot.domain.ports import TaskResult
 
 Tell = Callable[..., Any]
 
@@ -118,7 +118,7 @@ def test_of_two_attempts_at_one_task_the_better_one_counts(
 def test_an_attempt_that_failed_is_no_gap_where_the_other_one_answered(story: Tell, judge: Tell, cart: bytes) -> None:
     missing: list[str] = []
 
-    def whats_missing(plan: Plan, settled: Mapping[str, Settled]) -> None:
+    def whats_missing(plan: Plan, settled: Mapping[str, TaskResult]) -> None:
         missing.extend(task.task_id for task in plan.tasks if not settled[task.task_id].answered)
 
     telling = story(

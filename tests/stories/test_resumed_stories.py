@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import WorkerCard
-from reviewbot.trace import Event
+from reviewbot.domain.contracts import WorkerCard
+from reviewbot.review.trace import Event
 
 Tell = Callable[..., Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import CardBudget, Plan, WorkerCard
-from reviewbot.ports import Settled
+from reviewbot.domain.contracts import CardBudget, Plan, WorkerCard
+from reviewbot.domain.ports import TaskResult
 
 Tell = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def found(*findings: dict[str, Any], **reply: Any) -> dict[str, Any]:
     return {"findings": list(findings), "origin": "model", **reply}
 
 
-def once_more(plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+def once_more(plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
     """The lead asks a second time for what did not come."""
     missing = [task for task in plan.tasks if not settled[task.task_id].answered]
     again = tuple(task.model_copy(update={"task_id": f"{task.task_id}~2", "depends_on": ()}) for task in missing)
@@ -77,7 +77,7 @@ def test_where_nothing_is_missing_there_is_no_second_round(story: Tell) -> None:
 def test_what_the_findings_ask_for_is_looked_at_in_the_second_round(
     story: Tell, a_card: Callable[..., WorkerCard], judge: Tell
 ) -> None:
-    def look_deeper(plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+    def look_deeper(plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """A shell command was found: the lead has the security worker follow it."""
         if not any(end.merged().findings for end in settled.values()):
             return None
@@ -174,7 +174,7 @@ def test_planning_counts_towards_the_deadline(fan_out: int | None, story: Tell, 
 
 
 def test_a_second_round_for_which_no_time_is_left_closes_nothing_and_costs_nothing(story: Tell, clock: Any) -> None:
-    def too_late(plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+    def too_late(plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         clock.now += 90.0
         return once_more(plan, settled)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import CardBudget, Finding, WorkerCard
 from reviewbot.diff.parse import parse_diff
+from reviewbot.domain.contracts import CardBudget, Finding, WorkerCard
 
 Tell = Callable[..., Any]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.ports import Crew
+from reviewbot.domain.ports import WorkerSet
 from reviewbot.wiring.keyless import note_on, without_models
 from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile
 
 
 @pytest.fixture
-def crew(a_crew: MakeCrew, a_card: MakeCard) -> Crew:
+def crew(a_crew: MakeCrew, a_card: MakeCard) -> WorkerSet:
     return a_crew(
         a_card("security", tools=("ruff", "read")),
         a_card("currency"),
@@ -21,7 +21,7 @@ def crew(a_crew: MakeCrew, a_card: MakeCard) -> Crew:
     )
 
 
-def test_workers_without_an_analyzer_need_a_model_and_so_do_those_that_need_their_results(crew: Crew) -> None:
+def test_workers_without_an_analyzer_need_a_model_and_so_do_those_that_need_their_results(crew: WorkerSet) -> None:
     running, left_out = without_models(crew, {"ruff", "taint"})
 
     assert [card.name for card in running.cards] == ["security", "rounding"]

@@ -5,8 +5,8 @@ A crew is a value and cannot grow while a review runs; so the seats are in it fr
 
 from __future__ import annotations
 
-from reviewbot.contracts import CardBudget, WorkerCard
-from reviewbot.ports import Crew
+from reviewbot.domain.contracts import CardBudget, WorkerCard
+from reviewbot.domain.ports import WorkerSet
 
 SEAT = "extra"
 """How a seat's name begins, and the type of what is found from it."""
@@ -29,7 +29,7 @@ You review some slices of a pull request for the one thing that your task names,
 """
 
 
-def with_seats(crew: Crew, count: int) -> Crew:
+def with_seats(crew: WorkerSet, count: int) -> WorkerSet:
     """The crew with so many seats."""
     cards = tuple(
         WorkerCard(
@@ -44,13 +44,13 @@ def with_seats(crew: Crew, count: int) -> Crew:
         )
         for number in range(1, count + 1)
     )
-    return Crew(
+    return WorkerSet(
         cards=(*crew.cards, *cards),
         prompts={**crew.prompts, **{card.name: PROMPT for card in cards}},
         origin={**crew.origin, **{card.name: "package" for card in cards}},
     )
 
 
-def seats_of(crew: Crew) -> tuple[WorkerCard, ...]:
+def seats_of(crew: WorkerSet) -> tuple[WorkerCard, ...]:
     """The seats of a crew."""
     return tuple(card for card in crew.cards if card.task_type == SEAT)

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 from typing import NamedTuple
 
-from reviewbot.contracts import Candidate, Gap, Payload, Reading, ToolRun
-from reviewbot.errors import EngineError
-from reviewbot.ports import Answer, Engine, WorkOrder
+from reviewbot.domain.contracts import Candidate, Gap, Payload, Reading, ToolRun
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Answer, Engine, WorkOrder
 
 
 class AnalyzerResults(NamedTuple):

@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from reviewbot.contracts import MODEL_SOURCE, Contract, Finding
-from reviewbot.contracts.answers import JudgeRuling
+from reviewbot.domain.contracts import MODEL_SOURCE, Contract, Finding
+from reviewbot.domain.contracts.answers import JudgeRuling
+from reviewbot.domain.ports import Recorder
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE
-from reviewbot.model_calibration import NumberMaps, Quantity, Role, place_on
-from reviewbot.ports import Recorder
-from reviewbot.supervisor.verifier import capped
+from reviewbot.review.model_calibration import NumberMaps, Quantity, Role, place_on
+from reviewbot.review.verify.verifier import capped
 
 
 def prompt_hash(system: str, answer: type[Contract]) -> str:

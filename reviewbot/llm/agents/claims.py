@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from reviewbot.contracts import Candidate, Payload, Proof, ReviewTask, Side
-from reviewbot.contracts.answers import Claim, ProofQuote
 from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.diff.rows import payload_rows
+from reviewbot.domain.contracts import Candidate, Payload, Proof, ReviewTask, Side
+from reviewbot.domain.contracts.answers import Claim, ProofQuote
 from reviewbot.redact import MASK, redact
 
 SURE_ENOUGH = 50

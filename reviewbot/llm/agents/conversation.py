@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.llm.prompts.delimiters import fenced
-from reviewbot.ports import Model, ModelReply, ModelRequest, Text, ToolAnswer, ToolCall, Turn
 
 MIN_ANSWER_TOKENS = 256
 """An answer in less could hold no finding; it is not worth its input."""

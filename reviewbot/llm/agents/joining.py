@@ -1,6 +1,6 @@
 """Claims that are one defect at two places: the same lines prove them and they have the same cause. Pure functions.
 
-What overlaps in one file is joined by `reviewbot.supervisor.merging`; this is for claims that lie apart, such as two
+What overlaps in one file is joined by `reviewbot.review.combine.dedupe`; this is for claims that lie apart, such as two
 callers of the function whose contract changed.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Finding, Proof
-from reviewbot.supervisor.merging import Defect, said_again
-from reviewbot.supervisor.verifier import by_a_model_alone
+from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Proof
+from reviewbot.review.combine.dedupe import Defect, said_again
+from reviewbot.review.verify.verifier import by_a_model_alone
 
 
 class Joined(NamedTuple):

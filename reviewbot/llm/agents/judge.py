@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from reviewbot.contracts import (
+from reviewbot.domain.contracts import (
     SEVERITY_ORDER,
     ChangeSet,
     Conflict,
@@ -24,8 +24,18 @@ from reviewbot.contracts import (
     Severity,
     Suppression,
 )
-from reviewbot.contracts.answers import JudgeRuling, ReviewAnswer
-from reviewbot.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
+from reviewbot.domain.contracts.answers import JudgeRuling, ReviewAnswer
+from reviewbot.domain.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
+from reviewbot.domain.ports import (
+    Model,
+    ModelReply,
+    ModelRequest,
+    Recorder,
+    TaskResult,
+    ToolAnswer,
+    ToolCall,
+    UsageLedger,
+)
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.joining import joined_by_proof
@@ -35,22 +45,12 @@ from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import (
-    Books,
-    Model,
-    ModelReply,
-    ModelRequest,
-    Recorder,
-    Settled,
-    ToolAnswer,
-    ToolCall,
-)
 from reviewbot.redact import redact
-from reviewbot.supervisor.merging import Defect, Merged, merged
-from reviewbot.supervisor.suppression import Place, configured_severities
-from reviewbot.supervisor.synthesizer import Rules, Told, Weighed, findings_of, reviewed
-from reviewbot.supervisor.verifier import by_programs_alone
-from reviewbot.supervisor.weighing import placed
+from reviewbot.review.combine.dedupe import Defect, Merged, merged
+from reviewbot.review.combine.suppression import Place, configured_severities
+from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, findings_of, reviewed
+from reviewbot.review.combine.visibility import placed
+from reviewbot.review.verify.verifier import by_programs_alone
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
 
@@ -117,7 +117,7 @@ class JudgingSynthesizer:
     mask: Callable[[str], str] = redact
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
-    books: Books | None = None
+    books: UsageLedger | None = None
     left_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     refused: tuple[Suppression, ...] = ()
@@ -125,7 +125,7 @@ class JudgingSynthesizer:
     judging: bool = True
     """False: what readers claim with proof stands as they claim it."""
 
-    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Review:
+    async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
         findings = map(self.calibrator.finding, findings_of(settled))
@@ -137,7 +137,7 @@ class JudgingSynthesizer:
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
-        told = Told(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
+        told = ReviewFacts(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
         return reviewed(change, plan, settled, weighed, told)
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
@@ -170,7 +170,7 @@ class JudgingSynthesizer:
         claims: Sequence[NamedClaim],
         rulings: Mapping[str, JudgeRuling],
         configured: Mapping[Place, Severity],
-    ) -> Weighed:
+    ) -> SortedFindings:
         """What was merged, as it was ruled on, sorted by the rules. A configured severity stays as it is."""
         handles = {id(claim.finding): claim.handle for claim in claims}
 

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from reviewbot.config.globs import applies
-from reviewbot.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ReviewTask
-from reviewbot.contracts.answers import ProposedPlan
-from reviewbot.errors import EngineError, RefusedError
+from reviewbot.domain.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan, ReviewTask
+from reviewbot.domain.contracts.answers import ProposedPlan
+from reviewbot.domain.errors import EngineError, RefusedError
+from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Recorder, TaskResult
 from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.planner_prompt import follow_up_for, named, repair_of, request_for
-from reviewbot.ports import Model, ModelReply, ModelRequest, Recorder, Settled
-from reviewbot.supervisor.adoption import plan_of
-from reviewbot.supervisor.again import tried_again
-from reviewbot.supervisor.concrete import one_line
-from reviewbot.supervisor.planner import RoutedPlanner
-from reviewbot.supervisor.proposals import Ground, PlanCaps, faults_of
+from reviewbot.review.dispatch.second_round import tried_again
+from reviewbot.review.plan.build_plan import plan_of
+from reviewbot.review.plan.instruction_lint import one_line
+from reviewbot.review.plan.planner import RoutedPlanner
+from reviewbot.review.plan.validate_plan import PlanCaps, PlanContext, faults_of
 from reviewbot.wording import counted
 
 LEAST_TASKS = 2
@@ -98,7 +98,7 @@ class ModelPlanner:
             return told.plan
         return routed.model_copy(update={"reason": f"{routed.reason}; {one_line(told.reason)}"})
 
-    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]) -> Plan | None:
+    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """One second round: what broke once more, and what findings ask for where that is wanted. No error."""
         again = tried_again(plan, settled, self.left_s())
         further = await self._followed_up(change, plan, settled) if self.planning.replan else ()
@@ -116,7 +116,7 @@ class ModelPlanner:
         ground = self._ground(change, routed)
         return self._request(change, ground) if self._needless(change, ground) is None else None
 
-    def _request(self, change: ChangeSet, ground: Ground) -> ModelRequest:
+    def _request(self, change: ChangeSet, ground: PlanContext) -> ModelRequest:
         return request_for(self._masked(change), ground, self.prompt, self.planning.max_tokens)
 
     def _masked(self, change: ChangeSet) -> ChangeSet:
@@ -124,7 +124,7 @@ class ModelPlanner:
         words = {"title": self.mask(change.title), "description": self.mask(change.description)}
         return change.model_copy(update=words)
 
-    def _ground(self, change: ChangeSet, routed: Plan) -> Ground:
+    def _ground(self, change: ChangeSet, routed: Plan) -> PlanContext:
         crew, limits = self.routed.crew, self.routed.limits
         seats = seats_of(crew)
         routed_to = [card for card in crew.cards if card.applies_to != (NO_FILES,)]
@@ -138,7 +138,7 @@ class ModelPlanner:
             for file in change.files
         }
         by_name = named(cards)
-        return Ground(
+        return PlanContext(
             routed=routed,
             cards=by_name,
             allowed=allowed,
@@ -147,7 +147,7 @@ class ModelPlanner:
             caps=replace(self.planning.caps, part_lines=limits.part_lines or self.planning.caps.part_lines),
         )
 
-    def _needless(self, change: ChangeSet, ground: Ground) -> str | None:
+    def _needless(self, change: ChangeSet, ground: PlanContext) -> str | None:
         """Why no model is asked, or None."""
         if len(ground.of_models) < LEAST_TASKS:
             return "the routed plan has nothing to split or to order"
@@ -159,7 +159,7 @@ class ModelPlanner:
             return None
         return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
-    async def _asked(self, request: ModelRequest, ground: Ground) -> _Told:
+    async def _asked(self, request: ModelRequest, ground: PlanContext) -> _Told:
         """Ask once, and once more where the answer has faults."""
         seconds = min(self.planning.seconds, TIME_SHARE * self.left_s())
         faults: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ class ModelPlanner:
         return _Told(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
 
     async def _followed_up(
-        self, change: ChangeSet, plan: Plan, settled: Mapping[str, Settled]
+        self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]
     ) -> tuple[ReviewTask, ...]:
         """The tasks that the worst findings ask for; none where that cannot be found out in time."""
         findings = _critical(settled)
@@ -203,7 +203,7 @@ class ModelPlanner:
         self.trace.record("planned", origin=origin, faults=list(told.faults), calls=told.calls, reason=reason)
 
 
-def _read(reply: ModelReply, ground: Ground) -> tuple[Plan | None, tuple[str, ...]]:
+def _read(reply: ModelReply, ground: PlanContext) -> tuple[Plan | None, tuple[str, ...]]:
     """The plan of an answer, or its faults. No plan and no fault: it leaves the routed plan as it is.
 
     Raises RefusedError.
@@ -220,7 +220,7 @@ def _read(reply: ModelReply, ground: Ground) -> tuple[Plan | None, tuple[str, ..
     return (None, faults) if faults else (plan_of(proposed, ground), ())
 
 
-def _critical(settled: Mapping[str, Settled]) -> list[Finding]:
+def _critical(settled: Mapping[str, TaskResult]) -> list[Finding]:
     """The worst findings, in an order that does not depend on who was done first."""
     found = [finding for end in settled.values() for result in end.results for finding in result.findings]
     worst = [finding for finding in found if finding.severity == "critical"]

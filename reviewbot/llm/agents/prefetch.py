@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
-from reviewbot.contracts import Payload, Plan, WorkerCard
-from reviewbot.ports import Answer, Engine, Escalated, WorkOrder
+from reviewbot.domain.contracts import Payload, Plan, WorkerCard
+from reviewbot.domain.ports import Answer, Engine, Escalated, WorkOrder
 
 FILES_AT_ONCE = 8
 """Files whose tools run at the same time: enough for one start of a program to read several, and processors are few."""

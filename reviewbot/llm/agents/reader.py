@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reviewbot.contracts import (
+from reviewbot.coverage import reading_of
+from reviewbot.domain.contracts import (
     FLOOR_WORKER,
     Candidate,
     GapReason,
@@ -24,24 +25,11 @@ from reviewbot.contracts import (
     Side,
     WorkerCard,
 )
-from reviewbot.contracts.answers import Escalating, ReviewAnswer
-from reviewbot.coverage import reading_of
-from reviewbot.errors import (
+from reviewbot.domain.contracts.answers import Escalating, ReviewAnswer
+from reviewbot.domain.errors import (
     EngineError,
 )
-from reviewbot.gaps import gaps_of
-from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
-from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
-from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
-from reviewbot.llm.agents.reader_failures import is_too_much, may_pass, message_of
-from reviewbot.llm.agents.shared_conversations import FailedConversation, ReaderResult, SharedConversations
-from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
-from reviewbot.llm.prompts.delimiters import fenced
-from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
-from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import Refused
-from reviewbot.ports import (
+from reviewbot.domain.ports import (
     Answer,
     Clock,
     Engine,
@@ -53,8 +41,20 @@ from reviewbot.ports import (
     ToolCall,
     WorkOrder,
 )
+from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
+from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
+from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
+from reviewbot.llm.agents.reader_failures import is_too_much, may_pass, message_of
+from reviewbot.llm.agents.shared_conversations import FailedConversation, ReaderResult, SharedConversations
+from reviewbot.llm.client.answers import read_answer
+from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
+from reviewbot.llm.prompts.delimiters import fenced
+from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.llm.tools.results import Refused
+from reviewbot.review.gaps import gaps_of
+from reviewbot.review.task import reason_of
 from reviewbot.threads import in_thread
-from reviewbot.worker import reason_of
 
 MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reviewbot.contracts import ReviewTask
-from reviewbot.errors import (
+from reviewbot.domain.contracts import ReviewTask
+from reviewbot.domain.errors import (
     BudgetError,
     CutOffError,
     DeadlineError,
@@ -14,7 +14,7 @@ from reviewbot.errors import (
     TransientError,
 )
 from reviewbot.llm.agents.conversation import LoopError
-from reviewbot.supervisor.steps import BREAKER_OPENS_AT, split
+from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT, split
 
 FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
 """Errors that the same question would meet again at once; transient ones have been retried by the client."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reviewbot.contracts import SURE, Conflict, Finding
-from reviewbot.contracts.answers import JudgeRuling
-from reviewbot.supervisor.verifier import HIGHEST_CONFIDENCE, by_a_model_alone
+from reviewbot.domain.contracts import SURE, Conflict, Finding
+from reviewbot.domain.contracts.answers import JudgeRuling
+from reviewbot.review.verify.verifier import HIGHEST_CONFIDENCE, by_a_model_alone
 
 MAX_JUDGEMENT = 1_000
 """Characters of a ruling's words that a review keeps."""

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reviewbot.contracts import Candidate, Plan, ReviewTask, Usage
-from reviewbot.contracts.answers import ReviewAnswer
+from reviewbot.domain.contracts import Candidate, Plan, ReviewTask, Usage
+from reviewbot.domain.contracts.answers import ReviewAnswer
+from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.agents.conversation import TokenUsage
 from reviewbot.llm.prompts.analyzer_hints import Hint
-from reviewbot.ports import WorkOrder
 
 
 class ReaderResult(NamedTuple):

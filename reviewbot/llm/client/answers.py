@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from reviewbot.contracts import Contract
-from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
-from reviewbot.ports import ModelReply
+from reviewbot.domain.contracts import Contract
+from reviewbot.domain.errors import CutOffError, EngineError, RefusedError, TooLongError
+from reviewbot.domain.ports import ModelReply
 from reviewbot.strict_json import mend_surrogates, strictly
 
 T = TypeVar("T", bound=Contract)

@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import BudgetError
-from reviewbot.ports import Clock
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import BudgetError
+from reviewbot.domain.ports import Clock
 
 NOT_WORKERS = frozenset({"planner", "judge"})
 """Purposes whose tokens no worker's budget covers."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reviewbot.contracts import Tier
-from reviewbot.errors import ProviderError
-from reviewbot.ports import Clock
+from reviewbot.domain.contracts import Tier
+from reviewbot.domain.errors import ProviderError
+from reviewbot.domain.ports import Clock
 
 
 @dataclass(frozen=True)

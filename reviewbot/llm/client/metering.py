@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from reviewbot.contracts import Tier, Usage
+from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.ports import Model, ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Ledger
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
-from reviewbot.ports import Model, ModelReply, ModelRequest
 from reviewbot.prices import PriceTable
 
 MAX_CHARS_PER_TOKEN = 20

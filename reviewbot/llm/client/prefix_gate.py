@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from reviewbot.contracts import Tier, Usage
+from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Text, Turn
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, digest
-from reviewbot.ports import Model, ModelReply, ModelRequest, Text, Turn
 
 MIN_TOKENS = 4_096
 """Of a prefix that every model caches: https://platform.claude.com/docs/en/build-with-claude/prompt-caching."""

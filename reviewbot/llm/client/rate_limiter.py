@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from reviewbot.ports import Clock
+from reviewbot.domain.ports import Clock
 
 MINUTE_S = 60.0
 

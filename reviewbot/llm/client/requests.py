@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from reviewbot.ports import ModelRequest, Text, ToolAnswer, ToolCall
+from reviewbot.domain.ports import ModelRequest, Text, ToolAnswer, ToolCall
 
 CHARS_PER_TOKEN = 4
 """A rule of thumb for English and code. Newer tokenizers count up to a third more, so it is no upper bound."""

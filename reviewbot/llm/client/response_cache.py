@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from reviewbot.contracts import Contract, Tier, Usage
-from reviewbot.contracts.answers import ProposedPlan, ReviewAnswer
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Contract, Tier, Usage
+from reviewbot.domain.contracts.answers import ProposedPlan, ReviewAnswer
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Journal, Model, ModelReply, ModelRequest, StopReason, ToolCall
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.llm.client.requests import digest
-from reviewbot.ports import Journal, Model, ModelReply, ModelRequest, StopReason, ToolCall
 
 PREFIX = "model/"
 """How the journal's keys of answers begin."""

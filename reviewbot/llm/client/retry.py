@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential, wait_random
 
-from reviewbot.errors import AccountError, CallRejectedError, DeadlineError, EngineError, TransientError
+from reviewbot.domain.errors import AccountError, CallRejectedError, DeadlineError, EngineError, TransientError
+from reviewbot.domain.ports import Clock, Model, ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.circuit_breaker import Attempt, CircuitBreaker
 from reviewbot.llm.client.rate_limiter import ConcurrencyLimiter, RateLimiter, TokenBucket
 from reviewbot.llm.client.requests import estimated_tokens
-from reviewbot.ports import Clock, Model, ModelReply, ModelRequest
 
 NO_TIME = "the review's deadline leaves no time to ask a model"
 

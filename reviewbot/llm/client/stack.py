@@ -19,8 +19,9 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reviewbot.contracts import Tier
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Tier
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Clock, Journal, Model, ModelReply, ModelRequest, Recorder
 from reviewbot.llm.client.budget import Deadline, Ledger
 from reviewbot.llm.client.metering import BudgetCheck, Meter, MeteredModel
 from reviewbot.llm.client.prefix_gate import PrefixGate
@@ -28,7 +29,6 @@ from reviewbot.llm.client.rate_limiter import RateLimiter
 from reviewbot.llm.client.requests import digest
 from reviewbot.llm.client.response_cache import CachingModel
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
-from reviewbot.ports import Clock, Journal, Model, ModelReply, ModelRequest, Recorder
 from reviewbot.prices import PriceTable
 
 STOPPED = "the request was cancelled"

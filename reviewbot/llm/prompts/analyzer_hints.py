@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import SEVERITY_ORDER, Candidate
-from reviewbot.contracts.answers import Judged
+from reviewbot.domain.contracts import SEVERITY_ORDER, Candidate
+from reviewbot.domain.contracts.answers import Judged
 
 MAX_HINTS = 40
 """Shown with one task, the worst first; each is some forty tokens. The others count as nobody's word on them did."""
@@ -31,7 +31,7 @@ class Hint(NamedTuple):
     candidate: Candidate
 
 
-class Weighed(NamedTuple):
+class JudgedHints(NamedTuple):
     """What the hints came to."""
 
     programs: tuple[Candidate, ...]
@@ -51,7 +51,7 @@ def shown(hints: Sequence[Hint]) -> str:
     return "\n".join(_line(hint) for hint in hints)
 
 
-def weighed(programs: Sequence[Candidate], hints: Sequence[Hint], judged: Iterable[Judged], source: str) -> Weighed:
+def weighed(programs: Sequence[Candidate], hints: Sequence[Hint], judged: Iterable[Judged], source: str) -> JudgedHints:
     """What programs found, and what the model `source` agrees with.
 
     A handle that is none, that was judged in two ways, or that the model is unsure of changes nothing.
@@ -60,7 +60,7 @@ def weighed(programs: Sequence[Candidate], hints: Sequence[Hint], judged: Iterab
     verdicts = [(hint.candidate, said[hint.handle]) for hint in hints if hint.handle in said]
     refuted = {id(each): word.reason.strip() or NO_REASON for each, word in verdicts if word.verdict == "refuted"}
     confirmed = [each for each, word in verdicts if word.verdict == "confirmed"]
-    return Weighed(
+    return JudgedHints(
         tuple(_disputed(each, refuted.get(id(each))) for each in programs),
         tuple(each.model_copy(update={"source": source}) for each in confirmed),
     )

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
-from reviewbot.contracts import FileChange
 from reviewbot.diff.rows import hunk_rows
+from reviewbot.domain.contracts import FileChange
+from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.prompts.repository_map import repository_map
 from reviewbot.llm.tools.view import RepositoryView
-from reviewbot.ports import WorkOrder
 
 MAX_CONVENTIONS = 16_000
 """Characters of all rules of the house: about 4,000 tokens."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.contracts import Payload
 from reviewbot.diff.rows import Row, payload_rows
-from reviewbot.supervisor.slices import enclosing
+from reviewbot.domain.contracts import Payload
+from reviewbot.review.plan.slices import enclosing
 
 BLANK = "     "
 

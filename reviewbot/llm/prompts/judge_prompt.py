@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import Finding, Proof
+from reviewbot.domain.contracts import Finding, Proof
+from reviewbot.domain.ports import ModelRequest
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.prompts.delimiters import fenced
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix, stated_bounds
-from reviewbot.ports import ModelRequest
 from reviewbot.redact import redact
 
 NO_TOOLS = Bounds(tool_turns=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from reviewbot.contracts import Payload, Proof, Side
+from reviewbot.domain.contracts import Payload, Proof, Side
 from reviewbot.llm.prompts.change_view import hunk_views, new_lines
 
 MAX_ROW = 400

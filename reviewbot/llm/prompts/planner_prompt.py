@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from reviewbot.contracts import ChangeSet, FileChange, Finding, WorkerCard
-from reviewbot.contracts.answers import ProposedPlan
+from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, WorkerCard
+from reviewbot.domain.contracts.answers import ProposedPlan
+from reviewbot.domain.ports import ModelRequest, Text, Turn
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE, fenced
-from reviewbot.ports import ModelRequest, Text, Turn
-from reviewbot.supervisor.proposals import Ground
-from reviewbot.supervisor.routing import is_test
-from reviewbot.supervisor.triage import risk
+from reviewbot.review.plan.routing import is_test
+from reviewbot.review.plan.triage import risk
+from reviewbot.review.plan.validate_plan import PlanContext
 
 PURPOSE = "planner"
 
@@ -55,7 +55,7 @@ TOKENS_STEP = 100_000
 """What all tasks may write is told in whole steps, for the same reason."""
 
 
-def request_for(change: ChangeSet, ground: Ground, prompt: str, max_tokens: int) -> ModelRequest:
+def request_for(change: ChangeSet, ground: PlanContext, prompt: str, max_tokens: int) -> ModelRequest:
     """The question for a plan. No line number, no count of lines and no code is in it."""
     return _request("plan", _facts(change, ground), prompt, max_tokens)
 
@@ -81,7 +81,7 @@ def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> Mode
 
 
 def follow_up_for(
-    change: ChangeSet, ground: Ground, findings: Iterable[Finding], prompt: str, max_tokens: int
+    change: ChangeSet, ground: PlanContext, findings: Iterable[Finding], prompt: str, max_tokens: int
 ) -> ModelRequest:
     """The question what the findings of a first round ask for."""
     told = "\n".join(
@@ -120,7 +120,7 @@ def _request(subject: str, facts: str, prompt: str, max_tokens: int) -> ModelReq
     )
 
 
-def _facts(change: ChangeSet, ground: Ground) -> str:
+def _facts(change: ChangeSet, ground: PlanContext) -> str:
     caps = ground.caps
     given = caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models)
     steps = max(1, int(given) // TOKENS_STEP)
@@ -142,7 +142,7 @@ def _facts(change: ChangeSet, ground: Ground) -> str:
     return "\n".join(parts)
 
 
-def _cards(ground: Ground) -> Collection[WorkerCard]:
+def _cards(ground: PlanContext) -> Collection[WorkerCard]:
     return sorted(ground.cards.values(), key=lambda card: card.name)
 
 
@@ -154,7 +154,7 @@ def _seats(seats: Sequence[WorkerCard]) -> str:
     return f"at most {len(seats)}, up to {tokens} tokens a task, tiers haiku or sonnet, tools: {tools}."
 
 
-def _line(file: FileChange, ground: Ground) -> str:
+def _line(file: FileChange, ground: PlanContext) -> str:
     readers = ground.readers.get(file.path, frozenset())
     others = ground.allowed.get(file.path, frozenset()) - readers
     facts = [

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.contracts import Tier, WorkerResult
-from reviewbot.contracts.answers import ReviewAnswer
+from reviewbot.domain.contracts import Tier, WorkerResult
+from reviewbot.domain.contracts.answers import ReviewAnswer
+from reviewbot.domain.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.analyzer_hints import Hint, shown
 from reviewbot.llm.prompts.delimiters import RULE, fenced
-from reviewbot.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
 
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""

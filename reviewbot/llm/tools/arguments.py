@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from reviewbot.config.globs import glob_fault
 from reviewbot.config.hints import quoted
-from reviewbot.diff.names import exact
+from reviewbot.diff.parser.names import exact
 from reviewbot.diff.policy import refusal
 from reviewbot.llm.tools.results import Refused, Side
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reviewbot.config.hints import quoted
-from reviewbot.errors import ReviewbotError
+from reviewbot.domain.errors import ReviewbotError
+from reviewbot.domain.ports import OfferedTool
 from reviewbot.llm.tools.arguments import Arguments, Parameter, schema_of
 from reviewbot.llm.tools.reading import history, list_folder, read
 from reviewbot.llm.tools.results import Refused, ToolLimits, ToolResult
 from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView
-from reviewbot.ports import OfferedTool
 from reviewbot.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reviewbot.ports import RepositorySnapshot
+    from reviewbot.domain.ports import RepositorySnapshot
 
 LEFT_OUT = "\n[{} more characters are left out: ask for something narrower]"
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import re2
 
 from reviewbot.config.globs import matches_glob
+from reviewbot.domain.repository_files import Expression, Searchable
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.view import NO_TREE
-from reviewbot.sources import Expression, Searchable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

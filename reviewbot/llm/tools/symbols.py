@@ -6,18 +6,18 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reviewbot.context.symbols import LANGUAGES, resolve
 from reviewbot.diff.paths import is_test
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.search import compile_pattern, find_lines
 from reviewbot.llm.tools.view import NO_TREE
-from reviewbot.symbols import LANGUAGES, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from reviewbot.context.symbols import Definition, Resolution
     from reviewbot.llm.tools.arguments import Arguments
     from reviewbot.llm.tools.view import RepositoryView
-    from reviewbot.symbols import Definition, Resolution
 
 MAX_BODIES = 3
 """Definitions that are shown in full."""

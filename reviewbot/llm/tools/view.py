@@ -8,15 +8,15 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from reviewbot.context.symbols import SymbolIndex
 from reviewbot.diff.paths import is_test
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, Side, ToolLimits
 from reviewbot.llm.tools.withheld import withheld
-from reviewbot.symbols import SymbolIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reviewbot.ports import RepositorySnapshot
+    from reviewbot.domain.ports import RepositorySnapshot
 
 NO_TREE = "only the changed files are at hand, not the whole repository"
 CUT = " ... (line cut)"

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reviewbot.contracts import Candidate, Metadata, ToolRun, Usage, WorkerCard
-from reviewbot.ports import (
+from reviewbot.domain.contracts import Candidate, Metadata, ToolRun, Usage, WorkerCard
+from reviewbot.domain.ports import (
     Answer,
     Escalated,
     ModelReply,

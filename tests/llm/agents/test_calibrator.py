@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Finding, Proof
-from reviewbot.contracts.answers import JudgeRuling, ProposedPlan, ReviewAnswer
+from reviewbot.domain.contracts import Finding, Proof
+from reviewbot.domain.contracts.answers import JudgeRuling, ProposedPlan, ReviewAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
-from reviewbot.model_calibration import NumberMap, NumberMaps, Points, Quantity, Role
+from reviewbot.review.model_calibration import NumberMap, NumberMaps, Points, Quantity, Role
 from tests.make import MakeFinding
 
 HASH = "0123456789abcdef"

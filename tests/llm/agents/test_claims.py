@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ReviewTask, Side
-from reviewbot.contracts.answers import Claim
+from reviewbot.domain.contracts import ReviewTask, Side
+from reviewbot.domain.contracts.answers import Claim
 from reviewbot.llm.agents.claims import (
     NO_WORDS,
     QuoteFinder,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import ModelRequest, Text, ToolAnswer, ToolCall
 from reviewbot.llm.agents.conversation import (
     CUT,
     DUE,
@@ -22,7 +23,6 @@ from reviewbot.llm.agents.conversation import (
     Conversation,
     LoopError,
 )
-from reviewbot.ports import ModelRequest, Text, ToolAnswer, ToolCall
 from tests.make import MakeReply
 
 

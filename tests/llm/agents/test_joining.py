@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Proof
+from reviewbot.domain.contracts import Proof
 from reviewbot.llm.agents.joining import joined_by_proof
-from reviewbot.supervisor.merging import Defect
+from reviewbot.review.combine.dedupe import Defect
 from tests.make import MakeFinding
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.memory import DiffSnapshot
 from reviewbot.config.rules import RuleSetting
-from reviewbot.contracts import ChangeSet, Finding, Plan, Proof, Review, WorkerResult
-from reviewbot.contracts.answers import JudgeRuling
-from reviewbot.errors import BudgetError, RefusedError, TransientError
+from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Proof, Review, WorkerResult
+from reviewbot.domain.contracts.answers import JudgeRuling
+from reviewbot.domain.errors import BudgetError, RefusedError, TransientError
+from reviewbot.domain.ports import TaskResult, Text
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED, ConversingModel, JudgingSynthesizer
@@ -21,9 +21,9 @@ from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import Settled, Text
-from reviewbot.supervisor.suppression import Suppressor
-from reviewbot.supervisor.synthesizer import Rules
+from reviewbot.review.combine.suppression import Suppressor
+from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeFinding, MakeReply
 
 RULES = Rules({"logic": 80, "security": 80}, max_findings=50)
@@ -55,7 +55,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         plan = Plan(goal="g", tasks=(task,), reason="r")
         known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude", "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
-        settled = {task.task_id: Settled(task, (result,), done=True)}
+        settled = {task.task_id: TaskResult(task, (result,), done=True)}
         return asyncio.run(judge.synthesize(change, plan, settled))
 
     return run

@@ -10,13 +10,23 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Finding, Hunk, Plan, ReviewTask, Usage, WorkerCard, WorkerResult
-from reviewbot.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
-from reviewbot.gaps import gaps_of
+from reviewbot.domain.contracts import (
+    ChangeSet,
+    FileChange,
+    Finding,
+    Hunk,
+    Plan,
+    ReviewTask,
+    Usage,
+    WorkerCard,
+    WorkerResult,
+)
+from reviewbot.domain.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
+from reviewbot.domain.ports import ModelReply, ModelRequest, TaskResult, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
-from reviewbot.ports import Crew, ModelReply, ModelRequest, Settled, Text
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.gaps import gaps_of
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 
 GOOD = "Does the value of `name` reach the query unbound, and on which path?"
 PATHS = ("src/a.py", "lib/b.py", "tests/test_a.py")
@@ -55,7 +65,7 @@ def an_answer(*tasks: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(name="crew")
-def _crew(a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> Crew:
+def _crew(a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> WorkerSet:
     return a_crew(*(a_card(name) for name in ("security", "logic", "performance")))
 
 
@@ -65,7 +75,7 @@ def _change(a_change: Callable[..., ChangeSet], a_file: Callable[..., FileChange
 
 
 @pytest.fixture(name="build")
-def _build(crew: Crew, trace: Any) -> Callable[..., ModelPlanner]:
+def _build(crew: WorkerSet, trace: Any) -> Callable[..., ModelPlanner]:
     def build(model: Asked, *, seats: int = 0, left_s: float = math.inf, **planning: Any) -> ModelPlanner:
         limits = PlanLimits(route=True, part_lines=500, workers=planning.pop("workers", ()))
         routed = RoutedPlanner(with_seats(crew, seats), lambda _c, _l: True, lambda _p: None, limits)
@@ -271,16 +281,16 @@ def test_a_task_moves_as_in_a_routed_plan(
 # --- the second round
 
 
-def ends_of(plan: Plan, *, broken: str = "", findings: tuple[Finding, ...] = ()) -> Mapping[str, Settled]:
+def ends_of(plan: Plan, *, broken: str = "", findings: tuple[Finding, ...] = ()) -> Mapping[str, TaskResult]:
     ends = {}
     for task in plan.tasks:
         gaps = gaps_of(task, "crashed", "it broke") if task.task_id == broken else ()
         results = (WorkerResult(task_id=task.task_id, findings=findings),)
-        ends[task.task_id] = Settled(task, results, gaps, done=True)
+        ends[task.task_id] = TaskResult(task, results, gaps, done=True)
     return ends
 
 
-def more(planner: ModelPlanner, change: ChangeSet, plan: Plan, ends: Mapping[str, Settled]) -> Plan | None:
+def more(planner: ModelPlanner, change: ChangeSet, plan: Plan, ends: Mapping[str, TaskResult]) -> Plan | None:
     return asyncio.run(planner.more(change, plan, ends))
 
 

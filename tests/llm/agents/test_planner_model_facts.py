@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.cards import shipped_files
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, Usage, WorkerCard
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, Usage, WorkerCard
+from reviewbot.domain.ports import ModelReply, ModelRequest, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import PROMPT, seats_of, with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.client.requests import digest
 from reviewbot.llm.prompts.delimiters import RULE, fenced
 from reviewbot.llm.prompts.planner_prompt import MAX_SYMBOLS, repair_of, symbols_of
-from reviewbot.ports import Crew, ModelReply, ModelRequest, Text
-from reviewbot.supervisor.concrete import vagueness
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.cards import shipped_files
+from reviewbot.review.plan.instruction_lint import vagueness
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 
 SECRET_LINE = "password = 'correct horse battery staple'"
 EMPTY = {"reason": "fine as it is", "strategy": "merge", "tasks": [], "workers": []}
@@ -38,7 +38,7 @@ class Listening:
 
 
 @pytest.fixture(name="asked", scope="module")
-def _asked(a_crew: Callable[..., Crew], a_card: Callable[..., WorkerCard]) -> Callable[..., ModelRequest]:
+def _asked(a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> Callable[..., ModelRequest]:
     class Deaf:
         def record(self, event: str, **fields: object) -> None:
             """Nobody reads it here."""
@@ -137,7 +137,7 @@ def test_seats_are_offered_where_there_are_any(
     assert "extra-1" not in offered
 
 
-def test_a_crew_with_seats_has_a_prompt_for_each(a_crew: Callable[..., Crew]) -> None:
+def test_a_crew_with_seats_has_a_prompt_for_each(a_crew: Callable[..., WorkerSet]) -> None:
     crew = with_seats(a_crew(), 2)
 
     assert [card.name for card in seats_of(crew)] == ["extra-1", "extra-2"]

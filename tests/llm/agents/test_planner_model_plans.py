@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Hunk, ParsedFile, Usage
-from reviewbot.contracts.answers import ProposedPlan
 from reviewbot.diff.language import kind_of, language_of
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, ParsedFile, Usage
+from reviewbot.domain.contracts.answers import ProposedPlan
+from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
-from reviewbot.ports import ModelReply, ModelRequest
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.wiring import crew_for
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.json"))

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, Usage, WorkerCard
-from reviewbot.errors import EngineError
-from reviewbot.execution import PlanExecutor
+from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, Usage, WorkerCard
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Answer, ModelReply, ModelRequest, WorkerSet, WorkOrder
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
-from reviewbot.ports import Answer, Crew, ModelReply, ModelRequest, WorkOrder
-from reviewbot.review import Setup, review
-from reviewbot.supervisor.planner import PlanLimits, RoutedPlanner
-from reviewbot.supervisor.synthesizer import RuledSynthesizer, Rules
-from reviewbot.supervisor.verifier import CappingVerifier
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.pipeline import Setup, review
+from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
+from reviewbot.review.verify.verifier import CappingVerifier
 from tests.reading_cases import read
 
 ASK = "Does the value of `name` reach the query unbound, and on which path?"
@@ -53,7 +53,7 @@ class Lead:
 
 @pytest.fixture(name="reviewed")
 def _reviewed(
-    a_crew: Callable[..., Crew],
+    a_crew: Callable[..., WorkerSet],
     a_card: Callable[..., WorkerCard],
     a_change: Callable[..., ChangeSet],
     a_file: Callable[..., FileChange],

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Plan, WorkerCard
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Plan, WorkerCard
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import Answer, WorkOrder
 from reviewbot.llm.agents.prefetch import FILES_AT_ONCE, ProgramPrefetch
-from reviewbot.ports import Answer, WorkOrder
 
 
 async def settled() -> None:

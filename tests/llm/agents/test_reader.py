@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.memory import DiffSnapshot
-from reviewbot.contracts import Candidate, ChangeSet, Plan, ReviewTask, WorkerCard, WorkerResult
-from reviewbot.errors import BudgetError, CutOffError, DeadlineError, EngineError, RefusedError, TooLongError
+from reviewbot.domain.contracts import Candidate, ChangeSet, Plan, ReviewTask, WorkerCard, WorkerResult
+from reviewbot.domain.errors import BudgetError, CutOffError, DeadlineError, EngineError, RefusedError, TooLongError
+from reviewbot.domain.ports import Answer, Escalated, Text, ToolAnswer, WorkOrder
 from reviewbot.llm.agents.conversation import LoopError
 from reviewbot.llm.agents.reader import REPAIR, ReaderEngine
 from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.prompts.reader_prompt import ChangeMap
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.ports import Answer, Escalated, Text, ToolAnswer, WorkOrder
+from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeReply
 
 Engine = Callable[..., ReaderEngine]

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Usage
-from reviewbot.contracts.answers import ProposedPlan, ReviewAnswer
-from reviewbot.errors import CutOffError, EngineError, RefusedError, TooLongError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.contracts.answers import ProposedPlan, ReviewAnswer
+from reviewbot.domain.errors import CutOffError, EngineError, RefusedError, TooLongError
+from reviewbot.domain.ports import ModelReply, StopReason
 from reviewbot.llm.client.answers import read_answer, schema_of
-from reviewbot.ports import ModelReply, StopReason
 
 ANSWER_TYPES = (ReviewAnswer, ProposedPlan)
 FOUND: dict[str, Any] = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import BudgetError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import BudgetError
 from reviewbot.llm.client.budget import Deadline, Ledger, Limits, tokens_of
 
 

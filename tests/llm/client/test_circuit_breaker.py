@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import AccountError, CallRejectedError, EngineError, ProviderError, TransientError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import AccountError, CallRejectedError, EngineError, ProviderError, TransientError
+from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
-from reviewbot.ports import ModelReply, ModelRequest
 from tests.make import MakeRequest
 from tests.still_clock import StillClock
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import BudgetError
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import BudgetError
+from reviewbot.domain.ports import ModelReply, ModelRequest, ToolCall
 from reviewbot.llm.client.budget import Ledger, Limits
 from reviewbot.llm.client.metering import Meter, MeteredModel
 from reviewbot.llm.client.requests import estimated_tokens
-from reviewbot.ports import ModelReply, ModelRequest, ToolCall
 from reviewbot.prices import PriceTable, default_models, packaged_prices
 from tests.make import MakeRequest
 

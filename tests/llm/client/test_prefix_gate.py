@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.contracts import Tier, Usage
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import ModelReply, ModelRequest, Text, Turn
 from reviewbot.llm.client.prefix_gate import MIN_TOKENS, PrefixGate
-from reviewbot.ports import ModelReply, ModelRequest, Text, Turn
 from tests.make import MakeRequest
 
 MODELS: dict[Tier, str] = {"haiku": "a", "sonnet": "b", "opus": "c"}

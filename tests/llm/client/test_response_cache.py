@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import reviewbot
-from reviewbot.contracts import Contract, Usage
-from reviewbot.contracts.answers import ReviewAnswer
-from reviewbot.errors import EngineError
+from reviewbot.domain.contracts import Contract, Usage
+from reviewbot.domain.contracts.answers import ReviewAnswer
+from reviewbot.domain.errors import EngineError
+from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import ANSWER_TYPES, PREFIX, CachingModel
-from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, ToolCall
 from reviewbot.prices import default_models
 from tests.make import MakeRequest
 from tests.messages_api import ruled

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Tier, Usage
-from reviewbot.contracts.answers import ReviewAnswer
-from reviewbot.errors import ConfigError, EngineError
+from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.contracts.answers import ReviewAnswer
+from reviewbot.domain.errors import ConfigError, EngineError
+from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
-from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
 from tests.make import MakeRequest
 
 MODELS: dict[Tier, str] = {"haiku": "small", "sonnet": "middle", "opus": "middle"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import (
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import (
     AccountError,
     BudgetError,
     CallRejectedError,
@@ -20,10 +20,10 @@ from reviewbot.errors import (
     RefusedError,
     TransientError,
 )
+from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.retry import RetryingModel, RetryPolicy
-from reviewbot.ports import ModelReply, ModelRequest
 from tests.make import MakeRequest
 from tests.still_clock import StillClock
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.contracts import Usage
-from reviewbot.errors import (
+from reviewbot.domain.contracts import Usage
+from reviewbot.domain.errors import (
     AccountError,
     BudgetError,
     DeadlineError,
@@ -20,12 +20,12 @@ from reviewbot.errors import (
     TooLongError,
     TransientError,
 )
+from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.llm.client.budget import Deadline, Ledger, Limits
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.requests import digest, estimated_tokens
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import STOPPED, ClientConfig, build_client
-from reviewbot.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.prices import default_models, packaged_prices
 from tests.make import MakeRequest
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.memory import DiffSnapshot
-from reviewbot.contracts import ChangeSet, FileChange, Payload
+from reviewbot.domain.contracts import ChangeSet, FileChange, Payload
+from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_map import MAX_DELETED, MapMaker
 from reviewbot.llm.prompts.change_view import change_view
 from reviewbot.llm.prompts.repository_map import MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
-from reviewbot.ports import WorkOrder
+from reviewbot.sources.memory import DiffSnapshot
 
 
 class Tree(DiffSnapshot):

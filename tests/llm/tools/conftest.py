@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import ToolLimits, ToolResult
-from reviewbot.ports import Commit, Occurrence
 
 
 class InMemoryRepository:

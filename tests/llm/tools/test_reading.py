@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from reviewbot.domain.ports import Commit
 from reviewbot.llm.tools.results import EvidenceEntry, ToolLimits
 from reviewbot.llm.tools.view import CUT
-from reviewbot.ports import Commit
 
 LONG = "".join(f"line {number}\n" for number in range(1, 1_001))
 

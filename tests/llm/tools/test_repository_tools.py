@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from reviewbot.errors import HostError
+from reviewbot.domain.errors import HostError
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import ToolLimits
 

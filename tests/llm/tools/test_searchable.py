@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.blobs import BlobStore
+from reviewbot.domain.repository_files import Expression, Searchable
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import ToolResult
-from reviewbot.sources import Expression, Searchable
+from reviewbot.sources.blobs import BlobStore
 
 FILES: dict[str, str | bytes] = {
     "a.py": "first = 1",  # no line end, so that it touches the next one

@@ -1,0 +1,1 @@
+"""The two stages of the review of a fork's pull request."""

@@ -1,1 +1,0 @@
-"""One small module for each system outside; none knows another."""

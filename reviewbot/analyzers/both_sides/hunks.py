@@ -1,0 +1,81 @@
+"""What hunks show where the whole file is not at hand: removed lines that came back without one thing.
+
+Nothing here is certain: what is gone may have gone to a place that the hunks do not show.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.both_sides.removed_guards import is_authorization, speaks_of_authorization
+from reviewbot.analyzers.both_sides.sides import Told
+from reviewbot.diff.rows import hunk_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.both_sides.sides import Rows
+    from reviewbot.diff.rows import Row
+    from reviewbot.domain.ports import ChangedFile
+
+_AWAIT = re.compile(r"\bawait ")
+_LOCK = re.compile(r"\s{0,80}(?:async )?with ([A-Za-z_][A-Za-z0-9_.]{0,80}(?:lock|mutex|semaphore))(?:\(\))?:\s{0,20}")
+_DECORATOR = re.compile(r"\s{0,80}@([A-Za-z_][A-Za-z0-9_.]{0,80})")
+
+
+def told_of_hunks(file: ChangedFile) -> Iterator[Told]:
+    """Yield what the hunks of a file show to be missing."""
+    for hunk in file.hunks:
+        rows = list(hunk_rows(hunk))
+        removed = [row for row in rows if row.kind == "-"]
+        added = [row for row in rows if row.kind == "+"]
+        if removed and added:
+            yield from _awaits(removed, added)
+            yield from _locks(removed, added)
+            yield from _decorators(rows, removed, added)
+
+
+def _awaits(removed: list[Row], added: list[Row]) -> Iterator[Told]:
+    now = {row.text.strip(): row for row in added}
+    for row in removed:
+        found = now.get(_AWAIT.sub("", row.text.strip(), count=1)) if _AWAIT.search(row.text) else None
+        # A function that is not asynchronous any more has no `await` left.
+        if found is not None and not any("async def" in each.text for each in removed):
+            yield Told("removed-await-by-name", "What was awaited here is not awaited any more", _old(row), _new(found))
+
+
+def _locks(removed: list[Row], added: list[Row]) -> Iterator[Told]:
+    kept = {row.text.strip() for row in added}
+    if any(word in row.text.lower() for row in added for word in ("lock", "mutex", "semaphore", "acquire")):
+        return
+    for at, row in enumerate(removed):
+        match = _LOCK.fullmatch(row.text)
+        after = removed[at + 1] if match and at + 1 < len(removed) else None
+        if match and after is not None and after.text.strip() in kept:
+            first = next(each for each in added if each.text.strip() == after.text.strip())
+            yield Told("removed-lock-by-name", f"This is done without holding `{match[1]}` now", _old(row), _new(first))
+
+
+def _decorators(rows: list[Row], removed: list[Row], added: list[Row]) -> Iterator[Told]:
+    if any(speaks_of_authorization(row.text) for row in added):
+        return
+    for row in removed:
+        match = _DECORATOR.match(row.text)
+        if match and is_authorization(match[1]) and _definition_stays(rows, row):
+            yield Told("removed-authorization-by-name", f"What stood behind `@{match[1]}` does not any more", _old(row))
+
+
+def _definition_stays(rows: list[Row], row: Row) -> bool:
+    """Whether the next definition below a removed line is on the new side."""
+    below = (each for each in rows[rows.index(row) + 1 :] if re.match(r"\s{0,80}(?:async )?(?:def|class) ", each.text))
+    found = next(below, None)
+    return found is not None and found.kind != "-"
+
+
+def _old(row: Row) -> Rows:
+    return row.old or 0, row.old or 0
+
+
+def _new(row: Row) -> Rows:
+    return row.new or 0, row.new or 0

@@ -1,0 +1,123 @@
+"""Names that the change took away and that something still asks for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.both_sides.callers import (
+    is_dunder,
+    namesake_calls,
+    own_method_uses,
+    places,
+    symbol_uses,
+)
+from reviewbot.analyzers.both_sides.sides import Told, rows_of, statements, words
+from reviewbot.context.modules import module_path
+from reviewbot.context.python_text import Definition, Function, bound_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.both_sides.sides import Rows, Sides
+    from reviewbot.analyzers.python.views import Budget
+    from reviewbot.context.uses import PythonFile, Use
+
+_BUILTIN = frozenset(dir(builtins))
+
+
+def removed_names(sides: Sides, budget: Budget) -> Iterator[Told]:
+    """Yield the names of the top level and the methods that are gone and still used on the new side."""
+    if sides.new.is_open:
+        return
+    before, after = _top_level(sides.old), _top_level(sides.new)
+    for name, rows in before.items():
+        budget.spend()
+        if name in after or is_dunder(name) or name in _BUILTIN or _is_submodule(sides, name):
+            continue
+        used = [use for use in symbol_uses(sides, name, 0, budget) if _needs_it(use)]
+        if used:
+            message = f"`{name}` is not in this file any more, and is still used at {places((use, '') for use in used)}"
+            yield Told("removed-symbol", message, rows)
+    yield from _removed_methods(sides, budget)
+
+
+def _top_level(file: PythonFile) -> dict[str, Rows]:
+    """The names that a module binds when it is loaded, with the rows of what binds them."""
+    found: dict[str, Rows] = {}
+    for node in statements(file.tree.body):
+        inner = [node, *_expressions(node)] if not isinstance(node, Definition) else [node]
+        for name in (name for each in inner for name in bound_names(each)):
+            found.setdefault(name, rows_of(node))
+    return found
+
+
+def _expressions(node: ast.stmt) -> Iterator[ast.AST]:
+    """Yield what hangs below a statement, without the statements in it."""
+    waiting: list[ast.AST] = list(ast.iter_child_nodes(node))
+    while waiting:
+        inner = waiting.pop()
+        if not isinstance(inner, (ast.stmt, ast.Lambda)):
+            yield inner
+            if not isinstance(inner, (ast.ExceptHandler, ast.match_case)):
+                waiting.extend(ast.iter_child_nodes(inner))
+
+
+def _is_submodule(sides: Sides, name: str) -> bool:
+    """Whether a package has a module of that name, which an import of the name finds as well."""
+    if not sides.path.endswith("__init__.py"):
+        return False
+    inner = f"{module_path(sides.path)}/{name}"
+    return any(sides.snapshot.head(path) is not None for path in (f"{inner}.py", f"{inner}/__init__.py"))
+
+
+def _needs_it(use: Use) -> bool:
+    """Whether a use fails without the name: no handler reckons with that, and it is no mere annotation."""
+    if use.file.is_lenient(use.node):
+        return False
+    node = use.node
+    for outer in use.file.above(use.node):
+        annotated = isinstance(outer, (ast.arg, ast.AnnAssign)) and outer.annotation is node
+        if annotated or (isinstance(outer, Function) and outer.returns is node):
+            return not _is_lazy(use.file)
+        if isinstance(outer, ast.Delete):
+            return False
+        node = outer
+    return True
+
+
+def _is_lazy(file: PythonFile) -> bool:
+    """Whether annotations are not evaluated."""
+    return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in file.tree.body)
+
+
+def _removed_methods(sides: Sides, budget: Budget) -> Iterator[Told]:
+    after = {node.name: node for node in sides.new.tree.body if isinstance(node, ast.ClassDef)}
+    for owner in (node for node in sides.old.tree.body if isinstance(node, ast.ClassDef)):
+        new = after.get(owner.name)
+        if new is None or not _stands_alone(new):
+            continue
+        still = {name for node in ast.walk(new) for name in bound_names(node)}
+        for gone in (node for node in owner.body if isinstance(node, Function)):
+            budget.spend()
+            if gone.name not in still and not is_dunder(gone.name):
+                yield from _removed_method(sides, new, gone, budget)
+
+
+def _removed_method(sides: Sides, owner: ast.ClassDef, gone: Function, budget: Budget) -> Iterator[Told]:
+    used = [use for use in own_method_uses(sides, owner, gone.name) if _needs_it(use)]
+    rule, how = "removed-method", "is still used"
+    if not used:
+        rule, how = "removed-method-by-name", "seems to be called still"
+        used = [use for use in namesake_calls(sides, gone.name, 0, budget) if _needs_it(use)]
+    if used:
+        message = f"`{owner.name}` has no `{gone.name}` any more, which {how} at {places((use, '') for use in used)}"
+        yield Told(rule, message, rows_of(gone), within=rows_of(owner))
+
+
+def _stands_alone(owner: ast.ClassDef) -> bool:
+    """Whether a class has no other attributes than those that are written in it."""
+    plain = all(isinstance(base, ast.Name) and base.id == "object" for base in owner.bases)
+    written = not {"setattr", "__dict__"} & words(ast.walk(owner)).keys()
+    return plain and written and not owner.decorator_list and not owner.keywords

@@ -1,0 +1,146 @@
+"""The tool: both sides of a file held against each other, and what is gone told at an added line."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.texts import whole_source
+from reviewbot.analyzers.python.reader import new_tree, old_tree
+from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget
+from reviewbot.context.uses import PythonFile
+from reviewbot.diff.paths import is_test
+from reviewbot.diff.rows import hunk_rows
+from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.threads import in_thread
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable, Mapping
+
+    from reviewbot.analyzers.both_sides.sides import Rows, Told
+    from reviewbot.analyzers.core.rules import Rule
+    from reviewbot.diff.rows import Row
+    from reviewbot.domain.contracts import Hunk
+    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+    from reviewbot.review.finding_limits import Kept
+
+NAME = "diff-semantics"
+
+_Compared = tuple[tuple["Told", ...], bool]
+
+
+class DiffSemantics:
+    """Tells what a change of Python takes away or alters that something else relies on.
+
+    Args:
+        rules: the table's rules by code.
+        steps: the work that may be done for one file.
+    """
+
+    name = NAME
+    languages: frozenset[str] | None = frozenset({"python"})
+
+    def __init__(self, rules: Mapping[str, Rule], steps: int = DEFAULT_STEPS) -> None:
+        self._rules = rules
+        self._steps = steps
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Hold both sides of the file against each other; without them only what its hunks show."""
+        began = time.monotonic()
+        found, tired = await in_thread(lambda: self._checked(file, snapshot))
+        spent = round((time.monotonic() - began) * 1000)
+        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
+        why = f"{self.name} gave up on code that takes too long to follow"
+        missed = gap(file.path, self.name, "timeout", why) if tired else None
+        return report(file.path, run, found, missed)
+
+    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
+        told, tired = self._told(file, snapshot)
+        return kept(self._candidates(file, told)), tired
+
+    def _told(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
+        if file.base is None or whole_source(file) is None:
+            return _told_of_hunks(file) if file.head is None else (), False
+        # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
+        from reviewbot.analyzers.both_sides.checks import compare  # noqa: PLC0415
+        from reviewbot.analyzers.both_sides.sides import Sides  # noqa: PLC0415
+
+        old = _side(file.path, file.base, old_tree(file))
+        new = _side(file.path, file.head, new_tree(file)[0])
+        if old is None or new is None:  # what does not parse is told by others
+            return (), False
+        return compare(Sides(old, new, snapshot), Budget(self._steps))
+
+    def _candidates(self, file: ChangedFile, told: Iterable[Told]) -> Iterable[Candidate]:
+        places = Places(file.hunks)
+        seen: set[tuple[str, int]] = set()
+        for each in told:
+            rule, row = self._rules[each.rule], places.of(each)
+            if row is None or row.new is None or not rule.speaks_on(row.text, in_tests=is_test(file.path)):
+                continue
+            if (each.rule, row.new) not in seen:
+                seen.add((each.rule, row.new))
+                yield self._candidate(file.path, rule, each, row)
+
+    def _candidate(self, path: str, rule: Rule, told: Told, row: Row) -> Candidate:
+        return Candidate(
+            severity=rule.severity,
+            path=path,
+            quote=quote_of(row.text),
+            message=message_of(f"{told.message}."),
+            confidence=rule.confidence,
+            source=self.name,
+            category=rule.category,
+            rule=rule.code,
+            line=row.new,
+            end_line=row.new,
+            trigger=rule.trigger,
+            cwe=rule.cwe,
+        )
+
+
+def _side(path: str, text: str | None, tree: ast.Module | None) -> PythonFile | None:
+    """A side with its tree, whose rows are lines; a lone CR ends a row for Python and no line for git."""
+    if text is None or tree is None or "\r" in text.replace("\r\n", "\n"):
+        return None
+    return PythonFile(path, text, tree)
+
+
+def _told_of_hunks(file: ChangedFile) -> tuple[Told, ...]:
+    from reviewbot.analyzers.both_sides.hunks import told_of_hunks  # noqa: PLC0415 - as above
+
+    return tuple(told_of_hunks(file))
+
+
+class Places:
+    """The rows of a changed file, hunk by hunk."""
+
+    def __init__(self, hunks: Iterable[Hunk]) -> None:
+        self._hunks = [list(hunk_rows(hunk)) for hunk in hunks]
+
+    def of(self, told: Told) -> Row | None:
+        """An added row: at fault itself, else the nearest one to what is gone in its hunk, else one of the definition.
+
+        None where no hunk shows anything of it.
+        """
+        at_fault = next((row for row in self._added() if _is_in(row.new, told.spot)), None)
+        if at_fault is not None:
+            return at_fault
+        for hunk in self._hunks:
+            gone = [at for at, row in enumerate(hunk) if row.kind == "-" and _is_in(row.old, told.gone)]
+            added = [at for at, row in enumerate(hunk) if row.kind == "+" and row.text.strip()]
+            inside = [at for at in added if _is_in(hunk[at].new, told.within)]
+            if gone and added:
+                return hunk[min(inside or added, key=lambda at: (min(abs(at - each) for each in gone), at))]
+            if gone:
+                return next((row for row in self._added() if _is_in(row.new, told.within)), None)
+        return None
+
+    def _added(self) -> Iterable[Row]:
+        return (row for hunk in self._hunks for row in hunk if row.kind == "+" and row.text.strip())
+
+
+def _is_in(number: int | None, rows: Rows) -> bool:
+    return number is not None and rows[0] <= number <= rows[1]

@@ -1,0 +1,104 @@
+"""Every tool that a card may name. Nothing registers itself: what is not written here does not exist.
+
+There are two kinds: analyzers (`all_tools`), which are run once on each changed file, and tools for reading
+(`own_tools`), which a model may call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.both_sides import DiffSemantics
+from reviewbot.analyzers.core.rules import LateRules, packaged_rules
+from reviewbot.analyzers.python.reader import PythonReader
+from reviewbot.analyzers.python.tool import PythonTool
+from reviewbot.analyzers.ruff.repository_rules import RepositoryRules
+from reviewbot.analyzers.ruff.run import RuffRunner, find_ruff
+from reviewbot.analyzers.ruff.tool import RuffTool
+from reviewbot.analyzers.sarif import ForeignFindings
+from reviewbot.analyzers.sarif.kinds import WORKERS
+from reviewbot.analyzers.text.change_scan import ChangeScan
+from reviewbot.analyzers.text.debug_statements import DebugLeftovers
+from reviewbot.analyzers.text.hidden_text import HiddenText
+from reviewbot.analyzers.text.merge_conflicts import MergeConflicts
+from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
+from reviewbot.analyzers.text.secrets import SecretScan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from reviewbot.analyzers.core.process import Limits
+    from reviewbot.analyzers.core.rules import RuleTable
+    from reviewbot.analyzers.python.views import Budget, Found, View
+    from reviewbot.domain.ports import Tool
+    from reviewbot.review.calibration import Calibration
+
+SCANNING = ("hidden-text", "review-manipulation")
+"""Tools that also look at what a change says outside of its lines."""
+
+_TELLS_OF_BROKEN_FILES = "ruff-logic"
+
+
+def all_tools(
+    *,
+    ruff: Path | None = None,
+    limits: Limits | None = None,
+    rules: RuleTable | None = None,
+    calibration: Calibration | None = None,
+    foreign: Sequence[Tool] | None = None,
+) -> dict[str, Tool]:
+    """Every analyzer by its name.
+
+    `ruff` is the program to run, by default the one of the installed package; `foreign` are the tools that tell what
+    other programs have found.
+    """
+    table = rules or packaged_rules("ruff_rules", calibration)
+    reader = PythonReader()
+    runner = RuffRunner(table.rules, ruff or find_ruff(), limits, reader)
+    tools: list[Tool] = [
+        RuffTool(name, table.of_tool(name), runner, broken_files=name == _TELLS_OF_BROKEN_FILES)
+        for name in ("ruff-security", "ruff-performance", "ruff-style", "ruff-logic")
+    ]
+    tools += [
+        PythonTool("taint", _taint, LateRules("taint", calibration), reader),
+        PythonTool("security-checks", _security_checks, LateRules("security-checks", calibration), reader),
+        PythonTool("loop-costs", _loop_costs, LateRules("loop-costs", calibration), reader),
+        DiffSemantics(LateRules("diff-semantics", calibration)),
+        HiddenText(LateRules("hidden-text", calibration)),
+        ReviewManipulation(LateRules("review-manipulation", calibration)),
+        SecretScan(),
+        MergeConflicts(),
+        DebugLeftovers(),
+        RepositoryRules(table.rules, ruff or find_ruff(), limits, reader),
+    ]
+    tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
+    return {tool.name: tool for tool in tools}
+
+
+def change_scan(task_type: str, calibration: Calibration | None = None) -> ChangeScan:
+    """The scan of names, title and description, with the rules of `SCANNING`."""
+    hidden, manipulation = (LateRules(name, calibration) for name in SCANNING)
+    return ChangeScan(HiddenText(hidden), ReviewManipulation(manipulation), task_type)
+
+
+# The walks of syntax trees are seventy modules. They are loaded with the first file of Python, which is while a model
+# thinks about the plan, and not before the first call.
+
+
+def _taint(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.analyzers.taint import check  # noqa: PLC0415 - as above
+
+    return check(view, budget)
+
+
+def _security_checks(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.analyzers.security import check  # noqa: PLC0415 - as above
+
+    return check(view, budget)
+
+
+def _loop_costs(view: View, budget: Budget) -> Iterable[Found]:
+    from reviewbot.analyzers.loops import loop_costs  # noqa: PLC0415 - as above
+
+    return loop_costs(view, budget)

@@ -1,0 +1,1 @@
+"""What all analyzers share: running them once for a file, programs and their confinement, rules, reports."""

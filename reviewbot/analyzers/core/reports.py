@@ -1,0 +1,83 @@
+"""What all tools share: how a candidate, a gap and a report are made."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from reviewbot.domain.contracts import Gap, ToolRun
+from reviewbot.domain.ports import ToolReport
+from reviewbot.redact import redact
+from reviewbot.review.finding_limits import MAX_PER_FILE, Kept, keep
+from reviewbot.threads import in_thread, stoppable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reviewbot.domain.contracts import Candidate, GapReason
+    from reviewbot.domain.ports import ChangedFile, Snapshot
+
+OWN_VERSION = "1"
+"""Of the scans of our own; raised when what they find changes."""
+
+_QUOTE, _MESSAGE = 4_000, 2_000
+"""The longest quote and message that a candidate may have."""
+
+
+def quote_of(text: str) -> str:
+    """A line of the change as evidence: without its indentation, secrets masked, not too long."""
+    return redact(text.strip())[:_QUOTE]
+
+
+def message_of(text: str) -> str:
+    """A text of a program as a message: on one line, secrets masked, not too long and never empty."""
+    return redact(" ".join(text.split()))[:_MESSAGE] or "no message"
+
+
+def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
+    """A gap as a tool knows it; the worker and the task are filled in where they are known."""
+    return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
+
+
+def kept(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
+    """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
+    return keep(stoppable(candidates), min(room, MAX_PER_FILE))
+
+
+class LineScan:
+    """A tool that scans plain lines of files in any language."""
+
+    name: str
+    languages: frozenset[str] | None = None
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file."""
+        del snapshot
+        return await scan(self.name, file.path, self.found(file))
+
+    def found(self, file: ChangedFile) -> Iterable[Candidate]:
+        """What is on its added lines."""
+        raise NotImplementedError
+
+
+async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:
+    """The report of a scan of our own that reads nothing but the file; the candidates are made beside the loop."""
+    began = time.monotonic()
+    found = await in_thread(lambda: kept(candidates))
+    spent = round((time.monotonic() - began) * 1000)
+    return report(path, ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent), found, missed)
+
+
+def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | None = None) -> ToolReport:
+    """A report in the order of the lines; what was not kept of a flood is a gap where nothing else is."""
+    if found is None:
+        return ToolReport(candidates=(), run=run, gap=missed)
+    if found.flood:
+        flood = f"{run.tool} has {found.flood}"
+        missed = (
+            gap(path, run.tool, "flooded", flood)
+            if missed is None
+            else missed.model_copy(update={"message": f"{missed.message}; {flood}"})
+        )
+    ordered = sorted(found.candidates, key=lambda each: (each.line or 0, each.rule))
+    return ToolReport(candidates=tuple(ordered), run=run, gap=missed)

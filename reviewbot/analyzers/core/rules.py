@@ -1,0 +1,177 @@
+"""The tables of rules: which of them speak, for which tool, and how far each is trusted.
+
+The tables are data (`reviewbot/data/rules/*.toml`, one per program or family of checks); what is in none never speaks.
+How far a rule is trusted comes from its counts (`reviewbot.review.calibration`); without any, from its own estimate.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, get_args
+
+from reviewbot.diff.paths import is_example, is_test
+from reviewbot.domain.contracts import Severity
+from reviewbot.review.calibration import Calibration, packaged_calibration
+
+WORDS = ":named"
+"""What the name of a rule ends with where a word on the line changes how far it is trusted."""
+
+_NONE = Calibration()
+_SCHEMA = 1
+_PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule as one tool reports it. The head of `data/rules/ruff_rules.toml` says what the fields mean."""
+
+    code: str
+    tool: str
+    severity: Severity
+    category: str
+    confidence: int
+    cwe: int | None = None
+    message: str = ""
+    """What to say where the check itself says nothing; programs bring their own words."""
+    trigger: str = ""
+    fragments: bool = True
+    tests: bool = True
+    words: tuple[str, ...] = ()
+    words_confidence: int | None = None
+    unless: tuple[str, ...] = ()
+    hunk_confidence: int | None = None
+    """What takes the place of the confidence where only a hunk was read."""
+    tests_cap: int = 100
+    """No report in test code is trusted further than this; `examples_cap` likewise."""
+    examples_cap: int = 100
+    once: bool = False
+    call: bool = False
+
+    def named_on(self, line: str) -> bool:
+        """Whether one of the rule's words stands on this line."""
+        lowered = line.lower()
+        return self.words_confidence is not None and any(word in lowered for word in self.words)
+
+    def confidence_on(self, line: str, path: str = "", *, whole: bool = True) -> int:
+        """How far a report on this line of the file `path` is trusted, 0-100; `whole` as `Source` has it."""
+        cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
+        named = self.words_confidence is not None and self.named_on(line)
+        plain = self.confidence if whole or self.hunk_confidence is None else self.hunk_confidence
+        return min(cap, (self.words_confidence or 0) if named else plain)
+
+    def severity_in(self, path: str) -> Severity:
+        """How much a report in this file matters: nothing is critical where the rule is trusted less for it."""
+        cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
+        return "warning" if self.severity == "critical" and cap < _PERCENT else self.severity
+
+    def name_on(self, line: str) -> str:
+        """What the rule is called in a report on this line."""
+        return self.code + WORDS if self.named_on(line) else self.code
+
+    def speaks_on(self, line: str, *, in_tests: bool) -> bool:
+        """Whether a report on this line is passed on at all."""
+        return (self.tests or not in_tests) and not any(idiom in line for idiom in self.unless)
+
+
+_KNOWN = {field.name for field in fields(Rule)} - {"code"} | {"codes"}
+"""What a group of the table may say."""
+
+
+@dataclass(frozen=True)
+class RuleTable:
+    """All rules by code, and where they come from."""
+
+    version: str
+    """The version of the program that the table was written for."""
+    date: str
+    source: str
+    rules: Mapping[str, Rule]
+
+    def of_tool(self, tool: str) -> Mapping[str, Rule]:
+        """The rules that one tool reports, by code."""
+        return {code: rule for code, rule in self.rules.items() if rule.tool == tool}
+
+
+def packaged_rules(table: str, calibration: Calibration | None = None) -> RuleTable:
+    """A table that comes with the package, by the name of its file; trusted as far as its calibration says."""
+    return _trusted(_packaged(table), packaged_calibration() if calibration is None else calibration)
+
+
+class LateRules(Mapping[str, Rule]):
+    """The rules of a tool that has a packaged table to itself, read when one of them is first asked for.
+
+    Most reviews ask for none of most tables: a check asks when it has found something.
+    """
+
+    def __init__(self, tool: str, calibration: Calibration | None = None) -> None:
+        self._tool = tool
+        self._calibration = calibration
+
+    @cached_property
+    def _rules(self) -> Mapping[str, Rule]:
+        return packaged_rules(self._tool.replace("-", "_"), self._calibration).of_tool(self._tool)
+
+    def __getitem__(self, code: str) -> Rule:
+        """The rule with this code. Raises KeyError."""
+        return self._rules[code]
+
+    def __iter__(self) -> Iterator[str]:
+        """The codes, in the order of the table."""
+        return iter(self._rules)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._rules)
+
+
+@cache
+def _packaged(table: str) -> RuleTable:
+    """A table as it was written. Read once: it never changes, and every run asks for it several times."""
+    return read_rules((files("reviewbot") / "data" / "rules" / f"{table}.toml").read_text("utf-8"))
+
+
+def read_rules(text: str, calibration: Calibration = _NONE) -> RuleTable:
+    """A table from TOML. Raises ValueError where it says something unknown or twice."""
+    table = tomllib.loads(text)
+    if table.get("schema") != _SCHEMA:
+        raise ValueError(f"the rule table has schema {table.get('schema')!r}, not {_SCHEMA}")
+    caps: dict[str, dict[str, Any]] = table.get("caps", {})
+    rules: dict[str, Rule] = {}
+    for group in table["group"]:
+        for rule in _rules_of({**caps.get(group["tool"], {}), **group}):
+            if rule.code in rules:
+                raise ValueError(f"{rule.code} stands twice in the rule table")
+            rules[rule.code] = rule
+    return _trusted(RuleTable(str(table["version"]), str(table["date"]), str(table["source"]), rules), calibration)
+
+
+def _trusted(table: RuleTable, calibration: Calibration) -> RuleTable:
+    return replace(table, rules={code: _calibrated(rule, calibration) for code, rule in table.rules.items()})
+
+
+def _rules_of(group: dict[str, Any]) -> list[Rule]:
+    if unknown := set(group) - _KNOWN:
+        raise ValueError(f"the rule table does not know {min(unknown)!r}")
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in group.items() if key != "codes"
+    }
+    rules = [Rule(code=code, **values) for code in group["codes"]]
+    for rule in rules:
+        if rule.severity not in get_args(Severity) or not 0 <= rule.confidence <= _PERCENT:
+            raise ValueError(f"{rule.code} has no valid severity and confidence")
+    return rules
+
+
+def _calibrated(rule: Rule, calibration: Calibration) -> Rule:
+    """The rule with the confidence that its counts carry in place of its estimates."""
+    plain = calibration.confidence(rule.tool, rule.code, rule.confidence)
+    named = rule.words_confidence
+    if named is not None:
+        named = calibration.confidence(rule.tool, rule.code + WORDS, named)
+    if (plain, named) == (rule.confidence, rule.words_confidence):
+        return rule
+    return replace(rule, confidence=plain, words_confidence=named)

@@ -1,0 +1,24 @@
+"""How a finding about a loop is put into words, and on which rows it stands."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.python.views import Found, Step
+
+if TYPE_CHECKING:
+    from reviewbot.analyzers.loops.places import Loop
+
+
+def told(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:
+    """A finding about what one turn of a loop costs; its flow names the loop."""
+    row = getattr(node, "lineno", loop.row)
+    return Found(
+        rule,
+        row,
+        getattr(node, "end_lineno", None) or row,
+        message,
+        (Step(loop.row, loop.each), Step(row, "once each time")),
+        node,
+    )

@@ -1,0 +1,159 @@
+"""What the names of a function or a module are given, wherever in it they are."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.analyzers.python.trees import parts
+from reviewbot.context.python_text import Function, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
+"""Methods that put what they are given into their receiver."""
+
+
+class Element(NamedTuple):
+    """What iterating over something gives."""
+
+    of: ast.expr
+    at: int = -1
+    """Of a tuple that is unpacked; -1 for the whole of it."""
+
+
+class Item(NamedTuple):
+    """What stands under a key of a container."""
+
+    key: ast.expr
+    value: ast.expr
+
+
+class Parameter(NamedTuple):
+    """What the caller of a function chooses."""
+
+    type: str
+    """The last part of the name of its type; empty for none."""
+
+
+class Imported(NamedTuple):
+    """What another module has."""
+
+    name: str
+
+
+Given = ast.expr | Element | Item | Parameter | Imported | None
+"""What a name is given; None where that cannot be said."""
+
+
+class NameScope:
+    """A function, or the module, with what its names are given."""
+
+    def __init__(self, node: ast.Module | Function, outer: NameScope | None = None) -> None:
+        self.node = node
+        self.outer = outer
+
+    @cached_property
+    def names(self) -> dict[str, list[Given]]:
+        """All that each name of this scope is given."""
+        found: dict[str, list[Given]] = defaultdict(list)
+        for name, value in _assignments(self.node):
+            found[name].append(value)
+        return found
+
+    def given(self, name: str) -> tuple[NameScope, list[Given]] | None:
+        """All that a name is given in the innermost scope that has it, and that scope; None where none has."""
+        scope: NameScope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope, scope.names[name]
+            scope = scope.outer
+        return None
+
+
+def _assignments(scope: ast.Module | Function) -> Iterator[tuple[str, Given]]:
+    """Every name of a scope with what it is given, without the functions and classes inside."""
+    if isinstance(scope, Function):
+        yield from _parameters(scope.args)
+    todo: list[ast.AST] = [*reversed(scope.body)]
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, (Function, ast.ClassDef, ast.Lambda)):
+            yield from _given_by(node)
+            todo += reversed(parts(node))
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, Given]]:
+    for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        note = arg.annotation.value if isinstance(arg.annotation, ast.Subscript) else arg.annotation
+        yield arg.arg, Parameter("" if note is None else dotted(note).rpartition(".")[2])
+    for rest in (arguments.vararg, arguments.kwarg):
+        if rest is not None:
+            yield rest.arg, Parameter("")
+
+
+def _given_by(node: ast.AST) -> Iterator[tuple[str, Given]]:
+    """What one node gives, without what stands below it."""
+    handle = _BY_TYPE.get(type(node))
+    return iter(()) if handle is None else handle(node)
+
+
+def _assigned(node: ast.Assign) -> Iterator[tuple[str, Given]]:
+    for target in node.targets:
+        yield from _bound(target, node.value)
+
+
+def _assigned_once(node: ast.AnnAssign | ast.AugAssign | ast.NamedExpr) -> Iterator[tuple[str, Given]]:
+    if node.value is not None:
+        yield from _bound(node.target, node.value)
+
+
+def _entered(node: ast.withitem) -> Iterator[tuple[str, Given]]:
+    if node.optional_vars is not None:
+        yield from _bound(node.optional_vars, None)
+
+
+def _filled(node: ast.Call) -> Iterator[tuple[str, Given]]:
+    function = node.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.attr in _FILLS:
+        for arg in node.args:
+            yield function.value.id, arg
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Given]]:
+    for alias in node.names:
+        yield alias.asname or alias.name.partition(".")[0], Imported(alias.name)
+
+
+def _bound(target: ast.expr, value: Given) -> Iterator[tuple[str, Given]]:
+    """The names of a target of an assignment, with their part of the value."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for index, inner in enumerate(target.elts):
+            yield from _bound(inner, _part(value, index, len(target.elts)))
+    elif isinstance(target, ast.Starred):
+        yield from _bound(target.value, None)
+    elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        yield target.value.id, Item(target.slice, value) if isinstance(value, ast.expr) else None
+
+
+def _part(value: Given, index: int, length: int) -> Given:
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == length:
+        return value.elts[index]
+    return Element(value.of, index) if isinstance(value, Element) and value.at < 0 else None
+
+
+_BY_TYPE: dict[type[ast.AST], Callable[..., Iterator[tuple[str, Given]]]] = {
+    ast.Assign: _assigned,
+    **dict.fromkeys((ast.AnnAssign, ast.AugAssign, ast.NamedExpr), _assigned_once),
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.comprehension), lambda node: _bound(node.target, Element(node.iter))),
+    ast.withitem: _entered,
+    ast.Call: _filled,
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _imported),
+    **dict.fromkeys((ast.Global, ast.Nonlocal), lambda node: iter([(name, None) for name in node.names])),
+}

@@ -1,0 +1,1 @@
+"""Ruff: how it is run, which rules of a repository count, and how far each report is believed."""

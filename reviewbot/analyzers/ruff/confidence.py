@@ -1,0 +1,176 @@
+"""What stands around a report of ruff and makes it less believable than its rule is in general."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
+from reviewbot.analyzers.python.trees import below
+from reviewbot.context.python_text import Definition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from reviewbot.analyzers.core.changed_lines import Line
+    from reviewbot.analyzers.python.reader import Piece
+    from reviewbot.analyzers.ruff.run import Report
+    from reviewbot.domain.contracts import Severity
+
+
+class Doubt(NamedTuple):
+    """How far a report can be trusted at most, 0-100 (0: it is wrong), and how much it matters if that changes."""
+
+    most: int
+    severity: Severity | None = None
+
+
+_NONE = Doubt(100)
+_UNNAMED = Doubt(60)
+_QUOTED = Doubt(60, "warning")
+_NO_SECRET = Doubt(30)
+_ASKED_FOR = Doubt(50)
+_WRONG = Doubt(0)
+_ONLY_NAMES = Doubt(40, "warning")
+
+_FURTHEST_HEAD = 200
+"""Lines from a report up to the head of its function; further up nothing is looked for."""
+
+_LONGEST_LINE = 1_000
+"""Characters of a line that are looked at."""
+
+_SECURITY = re.compile(
+    r"passwords?|passwd|tokens?(?![a-z])|secret|hmac|credential"
+    r"|(?<![a-z])(?:pwd|sign|signed|signature|verify|auth|authenticate|cert|certificate)(?![a-z])"
+)
+"""Words beside a weak hash that tell that security depends on it. Without one it may name a file or an object."""
+
+_HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
+_SWITCH = re.compile(r"[ \t]*(?:el)?if\b.*(?:debug|pdb|attach|getenv|environ|breakpoint)", re.IGNORECASE)
+"""The head of a block that somebody has to ask for."""
+
+_FROM_LINE = re.compile(r" from line (\d{1,7})")
+_NAME = re.compile(r"`(\w{1,200})`")
+_LITERAL = re.compile(r"""(?<!\w)[rRbBuU]{0,2}(?:"[^"\\]{0,500}"|'[^'\\]{0,500}')""")
+"""A string that is no f-string: in those, names are looked up."""
+
+_GIVEN = re.compile(r"""(\w{1,200})[^=\w]{0,9}=[ \t]{0,9}["']([^"']{0,500})["']""")
+_ADDRESS = ("http://", "https://", "/")
+
+
+NEED_TREES = frozenset({"F811", "S608"})
+"""Rules of which only the tree of the code tells how far they are to be believed."""
+
+
+class Surroundings:
+    """The code around the reports of one file: the lines that the diff shows, and trees where they were parsed."""
+
+    def __init__(self, shown: Mapping[int, Line], pieces: Sequence[Piece] = ()) -> None:
+        self.shown = shown
+        self._pieces = pieces
+
+    def made_of(self, found: Report) -> Made:
+        """What the statement for a database is put together from that a report is about."""
+        for rows, texts in self._statements:
+            if found.first in rows and found.last in rows:
+                return texts.made_of(rows[found.first], rows[found.last])
+        return Made.OPEN
+
+    @cached_property
+    def _statements(self) -> list[tuple[dict[int, int], SqlTexts]]:
+        """Of each piece: the row on which each line stands, and its texts."""
+        numbered = ({n: row for row, n in enumerate(piece.source.numbers, 1) if n} for piece in self._pieces)
+        return [(rows, SqlTexts(piece.tree)) for rows, piece in zip(numbered, self._pieces, strict=True)]
+
+    @cached_property
+    def decorated(self) -> frozenset[int]:
+        """The rows of the definitions of a whole file that a decorator was given."""
+        trees = (piece.tree for piece in self._pieces if piece.source.whole)
+        nodes = (node for tree in trees for node in below(tree) if isinstance(node, Definition))
+        return frozenset(node.lineno for node in nodes if node.decorator_list)
+
+
+def doubt_of(found: Report, line: Line, around: Surroundings) -> Doubt:
+    """What there is to doubt about a report on this line of a file."""
+    ask = _BY_RULE.get(found.code)
+    return _NONE if ask is None else ask(found, line, around)
+
+
+def _of_weak_hash(found: Report, line: Line, around: Surroundings) -> Doubt:
+    del found
+    words = f"{_function(line, around.shown)} {line.text[:_LONGEST_LINE]}".lower()
+    return _NONE if _SECURITY.search(words) else _UNNAMED
+
+
+def _of_undefined_name(found: Report, line: Line, around: Surroundings) -> Doubt:
+    del around
+    return _QUOTED if _is_quoted(found.message, line.text[:_LONGEST_LINE]) else _NONE
+
+
+def _of_password(found: Report, line: Line, around: Surroundings) -> Doubt:
+    del found, around
+    return _NO_SECRET if _is_no_secret(line.text[:_LONGEST_LINE]) else _NONE
+
+
+def _of_second_definition(found: Report, line: Line, around: Surroundings) -> Doubt:
+    """A function that a decorator was given is known elsewhere: its name is free again."""
+    del line
+    first = _FROM_LINE.search(found.message)
+    return _WRONG if first is not None and int(first[1]) in around.decorated else _NONE
+
+
+def _of_statement(found: Report, line: Line, around: Surroundings) -> Doubt:
+    del line
+    return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.made_of(found)]
+
+
+def _of_debugger(found: Report, line: Line, around: Surroundings) -> Doubt:
+    del found
+    return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
+
+
+def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
+    """The lines above a line that are indented less than all below them, as far as the hunks show them."""
+    depth = len(line.text) - len(line.text.lstrip())
+    for number in range(line.number - 1, max(0, line.number - _FURTHEST_HEAD), -1):
+        text = shown[number].text[:_LONGEST_LINE] if number in shown else ""
+        indent = len(text) - len(text.lstrip())
+        if text.strip() and indent < depth:
+            depth = indent
+            yield text
+
+
+def _function(line: Line, shown: Mapping[int, Line]) -> str:
+    """The name of the function that a line stands in, as far as the hunks show it; empty where it does not."""
+    return next((head[2] for text in _heads(line, shown) if (head := _HEAD.match(text)) is not None), "")
+
+
+def _is_quoted(message: str, text: str) -> bool:
+    """Whether the name that a message gives stands in strings alone: an annotation that nothing looks up."""
+    name = _NAME.search(message)
+    if name is None:
+        return False
+    word = re.compile(rf"\b{re.escape(name[1])}\b")
+    return bool(word.search(text)) and not word.search(_LITERAL.sub(" ", text[:_LONGEST_LINE]))
+
+
+def _is_no_secret(text: str) -> bool:
+    """Whether what looks like a password by its name is an address, a sentence, or the name of a field."""
+    given = _GIVEN.search(text)
+    if given is None:
+        return False
+    name, value = given[1].lower(), given[2].lower()
+    parts = [part for part in re.split(r"[^a-z0-9]{1,9}", value) if part]
+    said = bool(parts) and set(parts) <= set(name.split("_"))
+    return said or value.startswith(_ADDRESS) or " " in value.strip()
+
+
+_BY_RULE: dict[str, Callable[[Report, Line, Surroundings], Doubt]] = {
+    "F811": _of_second_definition,
+    "F821": _of_undefined_name,
+    "S105": _of_password,
+    "S324": _of_weak_hash,
+    "S608": _of_statement,
+    "T100": _of_debugger,
+}

@@ -1,0 +1,200 @@
+"""The style rules that the reviewed repository selected for itself, as its base side says, and nobody else's taste.
+
+Its configuration is data: which rules, and a few numbers. Ruff itself reads none. Without one nothing is run or said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.preexisting import token_of
+from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
+from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.single_flight import SharedRuns
+from reviewbot.analyzers.python.reader import PythonReader, digest
+from reviewbot.analyzers.ruff.config import find_config, parse_config
+from reviewbot.analyzers.ruff.fixes import replacement_of
+from reviewbot.analyzers.ruff.kept_rules import KeptRules
+from reviewbot.analyzers.ruff.pins import find_pin, version_of
+from reviewbot.analyzers.ruff.run import RuffRunner
+from reviewbot.analyzers.ruff.selection import SELECTOR, Selection, prefixes, select
+from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.threads import in_thread
+from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from reviewbot.analyzers.core.changed_lines import Line
+    from reviewbot.analyzers.ruff.config import RuffConfig
+    from reviewbot.analyzers.ruff.pins import Version
+    from reviewbot.analyzers.ruff.run import Report, RuffAnswer
+    from reviewbot.domain.contracts import Gap
+    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+
+SELECTED_CONFIDENCE = 86
+"""The repository chose the rule and ruff is exact about it; the rest is for options that are not passed on."""
+
+UNSURE_CONFIDENCE = 60
+"""They do not keep the rule themselves, wave it aside on this line, or set it in a file that is not read."""
+
+_ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
+_CONFIGS_HELD = 8
+_LONGEST_REPORT = 30
+"""Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
+
+_NOT_OURS = frozenset(
+    {"I001", "INP001", "N999", "A005", "D100", "D104", "CPY001", "E902", "TC001", "TC002", "TC003"}
+    | {"RUF100", "RUF101", "RUF102", "PGH004", "EXE001", "EXE002", "EXE003", "EXE004", "EXE005"}
+)
+"""They need the file's own name, mode or neighbours, or count suppressions: ruff sees none of these."""
+
+_NOT_IN_PACKAGES = frozenset({"F401", "F403", "F405", "F822"})
+"""An `__init__.py` imports to hand on."""
+
+_LOCAL = frozenset({"E5", "E7", "W291", "W293", "Q", "T20"})
+"""What can be told of a hunk alone: these rules look at a line and not around it."""
+
+_WAVED = re.compile(r"#\s{0,9}noqa\b", re.IGNORECASE)
+
+
+class _Asked(NamedTuple):
+    """One configuration, understood, and ruff with its rules; None where it selects none of use."""
+
+    selection: Selection
+    runner: RuffRunner | None
+    sure: bool = False
+    """The repository pins a ruff that tells the same rules in the same way."""
+
+
+class RepositoryRules:
+    """Ruff with the rules of the reviewed repository that no other tool of ours has."""
+
+    name = "repository-rules"
+    languages: frozenset[str] | None = frozenset({"python"})
+
+    def __init__(
+        self,
+        taken: Collection[str],
+        program: Path | None,
+        limits: Limits | None = None,
+        reader: PythonReader | None = None,
+    ) -> None:
+        """`taken`: the rules that other tools report."""
+        self._taken = frozenset(taken)
+        self._program = program
+        self._limits = limits or Limits()
+        self._reader = reader or PythonReader()
+        self._parse = lru_cache(_CONFIGS_HELD)(parse_config)
+        self._kept = KeptRules()
+        self._rules: SharedRuns[dict[str, Version]] = SharedRuns(1)
+        self._asked: SharedRuns[_Asked] = SharedRuns(_CONFIGS_HELD)
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of Python with the rules of its own repository."""
+        path = file.path
+        silent = ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0)
+        shown = {line.number: line for lines in new_side(file) for line in lines}
+        config = await in_thread(lambda: find_config(snapshot, path, self._parse)) if shown else None
+        if config is None:
+            return report(path, silent)
+        try:
+            asked = await self._asked.get(digest(config.label, config.text), lambda: self._understood(config, snapshot))
+            codes = asked.selection.codes_for(path) - (
+                _NOT_IN_PACKAGES if path.endswith("__init__.py") else frozenset()
+            )
+            if asked.runner is None or not codes:
+                return report(path, silent)
+            answer = await asked.runner.read(file)
+            reports = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
+            doubted = await self._doubted(asked.runner, asked, file, snapshot) if reports else frozenset()
+        except ProgramError as error:
+            failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
+            return report(path, failed, missed=gap(path, self.name, error.reason, str(error)))
+        candidates = (self._candidate(path, one, asked.selection, doubted, shown) for one in reports)
+        found = await in_thread(lambda: kept(each for each in candidates if each is not None))
+        run = ToolRun(
+            tool=self.name,
+            version=answer.version,
+            duration_ms=answer.duration_ms,
+            exit_code=0,
+            isolation=(*_ISOLATION, *answer.limits),
+        )
+        return report(path, run, found, self._missed(path, answer))
+
+    async def _understood(self, config: RuffConfig, snapshot: Snapshot) -> _Asked:
+        """A configuration and ruff with what it selects. Ruff is asked once for the rules that it has."""
+        since = await self._rules.get("ruff", self._ask)
+        pin = await in_thread(lambda: find_pin(snapshot, config))
+        known = {code for code, version in since.items() if pin is None or not pin.is_before(version)}
+        selection = select(config, known - self._taken - _NOT_OURS)
+        if not selection.codes:
+            return _Asked(selection, None)
+        runner = RuffRunner(selection.codes, self._program, self._limits, self._reader, selection.options)
+        bundled = max(since.values())
+        return _Asked(selection, runner, sure=pin is not None and pin.is_like(bundled))
+
+    async def _doubted(
+        self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
+    ) -> Collection[str]:
+        """The rules that the repository may not keep, or not in the way in which this ruff tells them."""
+        kept = await self._kept.broken(runner, asked.selection, file, snapshot)
+        return kept.broken if kept.shown or asked.sure else asked.selection.codes
+
+    async def _ask(self) -> dict[str, Version]:
+        """The stable rules of the installed ruff, each with the version that brought it."""
+        if self._program is None:
+            raise ProgramError("missing_program", "ruff is not installed")
+        finished = await run_program(self._program, ("rule", "--all", "--output-format=json"), {}, limits=self._limits)
+        try:
+            stable = [rule for rule in json.loads(finished.stdout) if "Stable" in rule["status"]]
+            return {
+                rule["code"]: version_of(rule["status"]["Stable"]["since"])
+                for rule in stable
+                if SELECTOR.fullmatch(rule["code"])
+            }
+        except (ValueError, LookupError, TypeError, RecursionError):
+            message = "ruff gave a list of rules that cannot be read"
+            raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
+
+    def _candidate(
+        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, Line]
+    ) -> Candidate | None:
+        """A report on the first added line of it; None where the change added none."""
+        numbers = range(found.first, found.last + 1) if found.last - found.first <= _LONGEST_REPORT else (found.first,)
+        line = next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+        if line is None:
+            return None
+        unsure = selection.inherits or found.code in doubted or _WAVED.search(line.text)
+        return Candidate(
+            severity="info",
+            path=path,
+            quote=quote_of(line.text),
+            message=message_of(f"`{selection.label}` selects {found.code}: {found.message}"),
+            confidence=UNSURE_CONFIDENCE if unsure else SELECTED_CONFIDENCE,
+            source=self.name,
+            category="repository-rule",
+            rule=found.code,
+            line=line.number,
+            replacement=replacement_of(found.edits, line.number, [line.text]),
+            at=found.first,
+            token="" if found.part is None else token_of(found.part.text),
+        )
+
+    def _missed(self, path: str, answer: RuffAnswer) -> Gap | None:
+        """The gap of a file that was not read to its end."""
+        if answer.syntax is None and not answer.unread:
+            return None
+        unread = f"{counted(answer.unread, 'hunk')} could not be parsed"
+        why = unread if answer.syntax is None else "the file does not parse"
+        return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
+
+
+def _is_tellable(found: Report) -> bool:
+    return found.whole or bool(prefixes(found.code) & _LOCAL)

@@ -1,0 +1,193 @@
+"""Ruff as one tool for each worker, with rules that no other worker's tool has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.preexisting import token_of
+from reviewbot.analyzers.core.process import ProgramError
+from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.python.lines import odd_coding
+from reviewbot.analyzers.python.reader import old_tree
+from reviewbot.analyzers.ruff.confidence import NEED_TREES, Surroundings, doubt_of
+from reviewbot.analyzers.ruff.fixes import replacement_of
+from reviewbot.analyzers.ruff.run import SYNTAX
+from reviewbot.diff.paths import is_test
+from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.threads import in_thread
+from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reviewbot.analyzers.core.changed_lines import Line
+    from reviewbot.analyzers.core.rules import Rule
+    from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
+    from reviewbot.domain.contracts import Gap
+    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+
+ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
+"""What `process.run_program` does on every system; resource limits come on top where the system has them."""
+
+_LONGEST_REPORT = 30
+"""Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
+
+_OF_ARGUMENTS = frozenset({"command-injection", "sql-injection", "code-injection", "xss", "deserialization"})
+"""Categories of flaws that lie in what a call is given, and not in that it is called."""
+
+_NAMED = 5
+"""Rules that a gap names."""
+
+_SEEMS_SAFE = "seems safe"
+"""Ruff's words for a command that is one literal: nothing from outside can be in it."""
+
+_SEEMS_SAFE_CONFIDENCE = 40
+_BROKEN_CONFIDENCE = 90
+"""The old side parses and the new side does not."""
+
+
+class RuffTool:
+    """The rules of one worker. It shares its runner with the tools of the other workers."""
+
+    languages: frozenset[str] | None = frozenset({"python"})
+
+    def __init__(self, name: str, rules: Mapping[str, Rule], runner: RuffRunner, *, broken_files: bool = False) -> None:
+        """`broken_files`: whether this is the tool that reports a file that no longer parses."""
+        self.name = name
+        self._rules = rules
+        self._runner = runner
+        self._broken_files = broken_files
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
+        del snapshot
+        shown = {line.number: line for lines in new_side(file) for line in lines}
+        if not shown:
+            return report(file.path, ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0))
+        try:
+            answer = await self._runner.read(file)
+        except ProgramError as error:
+            run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
+            return report(file.path, run, missed=gap(file.path, self.name, error.reason, str(error)))
+        # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
+        ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
+        around = Surroundings(shown, (await self._runner.parsed(file)).pieces if ask else ())
+        broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
+        found = await in_thread(lambda: kept([*self._candidates(file.path, answer, around), *broken]))
+        run = ToolRun(
+            tool=self.name,
+            version=answer.version,
+            duration_ms=answer.duration_ms,
+            exit_code=0,
+            isolation=(*ISOLATION, *answer.limits),
+        )
+        missed = self._unread(file.path, answer) or self._other_text(file, shown)
+        return report(file.path, run, found, missed)
+
+    def _other_text(self, file: ChangedFile, shown: Mapping[int, Line]) -> Gap | None:
+        """Python runs another text than the one that is read here, where a line at the top names another encoding."""
+        top = [shown[n].text for n in (1, 2) if n in shown] if file.head is None else file.head.split("\n", 2)[:2]
+        coding = odd_coding(top)
+        if coding is None:
+            return None
+        return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
+
+    def _candidates(self, path: str, answer: RuffAnswer, around: Surroundings) -> Iterator[Candidate]:
+        told: set[str] = set()
+        for found in answer.reports:
+            candidate = None if found.code in told else self._candidate(path, found, around)
+            if candidate is not None:
+                yield candidate
+                if self._rules[found.code].once:
+                    told.add(found.code)
+
+    def _candidate(self, path: str, found: Report, around: Surroundings) -> Candidate | None:
+        """A report as a candidate on the first added line of it; None where it is not this tool's to tell."""
+        rule, shown = self._rules.get(found.code), around.shown
+        if rule is None or not (found.whole or rule.fragments):
+            return None
+        line = _anchor(found, rule, shown)
+        if line is None or not rule.speaks_on(line.text, in_tests=is_test(path)):
+            return None
+        literal = _SEEMS_SAFE in found.message
+        doubt = doubt_of(found, line, around)
+        if not doubt.most:
+            return None
+        end = _end(line, found, shown)
+        rows = [shown[number].text for number in range(line.number, end + 1)]
+        trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
+        return Candidate(
+            severity="info" if literal else doubt.severity or rule.severity_in(path),
+            path=path,
+            quote=quote_of(line.text),
+            message=message_of(found.message),
+            confidence=_SEEMS_SAFE_CONFIDENCE if literal else trusted,
+            source=self.name,
+            category=rule.category,
+            rule=rule.name_on(line.text),
+            line=line.number,
+            end_line=end,
+            replacement=replacement_of(found.edits, line.number, rows),
+            trigger=rule.trigger,
+            cwe=rule.cwe,
+            token=_token(found, rule),
+            at=found.first,
+            brought=any(number in shown and shown[number].added for number in range(found.first, found.last + 1)),
+        )
+
+    def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, Line]) -> list[Candidate]:
+        """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
+        line = shown.get(found.first)
+        if line is None or not line.added or old_tree(file) is None:
+            return []
+        message = f"The file no longer parses: {found.message}"
+        broken = Candidate(
+            severity="critical",
+            path=file.path,
+            quote=quote_of(line.text),
+            message=message_of(message),
+            confidence=_BROKEN_CONFIDENCE,
+            source=self.name,
+            category="syntax",
+            rule=SYNTAX,
+            line=line.number,
+            trigger="SyntaxError as soon as the file is imported.",
+        )
+        return [broken]
+
+    def _unread(self, path: str, answer: RuffAnswer) -> Gap | None:
+        """The gap of a file that was not read to its end."""
+        if loud := [code for code in answer.loud if code in self._rules]:
+            message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"
+            return gap(path, self.name, "flooded", message)
+        apart = f"{answer.unread} of {counted(answer.hunks, 'hunk')} could not be read in full on their own"
+        if answer.syntax is not None:
+            where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
+            return gap(path, self.name, "unreadable", f"the file does not parse at {where}; {apart}")
+        if answer.unread:
+            return gap(path, self.name, "unreadable", f"{apart}; with --repo or --git the whole file is read")
+        return None
+
+
+def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None:
+    """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
+    last = found.call_end if rule.call else found.last
+    numbers = range(found.first, last + 1) if last - found.first <= _LONGEST_REPORT else (found.first,)
+    return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+
+
+def _token(found: Report, rule: Rule) -> str:
+    """What the same flaw is known by on the other side of the file: of what runs a text, the whole statement."""
+    if found.part is None:
+        return ""
+    return token_of(found.part.statement if rule.category in _OF_ARGUMENTS else found.part.text)
+
+
+def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:
+    """The last line of a report that can be reached from its anchor over lines that the hunks show."""
+    end = line.number
+    while end < max(found.last, found.call_end) and end + 1 in shown:
+        end += 1
+    return end

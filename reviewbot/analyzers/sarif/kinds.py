@@ -1,0 +1,129 @@
+"""Whose job a result of another program is, and what our own tools call the same defect."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reviewbot.analyzers.core.rules import Rule
+    from reviewbot.analyzers.sarif.log import Result
+
+WORKERS = ("security", "performance", "style", "logic")
+
+_FAMILY = {"ruff": "", "flake8": "", "pylint": "PL"}
+"""Programs whose codes are ruff's, with what ruff puts before them. Bandit's differ in their letter."""
+
+_CODES = (
+    ("security", re.compile(r"S\d")),
+    ("performance", re.compile(r"PERF\d|ASYNC2|C4\d|FURB192|RUF015")),
+    (
+        "style",
+        re.compile(
+            r"[EWDINQ]\d|UP\d|ANN\d|COM\d|ERA\d|C90|PLC|PLR|SIM\d|RET\d|PTH\d|T20|TD\d|FIX\d|EM\d|FBT\d|ARG\d|INP\d|ISC\d|ICN\d|PIE\d|PT\d|SLF\d|TID\d"
+        ),
+    ),
+    ("logic", re.compile(r"E9")),
+)
+"""Ruff's families by worker; of several that fit the last one counts, and where none fits it is logic."""
+
+_SECRETS = frozenset({"gitleaks", "trufflehog", "detect-secrets", "betterleaks"})
+_SECURITY = _SECRETS | {
+    "bandit", "brakeman", "checkov", "devskim", "gosec", "grype", "kics", "njsscan", "semgrep", "snyk", "tfsec",
+    "trivy", "zizmor",
+}  # fmt: skip
+"""Programs that look for nothing else, by the first word of their name."""
+
+_TAGS = (
+    ("performance", frozenset({"performance", "efficiency", "perf"})),
+    ("style", frozenset({"style", "stylistic", "readability", "convention", "conventions", "formatting", "layout"})),
+    ("logic", frozenset({"correctness", "reliability", "bug", "bugs", "suspicious"})),
+)
+
+_HARDCODED = 798
+_ALIKE = {
+    77: 78, 88: 78, 564: 89, 943: 89, 95: 94, 96: 94, 915: 502, 23: 22, 36: 22, 73: 22, 80: 79, 116: 79, 776: 611,
+    297: 295, 326: 327, 328: 327, 330: 338, 259: 798, 321: 798, 522: 798,
+}  # fmt: skip
+"""Weaknesses that programs name where our rules name their neighbour."""
+
+_SAID = {327: "weak-cryptography"}
+"""Where our rules have several words for a weakness, the one that says least about the place."""
+
+_NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
+_SLUG_CHARS = 80
+
+
+class Kind(NamedTuple):
+    """Where a result belongs."""
+
+    worker: str
+    category: str
+    cwe: int | None
+
+
+def slug(text: str) -> str:
+    """A text as contracts take a name: never empty, of few characters, and not long."""
+    return _NO_SLUG.sub("-", text[: 2 * _SLUG_CHARS].strip()).strip("-")[:_SLUG_CHARS] or "unnamed"
+
+
+def categories(rules: Mapping[str, Rule]) -> dict[int, str]:
+    """What our security rules call each weakness; where they have several words, the one of most rules."""
+    named: dict[int, Counter[str]] = {}
+    for rule in rules.values():
+        if rule.tool == "ruff-security" and rule.cwe is not None:
+            named.setdefault(rule.cwe, Counter())[rule.category] += 1
+    return {cwe: max(sorted(words), key=words.__getitem__) for cwe, words in named.items()}
+
+
+class Kinds:
+    """The one place that sorts results."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        """`rules` are ours for ruff, by code: what they know, they decide."""
+        self._rules = rules
+        self._by_cwe = categories(rules) | _SAID
+
+    def of(self, tool: str, result: Result) -> Kind:
+        """The kind of one result of the program of that name."""
+        program = (tool.lower().split() or [""])[0]
+        code = _code(program, result.rule)
+        ours = self._rules.get(code)
+        if ours is not None:
+            return Kind(ours.tool.removeprefix("ruff-"), ours.category, ours.cwe)
+        worker = self._worker(program, code, result)
+        cwe = _HARDCODED if program in _SECRETS and result.cwe is None else result.cwe
+        category = self._category(cwe) if worker == "security" else None
+        return Kind(worker, category or slug(result.rule.rpartition("/")[2]), cwe)
+
+    def rule(self, tool: str, result: Result) -> str:
+        """What the rule is called: by ruff's code where it is one of ours for ruff, or what that was made from."""
+        code = _code((tool.lower().split() or [""])[0], result.rule)
+        if code in self._rules:
+            return code
+        return slug(result.rule) if result.rule else ""
+
+    def _worker(self, program: str, code: str, result: Result) -> str:
+        if result.score > 0 or "security" in result.tags:
+            return "security"
+        if program in _FAMILY:
+            return next((worker for worker, family in reversed(_CODES) if family.match(code)), "logic")
+        by_tags = next((worker for worker, words in _TAGS if words & result.tags), None)
+        if by_tags is not None:
+            return by_tags
+        return "security" if program in _SECURITY or self._category(result.cwe) else "logic"
+
+    def _category(self, cwe: int | None) -> str | None:
+        if cwe is None:
+            return None
+        return self._by_cwe.get(cwe) or self._by_cwe.get(_ALIKE.get(cwe, 0))
+
+
+def _code(program: str, rule: str) -> str:
+    """A rule by ruff's code for it; bandit counts as ruff does, with another letter."""
+    if program == "bandit":
+        return "S" + rule.removeprefix("B")
+    return _FAMILY[program] + rule if program in _FAMILY else ""

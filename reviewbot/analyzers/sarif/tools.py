@@ -1,0 +1,192 @@
+"""Foreign results as tools, one for each worker: what other programs said of the added lines of a file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
+from reviewbot.analyzers.core.rules import packaged_rules
+from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, slug
+from reviewbot.analyzers.sarif.log import read_log
+from reviewbot.analyzers.sarif.places import placed
+from reviewbot.domain.contracts import Candidate
+from reviewbot.threads import stoppable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from reviewbot.analyzers.core.changed_lines import Line
+    from reviewbot.analyzers.sarif.kinds import Kind
+    from reviewbot.analyzers.sarif.log import Result, Run
+    from reviewbot.domain.contracts import Severity
+    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+
+CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
+"""Nobody has counted how often these programs are right here: below every threshold, until one of ours agrees."""
+
+_HIGH = 7.0
+"""From this security-severity on GitHub calls an alert high or critical."""
+
+_REACH = 50
+"""Lines of a result that are looked at for an added one. A result about a whole class is not about its last line."""
+
+
+_TELLER = "security"
+"""The worker that tells of failed runs: it looks at every file. All four would say the same thing four times."""
+
+_NAMED = 5
+"""Failed runs that a gap names."""
+
+
+class Foreign(NamedTuple):
+    """One result in the change, ready to be told."""
+
+    path: str
+    line: int
+    end_line: int
+    rule: str
+    severity: Severity
+    message: str
+    source: str
+    kind: Kind
+
+
+class ForeignFindings:
+    """What other programs have found for one worker. Without any it understands no language and is never run.
+
+    Args:
+        name: As cards write it.
+        findings: What it tells.
+        failed: Who did not look to the end. That is a gap in each file, for nobody knows which of them was looked at.
+        unseen: The files that they should have looked at.
+    """
+
+    def __init__(
+        self, name: str, findings: Iterable[Foreign], failed: Sequence[str] = (), unseen: Collection[str] = ()
+    ) -> None:
+        self.name = name
+        self._failed = _failure(failed) if failed else None
+        self._unseen = frozenset(unseen) if failed else frozenset()
+        self._by_path: dict[str, list[Foreign]] = defaultdict(list)
+        for found in findings:
+            self._by_path[found.path].append(found)
+        self.languages: frozenset[str] | None = None if self._by_path or failed else frozenset()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files that it has something to say of."""
+        return self._unseen.union(self._by_path)
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The category of each rule of which it has a result."""
+        return {found.rule: found.kind.category for group in self._by_path.values() for found in group}
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Tell what lies on added lines of a file."""
+        del snapshot
+        missed = gap(file.path, self.name, "crashed", self._failed) if self._failed else None
+        return await scan(self.name, file.path, self._candidates(file), missed)
+
+    def _candidates(self, file: ChangedFile) -> Iterator[Candidate]:
+        shown = {line.number: line for lines in new_side(file) for line in lines}
+        told: set[tuple[str, str, int]] = set()
+        for found in stoppable(self._by_path.get(file.path, ())):
+            candidate = _candidate(found, shown)
+            key = ("", "", 0) if candidate is None else (candidate.source, candidate.rule, candidate.line or 0)
+            if candidate is not None and key not in told:
+                told.add(key)
+                yield candidate
+
+
+def foreign_tools(
+    files: Sequence[tuple[str, bytes]], paths: Collection[str]
+) -> tuple[list[ForeignFindings], list[str]]:
+    """One tool for each worker, and a note for each run that says what became of its results.
+
+    Args:
+        files: The logs, each with the name that a person knows it by.
+        paths: The files of the change.
+
+    Raises:
+        InputError: One of them is no SARIF log.
+    """
+    kinds = Kinds(packaged_rules("ruff_rules").rules)
+    known = frozenset(paths)
+    found: list[Foreign] = []
+    notes: list[str] = []
+    failed: list[str] = []
+    for name, data in files:
+        for run in read_log(name, data):
+            here = placed((result.uri for result in run.results), known)
+            of_run = [_foreign(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
+            found += of_run
+            notes.append(_note(name, run, len(of_run)))
+            failed += [_who(name, run)] if run.failed else []
+    tools = []
+    for worker in WORKERS:
+        of_worker = (each for each in found if each.kind.worker == worker)
+        tools.append(ForeignFindings(f"sarif-{worker}", of_worker, failed if worker == _TELLER else (), known))
+    return tools, notes
+
+
+def _foreign(run: Run, result: Result, path: str, kinds: Kinds) -> Foreign:
+    return Foreign(
+        path=path,
+        line=result.line,
+        end_line=result.end_line,
+        rule=kinds.rule(run.tool, result),
+        severity=_severity(result),
+        message=message_of(result.message),
+        source=slug(f"sarif:{run.tool}"),
+        kind=kinds.of(run.tool, result),
+    )
+
+
+def _severity(result: Result) -> Severity:
+    if result.level == "error" and result.score >= _HIGH:
+        return "critical"
+    return "warning" if result.level in {"error", "warning"} else "info"
+
+
+def _note(name: str, run: Run, here: int) -> str:
+    elsewhere = {"about other files": len(run.results) - here}
+    left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.untold.items())) if number]
+    rest = f"; not read: {', '.join(left)}" if left else ""
+    failed = "; its run failed, so it did not look at everything" if run.failed else ""
+    return message_of(f"{_who(name, run)}: {here} of its results are about files of this change{rest}{failed}")
+
+
+def _who(name: str, run: Run) -> str:
+    return f"{run.tool[:80]} ({name})"
+
+
+def _failure(failed: Sequence[str]) -> str:
+    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return message_of(f"the run failed of {', '.join(failed[:_NAMED])}{more}")
+
+
+def _candidate(found: Foreign, shown: Mapping[int, Line]) -> Candidate | None:
+    """The result on the first of its lines that was added; None where none was."""
+    reach = range(found.line, min(found.end_line, found.line + _REACH) + 1)
+    line = next((shown[number] for number in reach if number in shown and shown[number].added), None)
+    if line is None:
+        return None
+    end = line.number
+    while end < found.end_line and end + 1 in shown:
+        end += 1
+    return Candidate(
+        severity=found.severity,
+        path=found.path,
+        quote=quote_of(line.text),
+        message=found.message,
+        confidence=CONFIDENCE[found.kind.worker],
+        source=found.source,
+        category=found.kind.category,
+        rule=found.rule,
+        line=line.number,
+        end_line=end,
+        cwe=found.kind.cwe,
+    )

@@ -1,0 +1,59 @@
+"""Checks of our own for weaknesses that stand at one place: no value has to be followed to see them.
+
+Each module looks at one theme. What a rule says and how far it is trusted stands in `data/rules/security_checks.toml`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.security.ciphers import weak_ciphers
+from reviewbot.analyzers.security.credentials import literal_credentials
+from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.files import exposed_files
+from reviewbot.analyzers.security.hosts import weak_host_checks
+from reviewbot.analyzers.security.leaks import leaked_secrets
+from reviewbot.analyzers.security.loops import unsound_flow
+from reviewbot.analyzers.security.markup import unsafe_markup
+from reviewbot.analyzers.security.passwords import weak_passwords
+from reviewbot.analyzers.security.patterns import slow_patterns
+from reviewbot.analyzers.security.privileges import loose_privileges
+from reviewbot.analyzers.security.random_values import weak_random
+from reviewbot.analyzers.security.settings import weak_settings
+from reviewbot.analyzers.security.signatures import weak_signatures
+from reviewbot.analyzers.security.tls import open_connections
+from reviewbot.analyzers.security.web import open_web
+from reviewbot.diff.paths import is_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.python.views import Budget, Found, View
+
+_CHECKS = (
+    weak_ciphers,
+    weak_passwords,
+    weak_signatures,
+    weak_random,
+    open_connections,
+    literal_credentials,
+    leaked_secrets,
+    open_web,
+    weak_settings,
+    weak_host_checks,
+    exposed_files,
+    loose_privileges,
+    unsafe_markup,
+    slow_patterns,
+    unsound_flow,
+)
+
+_IN_TESTS = (weak_ciphers, unsound_flow)
+"""The themes with a rule that speaks in test code; of all others nothing would be passed on."""
+
+
+def check(view: View, budget: Budget) -> Iterator[Found]:
+    """Look at one piece of Python for everything that the table of rules knows."""
+    facts = Facts(view, budget)
+    for theme in _IN_TESTS if is_test(view.path) else _CHECKS:
+        yield from theme(facts)

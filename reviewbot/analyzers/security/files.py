@@ -1,0 +1,177 @@
+"""Files that others may change, foretell or choose the name of."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.security.words import argument, at, label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.python.views import Found
+    from reviewbot.analyzers.security.facts import Facts
+
+_OTHERS_WRITE = 0o002
+_MAKES = {"os.mkdir": 1, "os.makedirs": 1, "os.open": 2}
+"""Where the mode of a new file or folder stands."""
+
+_OPENS = frozenset({"open", "io.open", "os.open", "codecs.open"})
+_SHELLS = frozenset(
+    {"os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.Popen"}
+)
+_OPEN_MODES = frozenset({"777", "0777", "666", "0666", "a+w", "o+w", "a+rwx", "ugo+rwx"})
+_LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdir", "path"})
+_CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
+
+
+def exposed_files(facts: Facts) -> Iterator[Found]:
+    """Look at modes, temporary names, uploads and archives."""
+    yield from _modes(facts)
+    yield from _temporary(facts)
+    yield from _uploads(facts)
+    yield from _members(facts)
+    for call in facts.calls("os.path.commonprefix"):
+        if any(isinstance(up, ast.Compare) for up in facts.above(call)):
+            yield at("prefix-of-paths", call)
+
+
+def _modes(facts: Facts) -> Iterator[Found]:
+    for call in facts.calls("os.umask"):
+        if facts.number(argument(call, 0)) == 0 and not _is_put_back(facts, call):
+            yield at("open-umask", call)
+    for call in facts.calls(*_MAKES):
+        if _is_open_mode(facts, argument(call, _MAKES[facts.name(call.func)], "mode")):
+            yield at("open-mode", call, cause=argument(call, _MAKES[facts.name(call.func)], "mode"))
+    for call in facts.of(ast.Call):
+        name = facts.name(call.func)
+        changes = name.rsplit(".", 1)[-1] == "chmod" and name != "os.chmod"
+        if changes and _is_open_mode(facts, argument(call, 0, "mode")):
+            yield at("world-writable", call)
+        if name in _SHELLS and call.args and _opens_up(facts, call.args[0]):
+            yield at("world-writable", call)
+    for call in facts.calls("os.chmod", "os.fchmod"):
+        parts = list(facts.under(*(each for each in (argument(call, 1, "mode"),) if each is not None)))
+        opened = any(facts.name(part) == "stat.S_IWOTH" for part in parts)
+        if opened and not any(isinstance(part, ast.Invert) for part in parts):
+            yield at("world-writable", call)
+
+
+def _is_open_mode(facts: Facts, mode: ast.expr | None) -> bool:
+    number = facts.number(mode)
+    return number is not None and bool(number & _OTHERS_WRITE)
+
+
+def _is_put_back(facts: Facts, call: ast.Call) -> bool:
+    """Whether the mask before is kept: to read it, one has to set it."""
+    return not isinstance(facts.parents.get(call), ast.Expr)
+
+
+def _opens_up(facts: Facts, command: ast.expr) -> bool:
+    found = facts.value(command)
+    if isinstance(found, ast.List | ast.Tuple):
+        parts = [facts.text(part) for part in found.elts]
+    elif isinstance(found, ast.JoinedStr):
+        parts = facts.text(found.values[0]).split() if found.values else []
+    else:
+        parts = facts.text(found).split()
+    parts = parts[1:] if parts[:1] == ["sudo"] else parts
+    return parts[:1] == ["chmod"] and any(part in _OPEN_MODES for part in parts[1:4])
+
+
+def _temporary(facts: Facts) -> Iterator[Found]:
+    """Look for a temporary name that is chosen first and opened later."""
+    for call in facts.calls("tempfile.mktemp"):
+        above = facts.parents.get(call)
+        if isinstance(above, ast.Call) and facts.name(above.func) in _OPENS:
+            yield at("temporary-name-opened", call)
+            continue
+        target = above.targets[0] if isinstance(above, ast.Assign) else None
+        if isinstance(target, ast.Name) and any(_is_opened(facts, use) for use in facts.uses(call, target.id)):
+            yield at("temporary-name-opened", call)
+
+
+def _is_opened(facts: Facts, use: ast.Name) -> bool:
+    above = facts.parents.get(use)
+    return isinstance(above, ast.Call) and facts.name(above.func) in _OPENS and above.args[:1] == [use]
+
+
+def _uploads(facts: Facts) -> Iterator[Found]:
+    """Look for uploads that are stored under the name that the client gave them."""
+    for call in facts.of(ast.Call):
+        place = None
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "save" and call.args:
+            if _is_upload(facts, call.func.value):
+                place = call.args[0]
+        elif facts.name(call.func) in _OPENS and call.args:
+            mode = facts.text(argument(call, 1, "mode"))
+            place = call.args[0] if set(mode) & set("wax") else None
+        if place is not None and _client_name(facts, place):
+            yield at("upload-under-its-name", call)
+
+
+def _is_upload(facts: Facts, node: ast.expr) -> bool:
+    """Whether an expression is a file of the request."""
+    found = facts.value(node)
+    if isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and found.func.attr == "get":
+        found = found.func.value
+    if isinstance(found, ast.Subscript):
+        found = found.value
+    return isinstance(found, ast.Attribute) and found.attr in {"files", "FILES"}
+
+
+def _client_name(facts: Facts, place: ast.expr) -> bool:
+    """Whether a path holds the name of an upload as the client sent it."""
+    stack, seen = [place], 0
+    while stack and seen < 100:  # noqa: PLR2004 - a path has a few parts
+        seen += 1
+        node = facts.value(stack.pop())
+        match node:
+            case ast.Attribute(attr="filename" | "name", value=held):
+                if _is_upload(facts, held) or (node.attr == "filename" and _is_upload_argument(facts, held)):
+                    return True
+            case ast.Call() if facts.name(node.func).rsplit(".", 1)[-1] not in _CLEANS:
+                stack += node.args
+            case ast.BinOp():
+                stack += [node.left, node.right]
+            case ast.JoinedStr():
+                stack += [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+            case ast.Tuple():
+                stack += node.elts
+            case _:
+                continue
+    return False
+
+
+def _is_upload_argument(facts: Facts, node: ast.expr) -> bool:
+    """Whether a name is an argument that is annotated as an upload."""
+    function = facts.function(node)
+    if not isinstance(node, ast.Name) or function is None:
+        return False
+    every = [*function.args.args, *function.args.kwonlyargs]
+    named = (each.annotation for each in every if each.arg == node.id)
+    return any(facts.name(note).rsplit(".", 1)[-1] == "UploadFile" for note in named)
+
+
+def _members(facts: Facts) -> Iterator[Found]:
+    """Look for archives of tar that are unpacked one by one without a look at the names."""
+    for loop in facts.of(ast.For):
+        archive = loop.iter
+        if (
+            isinstance(archive, ast.Call)
+            and isinstance(archive.func, ast.Attribute)
+            and archive.func.attr == "getmembers"
+        ):
+            archive = archive.func.value
+        if facts.made_by(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
+            continue
+        looked = any(
+            label(facts, node) in _LOOKS for node in facts.under(*loop.body) if isinstance(node, ast.Attribute)
+        )
+        for node in facts.under(*loop.body):
+            extracts = (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "extract"
+            )
+            if isinstance(node, ast.Call) and extracts and not looked and argument(node, None, "filter") is None:
+                yield at("archive-member", node)

@@ -1,0 +1,189 @@
+"""Code that never ends, locks that lock nothing out, and functions that are gone."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.security.words import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.python.views import Found
+    from reviewbot.analyzers.security.facts import Facts, Function
+
+_LOCKS = frozenset(
+    {"threading.Lock", "threading.RLock", "threading.Semaphore", "threading.BoundedSemaphore", "multiprocessing.Lock"}
+)
+_LEAVES = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Assert, ast.Import)
+_ENDS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort", "os.execv", "os.execvp", "next"})
+_PLAIN = frozenset({"len", "abs", "int", "float", "max", "min", "sum", "round"})
+_CONDITION = (
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.operator, ast.cmpop, ast.boolop,
+    ast.unaryop, ast.expr_context, ast.Call,
+)  # fmt: skip
+"""What a condition may hold whose value only assignments change."""
+
+_ABSTRACT = (
+    "Mapping",
+    "MutableMapping",
+    "Sequence",
+    "MutableSequence",
+    "Set",
+    "Iterable",
+    "Iterator",
+    "Callable",
+    "Hashable",
+)
+_GONE = {
+    "time.clock": "3.3",
+    "os.tmpnam": "3.0",
+    "os.tempnam": "3.0",
+    "os.getcwdu": "3.0",
+    "os.popen2": "3.0",
+    "os.popen3": "3.0",
+    "cgi.escape": "3.8",
+    "string.maketrans": "3.0",
+    "string.letters": "3.0",
+    "inspect.getargspec": "3.11",
+    "base64.encodestring": "3.9",
+    "base64.decodestring": "3.9",
+    "platform.linux_distribution": "3.8",
+    "platform.dist": "3.8",
+    "fractions.gcd": "3.9",
+    "sys.maxint": "3.0",
+    "sys.setcheckinterval": "3.9",
+    "ssl.match_hostname": "3.12",
+    "itertools.izip": "3.0",
+    "itertools.imap": "3.0",
+    "inspect.formatargspec": "3.11",
+    "asyncio.coroutine": "3.11",
+    "os.errno": "3.7",
+    "random.jumpahead": "3.0",
+    "string.join": "3.0",
+    "string.lowercase": "3.0",
+    "string.uppercase": "3.0",
+    **dict.fromkeys((f"collections.{name}" for name in _ABSTRACT), "3.10"),
+}
+"""What the standard library has no more, and the version that took it away: only the run that comes there fails."""
+
+_EXCUSES = frozenset({"version_info", "hasattr", "PY2", "PY3", "python_version", "getattr"})
+_CAUGHT = frozenset({"AttributeError", "ImportError", "Exception", "NameError"})
+
+
+def unsound_flow(facts: Facts) -> Iterator[Found]:
+    """Look at loops, locks and calls of what is no longer there."""
+    for loop in facts.of(ast.While):
+        if _is_endless(facts, loop):
+            yield at("endless-loop", loop.test)
+    yield from _own_locks(facts)
+    blocks = (*facts.functions(), *facts.of(ast.If), *facts.of(ast.For), *facts.of(ast.While), *facts.of(ast.With))
+    for block in blocks:
+        yield from _not_released(facts, block.body)
+    for used in facts.of(ast.Attribute):
+        name = facts.name(used)
+        if name in _GONE and not _is_guarded(facts, used):
+            yield at("removed-function", used, f"Python has no {name} since {_GONE[name]}: this raises AttributeError")
+
+
+def _is_endless(facts: Facts, loop: ast.While) -> bool:
+    """Whether nothing in a loop changes its condition, and nothing leaves it."""
+    tested = list(facts.under(loop.test))
+    if not any(isinstance(node, ast.Compare) for node in tested) or not all(isinstance(n, _CONDITION) for n in tested):
+        return False
+    calls = [node for node in tested if isinstance(node, ast.Call)]
+    if any(facts.name(call.func) not in _PLAIN or call.keywords for call in calls):
+        return False
+    names = {node.id for node in tested if isinstance(node, ast.Name)} - _PLAIN
+    loose = any(isinstance(node, ast.In | ast.NotIn) for node in tested) or bool(calls)
+    return bool(names) and not _is_shared(facts, loop, names) and _stays(facts, loop, names, loose=loose)
+
+
+def _is_shared(facts: Facts, loop: ast.While, names: set[str]) -> bool:
+    """Whether the names of a condition may change elsewhere, or a failure ends the loop on purpose."""
+    if any(not facts.bindings(loop, name) for name in names):
+        return True
+    declared: list[ast.Global | ast.Nonlocal] = [*facts.of(ast.Global), *facts.of(ast.Nonlocal)]
+    outer = (name for node in declared for name in node.names)
+    return any(name in names for name in outer) or any(isinstance(up, ast.Try | ast.With) for up in facts.above(loop))
+
+
+def _stays(facts: Facts, loop: ast.While, names: set[str], *, loose: bool) -> bool:
+    for node in facts.under(*loop.body):
+        match node:
+            case ast.Name() if node.id in names and not isinstance(node.ctx, ast.Load):
+                return False
+            case ast.Name() if node.id in names and (loose or isinstance(facts.parents[node], ast.Attribute)):
+                return False
+            case ast.Call() if facts.name(node.func).rsplit(".", 1)[-1] in _ENDS or facts.name(node.func) in _ENDS:
+                return False
+            case ast.ExceptHandler() | ast.MatchAs() | ast.Delete():
+                return False
+            case _ if isinstance(node, _LEAVES):
+                return False
+    return True
+
+
+def _own_locks(facts: Facts) -> Iterator[Found]:
+    """Look for a lock that every call of a function makes for itself."""
+    for made in facts.calls(*_LOCKS):
+        assign, function = facts.parents[made], facts.function(made)
+        target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+        if function is None or not isinstance(assign, ast.Assign) or not isinstance(target, ast.Name):
+            continue
+        if _is_private(facts, function, target.id):
+            yield at("lock-of-one-call", assign)
+
+
+def _is_private(facts: Facts, function: Function, name: str) -> bool:
+    """Whether a name is only locked and unlocked, by the function itself."""
+    uses = [node for node in facts.under(*function.body) if isinstance(node, ast.Name) and node.id == name]
+    read = [node for node in uses if isinstance(node.ctx, ast.Load)]
+    if len(read) != len(uses) - 1 or any(facts.function(node) is not function for node in read):
+        return False
+    return bool(read) and all(_is_locking(facts.parents[node]) for node in read)
+
+
+def _is_locking(node: ast.AST) -> bool:
+    return isinstance(node, ast.withitem) or (isinstance(node, ast.Attribute) and node.attr in {"acquire", "release"})
+
+
+def _not_released(facts: Facts, body: list[ast.stmt]) -> Iterator[Found]:
+    """Look for a lock that is taken and given back side by side, with calls between that may fail."""
+    taken: dict[str, ast.Call] = {}
+    risky = False
+    for statement in body:
+        call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+        name = facts.name(call.func) if call is not None else ""
+        holder, _, verb = name.rpartition(".")
+        if call is not None and verb == "acquire" and not call.args and "lock" in holder.lower():
+            taken[holder], risky = call, False
+        elif verb == "release" and holder in taken:
+            if risky:
+                yield at("lock-not-released", taken[holder])
+            del taken[holder]
+        elif taken:
+            risky = risky or any(isinstance(node, ast.Call) for node in facts.under(statement))
+
+
+def _is_guarded(facts: Facts, node: ast.AST) -> bool:
+    """Whether the code asks first what this Python has."""
+    for up in facts.above(node):
+        if isinstance(up, ast.Try):
+            caught = [name for handler in up.handlers for name in _caught(facts, handler)]
+            if _CAUGHT & set(caught) or "" in caught:
+                return True
+        elif isinstance(up, ast.If | ast.IfExp):
+            said = (getattr(each, "attr", getattr(each, "id", "")) for each in facts.under(up.test))
+            if any(word in _EXCUSES for word in said):
+                return True
+    return False
+
+
+def _caught(facts: Facts, handler: ast.ExceptHandler) -> Iterator[str]:
+    if handler.type is None:
+        yield ""
+        return
+    listed = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    yield from (facts.name(each) for each in listed)

@@ -1,0 +1,168 @@
+"""Connections on which nobody asks who is at the other end, or on which everybody can listen."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_in, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.analyzers.python.views import Found
+    from reviewbot.analyzers.security.facts import Facts
+
+_NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
+_OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})
+_VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request", "send", "Client", "client"})
+_SESSIONS = frozenset({"session", "sessions", "requests", "http", "client", "api", "s", "sess"})
+_AIO = frozenset({"get", "post", "put", "patch", "delete", "head", "request", "ws_connect", "TCPConnector"})
+_OLD = frozenset({"SSLv2", "SSLv3", "TLSv1", "TLSv1_1"})
+_VERIFYING = frozenset({"verify_mode", "load_verify_locations", "load_default_certs", "bind", "listen", "accept"})
+"""What tells that certificates are checked, or that this is the side that has one."""
+
+_SAFE_PROTOCOLS = frozenset({"ssl.PROTOCOL_TLS_CLIENT", "ssl.PROTOCOL_TLS_SERVER"})
+_LOCAL = ("localhost", "127.", "::1", "0.0.0.0")  # noqa: S104 - compared with, never bound to
+
+
+def open_connections(facts: Facts) -> Iterator[Found]:
+    """Look at how connections are made and checked."""
+    for call in facts.of(ast.Call):
+        yield from _unchecked(facts, call)
+    for assign in facts.of(ast.Assign):
+        yield from _switched_off(facts, assign)
+    yield from _never_verified(facts)
+    yield from _blind_clients(facts)
+    yield from _open_login(facts)
+    yield from _plain_http(facts)
+    yield from _bound_without_password(facts)
+
+
+def _unchecked(facts: Facts, call: ast.Call) -> Iterator[Found]:
+    name = facts.name(call.func)
+    last = name.rsplit(".", 1)[-1]
+    for keyword in call.keywords:
+        off = facts.constant(keyword.value) is False
+        match keyword.arg:
+            case "verify" if off and last in _VERBS and _is_client(facts, call, name):
+                yield at("tls-not-verified", call, cause=keyword)
+            case "ssl" if off and last in _AIO and facts.imports("aiohttp"):
+                yield at("tls-not-verified", call, cause=keyword)
+            case "cert_reqs" if (
+                facts.name(keyword.value) in _NO_CERTIFICATE or facts.text(keyword.value) == "CERT_NONE"
+            ):
+                yield at("tls-not-verified", call, cause=keyword)
+            case _ if off and keyword.arg in _OFF:
+                yield at("tls-not-verified", call, cause=keyword)
+    if last == "set_verify" and facts.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
+        yield at("tls-not-verified", call)
+
+
+def _is_client(facts: Facts, call: ast.Call, name: str) -> bool:
+    """Whether a call is one of an HTTP client, and not of something else that verifies."""
+    if name.split(".", 1)[0] in {"requests", "httpx", "boto3", "hvac"}:
+        return True
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if facts.made_by(holder) in {"requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient"}:
+        return True
+    return bool(set(words(name.rsplit(".", 1)[0])) & _SESSIONS)
+
+
+def _switched_off(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
+    target = assign.targets[0]
+    if not isinstance(target, ast.Attribute):
+        return
+    off = facts.constant(assign.value) is False
+    value = facts.name(assign.value)
+    match target.attr:
+        case "check_hostname" | "verify_mode" if off or value in _NO_CERTIFICATE:
+            # A library offers both ways: what decides is who asks for it.
+            asked = any(isinstance(up, ast.If) for up in facts.above(assign))
+            yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)
+        case "verify" if off and set(words(facts.name(target.value))) & _SESSIONS:
+            yield at("tls-not-verified", assign)
+        case "_create_default_https_context" if value == "ssl._create_unverified_context":
+            yield at("tls-not-verified", assign)
+        case "minimum_version" if value.startswith("ssl.TLSVersion.") and value.rsplit(".", 1)[-1] in _OLD:
+            yield at("old-tls", assign)
+
+
+def _never_verified(facts: Facts) -> Iterator[Found]:
+    """A context of pyOpenSSL accepts every certificate until it is told to verify."""
+    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "set_verify" for call in facts.of(ast.Call)):
+        return
+    for call in facts.calls("OpenSSL.SSL.Context"):
+        yield at("tls-never-verified", call)
+
+
+def _blind_clients(facts: Facts) -> Iterator[Found]:
+    """Look for clients on a plain SSLContext, which verifies nothing unless it is told to."""
+    if any(node.attr in _VERIFYING for node in facts.of(ast.Attribute)):
+        return
+    for call in facts.of(ast.Call):
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "wrap_socket"):
+            continue
+        made = facts.value(call.func.value)
+        if not isinstance(made, ast.Call) or facts.name(made.func) != "ssl.SSLContext" or is_open(call):
+            continue
+        safe = facts.name(argument(made, 0, "protocol")) in _SAFE_PROTOCOLS
+        if not safe and argument(call, None, "server_side") is None:
+            yield at("tls-client-never-verified", call)
+
+
+def _open_login(facts: Facts) -> Iterator[Found]:
+    """A password that is sent over a connection of smtplib which was never switched to TLS."""
+    for call in facts.of(ast.Call):
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "login"):
+            continue
+        made = facts.value(call.func.value)
+        if not isinstance(made, ast.Call) or facts.name(made.func) != "smtplib.SMTP":
+            continue
+        if facts.text(argument(made, 0, "host")).startswith(_LOCAL):
+            continue
+        around = facts.under(facts.scope(call))
+        if not any(isinstance(node, ast.Attribute) and node.attr in {"starttls", "SMTP_SSL"} for node in around):
+            yield at("login-in-the-clear", call)
+
+
+def _plain_http(facts: Facts) -> Iterator[Found]:
+    """A request that carries a password to an address of http."""
+    for call in facts.of(ast.Call):
+        name = facts.name(call.func)
+        if name.split(".", 1)[0] not in {"requests", "httpx"} or is_open(call):
+            continue
+        address = facts.text(argument(call, 1 if name.endswith(".request") else 0, "url"))
+        scheme, _, host = address.partition("://")
+        if scheme.lower() != "http" or not host or host.startswith(_LOCAL) or is_stand_in(host):
+            continue
+        if argument(call, None, "auth") is not None or _sends_password(facts, call):
+            yield at("login-in-the-clear", call)
+
+
+def _sends_password(facts: Facts, call: ast.Call) -> bool:
+    sent = facts.value(argument(call, 1, "data", "json"))
+    keys = sent.keys if isinstance(sent, ast.Dict) else []
+    return any(facts.text(key).lower() in {"password", "passwd", "pwd", "client_secret"} for key in keys)
+
+
+def _bound_without_password(facts: Facts) -> Iterator[Found]:
+    """A bind to a directory with a name alone is an anonymous one: it succeeds for every name."""
+    for call in facts.of(ast.Call):
+        if is_open(call):
+            continue
+        if facts.name(call.func) == "ldap3.Connection":
+            user, password = argument(call, 1, "user"), argument(call, 2, "password")
+            known = argument(call, None, "authentication", "sasl_mechanism") is not None
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in {"simple_bind_s", "simple_bind", "bind_s"}:
+            user, password = argument(call, 0, "who"), argument(call, 1, "cred")
+            known = not facts.imports("ldap")
+        else:
+            continue
+        empty = password is None or facts.constant(password) == "" or _is_none(password)
+        if user is not None and not _is_none(user) and facts.constant(user) != "" and empty and not known:
+            yield at("bind-without-password", call)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,282 @@
+"""What functions return whose code is elsewhere: what they are given, in one form or another, or nothing of it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.taint import containers
+from reviewbot.analyzers.taint.flow import Call, Flow, is_request, referred, source
+from reviewbot.analyzers.taint.guards import anchored
+from reviewbot.analyzers.taint.knowledge import words_of
+from reviewbot.analyzers.taint.operations import container, formatted, pair
+from reviewbot.analyzers.taint.places import shown
+from reviewbot.analyzers.taint.texts import composed, without
+from reviewbot.analyzers.taint.values import (
+    ALL,
+    BUILT,
+    CLEAN,
+    HOSTED,
+    NUMBER,
+    OBJECT,
+    PLACED,
+    RESOLVED,
+    UNSEEN,
+    YIELDED,
+    Value,
+    element,
+    is_container,
+    merged,
+    mixed,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CASTS = frozenset({"int", "float"})
+_REQUEST_WORDS = frozenset(
+    {"request", "req", "wrap", "wrapper", "wrapped", "form", "param", "params", "parameter", "parameters", "args"}
+    | {"body", "json", "payload", "input", "cookie", "cookies", "header", "headers"}
+)
+"""Words in the name of a function that is given a request and returns something of it."""
+
+_GETS = frozenset({"get", "load"})
+_COPIES = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "sorted": "list"}
+_LINE_BREAKS = ("\n", "\r", "\r\n")
+_WHOLE = frozenset({"joinpath", "with_name", "translate"})
+"""Methods of texts and paths whose arguments are in their result too."""
+
+
+class Results:
+    """Finds what calls return of what they are given."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._knowledge = flow.knowledge
+        self._by_name: dict[str, Callable[[Call, Value], Value]] = {
+            "os.path.join": _put_behind,
+            "str": _as_text,
+            "repr": _as_text,
+            "format": _as_text,
+            "min": _limited,
+            "re.sub": lambda call, _: mixed(call.args[1:]),
+            "collections.deque": _listed,
+            "enumerate": lambda call, value: container(pair(CLEAN, element(call.args[0]))) if call.args else value,
+            "zip": _zipped,
+            "map": self._mapped,
+            **dict.fromkeys(_COPIES, _listed),
+        }
+
+    def of(self, call: Call, names: list[str], *, harmful: bool) -> Value:
+        """What a call returns; a harmful one nothing, unless it is known to hand on what it is given."""
+        found = self._from_outside(call, names)
+        if found is None:
+            found = self._made_harmless(call, names)
+        if found is not None:
+            return found
+        matched = _match_of(call)
+        if matched is not None:
+            return Value(about=matched, form="match") if matched.taints else CLEAN
+        words = self._knowledge.words
+        if harmful and call.path not in words["passes.functions"] and call.name not in words["passes.methods"]:
+            return CLEAN
+        known = self._by_path(call)
+        return known if known is not None else self._by_what_it_is(call)
+
+    def _from_outside(self, call: Call, names: list[str]) -> Value | None:
+        words, receiver = self._knowledge.words, call.receiver
+        if receiver is not None and is_request(receiver.path, self._knowledge):
+            if self._flow.in_request(receiver.path, call.name):
+                return self._flow.requested(call.node, call.name)
+            if call.name != "get":
+                return None
+            stored = not call.args or self._flow.stored(call.args[0])
+            return CLEAN if stored else source("remote", call.node, shown(call.node))
+        if f".{call.name}" in words["handler.calls"] and receiver is not None:
+            return source("remote", call.node, shown(call.node))
+        for name in names:
+            if (reach := self._flow.reach(name)) is not None:
+                return source(reach, call.node, shown(call.node), f"{call.path}()" if call.path else "")
+        return None
+
+    def _made_harmless(self, call: Call, names: list[str]) -> Value | None:
+        kinds: frozenset[str] = frozenset().union(*(self._knowledge.sanitizers.get(name, ()) for name in names))
+        if not kinds:
+            return None
+        held = self._by_path(call)
+        if held is None and call.receiver is not None and _is_followed(call.receiver):
+            held = self._method(call, call.receiver)
+        elif held is None:
+            held = mixed(call.given)
+        if ALL in kinds:
+            number = (NUMBER,) if call.path in _CASTS else ()
+            return Value(mixed([held.marked(ALL)], *number).taints)
+        return held.marked(*kinds)
+
+    def _by_path(self, call: Call) -> Value | None:
+        """What a function returns that the table knows; None where it does not."""
+        words = self._knowledge.words
+        if call.path in words["passes.addresses"] and call.args:
+            return Value(merged(call.args), about=call.args[0], form="address")
+        if call.path in words["passes.functions"]:
+            value = mixed(call.given)
+            value = value.marked(RESOLVED) if call.path in words["passes.resolves"] else value
+            handle = self._by_name.get(call.path)
+            return value if handle is None else handle(call, value)
+        return CLEAN if call.path in words["passes.drops"] else None
+
+    def _mapped(self, call: Call, value: Value) -> Value:
+        """What a function makes of each item, where it is one that makes values harmless."""
+        if not call.args:
+            return value
+        made = call.node.args[0]
+        if isinstance(made, ast.Lambda) and not _uses_its_parameters(made):
+            return container(call.args[0])
+        return value.marked(*self._knowledge.sanitizers.get(call.args[0].path, ()))
+
+    def _by_what_it_is(self, call: Call) -> Value:
+        """What a call returns as its receiver and the words of its name have it."""
+        if not self._knowledge.words["checks.good"].isdisjoint(words_of(call.name)):
+            asked = next((arg for arg in call.given if arg.taints), None)
+            return CLEAN if asked is None else Value(about=asked, form="match")
+        if call.receiver is not None and _is_followed(call.receiver):
+            return self._method(call, call.receiver)
+        if call.name == "joinpath" and call.receiver is not None:
+            return mixed(call.given, BUILT).marked(PLACED)
+        if call.name == "join" and call.args:
+            return _connected(CLEAN, call.args[0])
+        return self._unseen(call)
+
+    def _method(self, call: Call, receiver: Value) -> Value:
+        """What a method returns whose receiver is a text, a container, or comes from outside."""
+        if call.name in containers.LOOKS_UP:
+            found = containers.looked_up(call, receiver)
+            key = call.args[0] if call.args else CLEAN
+            kept = referred(receiver, key, self._knowledge)
+            return found if found is not None else mixed([kept, *call.args[1:]])
+        if call.name == "format":
+            return formatted(receiver, call.given) if receiver.known else mixed([receiver, *call.given], BUILT)
+        if call.name == "join":
+            return _connected(receiver, call.args[0] if call.args else CLEAN)
+        if receiver.form == "address" and call.name in ("_replace", "geturl"):
+            return _address(call, receiver)
+        if call.name == "replace":
+            return _replaced(call, receiver)
+        if call.name in self._knowledge.words["passes.methods"]:
+            told = containers.parts_of(call.name, receiver)
+            value = mixed([receiver, *call.given]) if call.name in _WHOLE else told or plain(receiver)
+            if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
+                value = value.marked("log", "header", "mail")
+            return value.marked(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
+        return self._unseen(call, receiver)
+
+    def _unseen(self, call: Call, receiver: Value = CLEAN) -> Value:
+        """What code returns that is not at hand: what its name says, or else what it is given."""
+        words = words_of(call.name)
+        first = words[0] if words else ""
+        known = self._knowledge.words
+        if not first or first in known["passes.drops_words"] or call.name in known["passes.sends"]:
+            return CLEAN
+        if call.name[0].isupper():
+            return CLEAN
+        if words[-1] in self._knowledge.words["passes.drops_last"]:
+            return CLEAN
+        if not receiver.taints and any(is_request(arg.path, self._knowledge) for arg in call.args):
+            if not _REQUEST_WORDS.isdisjoint(words) and not self._answers(words):
+                harmless = self._knowledge.harmless_by_name(call.name)
+                return source("remote", call.node, f"{call.shown}()", "", UNSEEN).marked(*harmless)
+            return CLEAN
+        held = mixed([receiver] if first in _GETS else [receiver, *call.given])
+        taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
+        value = Value(taints).marked(*self._knowledge.harmless_by_name(call.name))
+        return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
+
+    def _answers(self, words: list[str]) -> bool:
+        """Whether a function that is given a request returns the answer to it: `handle_request`, not `read_request`."""
+        return words[-1] in ("request", "req") and words[0] not in self._knowledge.words["passes.request_readers"]
+
+
+def _is_followed(value: Value) -> bool:
+    return bool(value.taints) or value.items is not None or value.known
+
+
+def _match_of(call: Call) -> Value | None:
+    """The text that a pattern is matched with, where a match speaks for all of it."""
+    if call.name not in ("match", "fullmatch") or not call.args:
+        return None
+    own = call.receiver is not None and call.receiver.path != "re"
+    pattern = call.receiver if own and call.receiver is not None else call.args[0]
+    return call.args[-1 if len(call.args) == 1 else 1 - own] if anchored(pattern, call.name) else None
+
+
+def _as_text(call: Call, value: Value) -> Value:
+    lone = call.args[0] if len(call.args) == 1 else value
+    const = lone.const if isinstance(lone.const, str) else value.const
+    return without(Value(value.taints, const=const, lead=lone.lead, about=lone.about), OBJECT)
+
+
+def _put_behind(call: Call, value: Value) -> Value:
+    """A path made of several parts: all behind the first one, where that is fixed."""
+    if len(call.args) == 1:
+        return value
+    return value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).marked(PLACED)
+
+
+def _address(call: Call, receiver: Value) -> Value:
+    """A parsed address with other parts, or as a text: what is put behind its host leaves the host as it is."""
+    behind = [value for name, value in call.keywords.items() if name not in ("netloc", "scheme")]
+    before = [value for name, value in call.keywords.items() if name in ("netloc", "scheme")]
+    held = mixed([receiver, *before, *(value.marked("redirect", "ssrf", HOSTED) for value in behind)])
+    return held if call.name == "geturl" else replace(receiver, taints=held.taints)
+
+
+def _limited(call: Call, value: Value) -> Value:
+    return value.marked("size") if any(not arg.taints for arg in call.args) else value
+
+
+def _listed(call: Call, value: Value) -> Value:
+    """A container made from another one, or from nothing."""
+    form = _COPIES.get(call.path, "list")
+    if len(call.args) == 1:
+        given = call.args[0]
+        if form != "dict" and given.form in ("dict", YIELDED) and is_container(given):
+            return container(element(given), form)
+        return replace(given, form=form, path="")
+    if form == "dict" and not call.args:
+        return Value(value.taints, items=dict(call.keywords), form=form)
+    return Value(items={}, form=form) if not call.args else value
+
+
+def _connected(between: Value, parts: Value) -> Value:
+    """What a text makes of a list that it joins."""
+    if parts.items is None or parts.form not in ("list", "tuple"):
+        return mixed([between, element(parts)], BUILT)
+    held: list[Value] = []
+    for part in parts.items.values():
+        held += [between, part] if held else [part]
+    return composed(held)
+
+
+def _uses_its_parameters(node: ast.Lambda) -> bool:
+    names = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)}
+    return any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node.body))
+
+
+def _zipped(call: Call, value: Value) -> Value:
+    """The items of several containers side by side."""
+    if any(isinstance(arg, ast.Starred) for arg in call.node.args):
+        return value
+    each = [element(arg) for arg in call.args]
+    return container(Value(merged(each), items=dict(enumerate(each)), form="tuple"))
+
+
+def _replaced(call: Call, receiver: Value) -> Value:
+    old = call.args[0].const if call.args else None
+    value = mixed([receiver, *call.args[1:]])
+    if old in _LINE_BREAKS:
+        return value.marked("log", "header", "mail")
+    if len(call.args) > 1 and call.args[1].taints:
+        return value.became(BUILT)
+    return value.marked("xss") if old == "<" else value

@@ -1,0 +1,155 @@
+"""What people write while they look for a fault, and forget to take out again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reviewbot.analyzers.core.changed_lines import Line, added_lines
+from reviewbot.analyzers.core.reports import LineScan, quote_of
+from reviewbot.diff.paths import is_run_by_hand, is_test
+from reviewbot.domain.contracts import Candidate
+from reviewbot.threads import stoppable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.domain.ports import ChangedFile
+
+_STOPS, _MARKED, _PRINTS = 90, 82, 60
+"""How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""
+
+_ACTIVE_DEBUG_CODE = 489
+"""Its CWE."""
+
+_CATEGORY = "debug"
+
+_WORDS = r"[^\w\"'`]{0,20}(?:debug\b|xxx|asdf|wtf\b|(?:i'?m |got |am )?here\s?\d{0,3}[!.]{0,5}[\"'`])"
+"""Nobody tells a user that. Words on their own ("here") only where they are all of the text."""
+
+_QUOTE = r"[\"'`]"
+
+
+class _Pattern(NamedTuple):
+    rule: str
+    confidence: int
+    text: re.Pattern[str]
+    """Searched from the start of the line; every repetition in it is bounded."""
+
+
+def _pattern(rule: str, confidence: int, text: str) -> _Pattern:
+    return _Pattern(rule, confidence, re.compile(text, re.IGNORECASE if confidence == _MARKED else 0))
+
+
+_START = r"(?:^|[;{]|=>)\s{0,200}"
+"""Where a statement can begin."""
+
+_JAVASCRIPT: Final = (
+    _pattern("debugger", _STOPS, _START + r"debugger\s{0,9}(?:;|$)"),
+    _pattern("console", _MARKED, _START + rf"console\.(?:log|debug|dir)\({_QUOTE}{_WORDS}"),
+    _pattern("console", _PRINTS, _START + r"console\.(?:log|debug|dir|trace)\("),
+)
+_PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
+    "python": (
+        _pattern("debugger", _STOPS, _START + r"(?:breakpoint\(|i?pdb\.set_trace\(|pudb\.set_trace\()"),
+        _pattern("print", _MARKED, _START + rf"print\(f?{_QUOTE}{_WORDS}"),
+        _pattern("print", _PRINTS, _START + r"print\("),
+    ),
+    **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), _JAVASCRIPT),
+    "ruby": (
+        _pattern("debugger", _STOPS, _START + r"(?:binding\.(?:pry|irb)|byebug|debugger)\b"),
+        _pattern("print", _MARKED, _START + rf"(?:puts|p|pp)[ (]{_QUOTE}{_WORDS}"),
+    ),
+    "rust": (
+        _pattern("dbg", _STOPS, r"\bdbg!\("),
+        _pattern("print", _MARKED, _START + rf"e?println!\({_QUOTE}{_WORDS}"),
+    ),
+    "php": (
+        _pattern("dump", _MARKED, _START + r"(?:var_dump|dd)\("),
+        _pattern("dump", _PRINTS, _START + r"print_r\("),
+    ),
+    "go": (
+        _pattern("print", _MARKED, _START + rf"fmt\.Print(?:ln|f)?\({_QUOTE}{_WORDS}"),
+        _pattern("dump", _MARKED, _START + r"spew\.Dump\("),
+    ),
+    "java": (
+        _pattern("print", _MARKED, _START + rf"System\.(?:out|err)\.print(?:ln)?\({_QUOTE}{_WORDS}"),
+        _pattern("print", _PRINTS, _START + r"System\.out\.print(?:ln)?\("),
+    ),
+    "elixir": (
+        _pattern("debugger", _STOPS, r"\bIEx\.pry\b"),
+        _pattern("dump", _PRINTS, r"\bIO\.inspect\("),
+    ),
+}
+
+
+def _rule(pattern: _Pattern) -> str:
+    return f"leftover-{pattern.rule}"
+
+
+RULES = {_rule(pattern): _CATEGORY for patterns in _PATTERNS.values() for pattern in patterns}
+"""The category of each of its rules."""
+
+_HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
+
+
+class DebugLeftovers(LineScan):
+    """The tool `debug-leftovers`. It says nothing of tests, scripts and command lines, where printing is the point."""
+
+    name = "debug-leftovers"
+
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return _candidates(file)
+
+
+def _candidates(file: ChangedFile) -> Iterator[Candidate]:
+    if not is_test(file.path) and not is_run_by_hand(file.path):
+        for line in stoppable(added_lines(file)):
+            pattern = _leftover(line.text, file.language)
+            if pattern is not None:
+                yield _candidate(file.path, line, pattern)
+
+
+def _leftover(text: str, language: str) -> _Pattern | None:
+    """The surest pattern that is on a line, outside comments and strings as far as the line alone can tell."""
+    for pattern in _PATTERNS.get(language, ()):
+        match = pattern.text.search(text)
+        if match is not None and not _hidden(text[: match.start()], language):
+            return pattern
+    return None
+
+
+def _hidden(before: str, language: str) -> bool:
+    """Whether what follows `before` on the line stands in a comment or in a string."""
+    if before.lstrip().startswith(("#", "*") if language in _HASH_COMMENTS else ("//", "/*", "*")):
+        return True
+    quote = ""
+    previous = ""
+    for char in before:
+        if quote:
+            quote = "" if char == quote and previous != "\\" else quote
+        elif char in "\"'`":
+            quote = char
+        elif (char == "#" and language in _HASH_COMMENTS) or (previous + char == "//" and language != "python"):
+            return True
+        previous = char
+    return bool(quote)
+
+
+def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
+    stops = pattern.confidence == _STOPS
+    return Candidate(
+        severity="warning" if stops else "info",
+        path=path,
+        quote=quote_of(line.text),
+        message="A debugger call was left in" if stops else "Output that looks like debugging was left in",
+        confidence=pattern.confidence,
+        source="debug-leftovers",
+        category=_CATEGORY,
+        rule=_rule(pattern),
+        line=line.number,
+        trigger="The program stops here and waits for somebody." if pattern.rule == "debugger" else "",
+        cwe=_ACTIVE_DEBUG_CODE,
+        token=" ".join(line.text.split()),
+    )

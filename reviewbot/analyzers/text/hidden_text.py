@@ -1,0 +1,187 @@
+"""Characters on added lines that make a text look other than it is: turned around, invisible, or taken for another.
+
+Messages and quotes name each such character by its number and never hold it. Text that is written from right to left,
+emoji and letters of any one script are left alone. Linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.core.changed_lines import Line, added_lines
+from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.text.hidden_characters import (
+    CONTROLS,
+    EMBEDDINGS,
+    OVERRIDES,
+    SEPARATORS,
+    SUSPECT,
+    TAGS,
+    escaped,
+    holds_rtl,
+    is_balanced,
+    is_look_alike,
+    is_out_of_place,
+    tagged_text,
+    text_mask,
+)
+from reviewbot.analyzers.text.hidden_names import CONFUSABLE, Hit, name_hits
+from reviewbot.diff.language import UNKNOWN, kind_of
+from reviewbot.diff.parser.names import exact
+from reviewbot.domain.contracts import Candidate
+from reviewbot.threads import stoppable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from reviewbot.analyzers.core.rules import Rule
+    from reviewbot.domain.ports import ChangedFile
+
+NAME = "hidden-text"
+"""The tool, as cards and the table of its rules write it."""
+
+_SHOWN = 8
+"""Characters that a message names; a line may hold thousands."""
+
+_SHOWN_TEXT = 300
+"""Characters of a text that was hidden."""
+
+_MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte"})
+"""Languages of files whose lines are mostly prose without quotes around it."""
+
+_WORD = re.compile(r"[^\W\d]\w{0,200}")
+_BOM = "\ufeff"
+
+
+class HiddenText(LineScan):
+    """The tool `hidden-text`."""
+
+    name = NAME
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        """`rules` by code, as the table `hidden_text` has them."""
+        self._rules = rules
+
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return self._found(file.path, added_lines(file), file.language)
+
+    def candidates(self, path: str, lines: Iterable[Line], language: str) -> list[Candidate]:
+        """What is hidden on each of some lines, whether they are of a file or of another text."""
+        return list(self._found(path, lines, language))
+
+    def _found(self, path: str, lines: Iterable[Line], language: str) -> Iterator[Candidate]:
+        for line in stoppable(lines):
+            yield from (self._candidate(path, line, hit) for hit in hits(line, language))
+
+    def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
+        """What is hidden in the `name` of a file; `line` is where a reader of the change is told of it."""
+        return [self._candidate(path, Line(line, name, added=True), hit) for hit in name_hits(name)]
+
+    def like_another(self, path: str, other: str, line: int) -> Candidate:
+        """Of a file whose name people take for that of another one."""
+        found = self._candidate(path, Line(line, exact(path), added=True), Hit(CONFUSABLE, ""))
+        # In numbers: written out, the two would look the same once more.
+        both = " and ".join(name.encode("ascii", "backslashreplace").decode() for name in (exact(path), exact(other)))
+        return found.model_copy(update={"message": message_of(f"{self._rules[CONFUSABLE].message}: {both}")})
+
+    def _candidate(self, path: str, line: Line, hit: Hit) -> Candidate:
+        rule = self._rules[hit.rule]
+        names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in hit.characters))
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        message = f"{rule.message}: {', '.join(names[:_SHOWN])}{more}"
+        if hit.hidden:
+            message = f'{message}. They spell "{escaped(hit.hidden)[:_SHOWN_TEXT]}"'
+        return Candidate(
+            severity=rule.severity,
+            path=path,
+            quote=quote_of(escaped(line.text)),
+            message=message_of(message),
+            confidence=rule.confidence,
+            source=self.name,
+            category=rule.category,
+            rule=rule.code,
+            line=line.number,
+            end_line=line.number,
+            trigger=rule.trigger,
+            cwe=rule.cwe,
+            token=" ".join(line.text.split()),
+        )
+
+
+def hits(line: Line, language: str) -> Iterator[Hit]:
+    """What is hidden on one line, at most one hit of each rule."""
+    text = line.text.removesuffix("\r")
+    if line.number == 1:
+        text = text.removeprefix(_BOM)
+    kind = kind_of(language)
+    suspects = [match.start() for match in SUSPECT.finditer(text)]
+    if suspects:
+        yield from _turned(text, suspects, prose=kind != "code")
+        yield from _smuggled(text)
+        yield from _controls(text, suspects)
+        if kind != "prose" and language not in _MARKUP:
+            yield from _invisible(text, suspects, language)
+    if kind == "code" and language not in _MARKUP and not text.isascii():
+        yield from _mixed(text, language)
+
+
+def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[Hit]:
+    """Find what changes the order in which a text is shown."""
+    controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
+    # A translation sets off names and numbers in a text from right to left, and closes what it opens.
+    translated = prose and holds_rtl(text) and not set(controls) & OVERRIDES and is_balanced(controls)
+    if controls and not translated:
+        yield Hit("bidi-control", controls)
+
+
+def _smuggled(text: str) -> Iterator[Hit]:
+    """Find a text in characters that no font shows."""
+    characters, said = [], []
+    for match in TAGS.finditer(text):
+        if not match["flag"]:
+            characters.append(match[0])
+            said.append(tagged_text(match[0]))
+    if characters:
+        yield Hit("hidden-text", "".join(characters), " ".join(said))
+
+
+def _controls(text: str, suspects: list[int]) -> Iterator[Hit]:
+    controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
+    if controls:
+        yield Hit("control-character", controls)
+    separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
+    if separators:
+        yield Hit("line-separator", separators)
+
+
+def _invisible(text: str, suspects: list[int], language: str) -> Iterator[Hit]:
+    """Find characters without a shape, apart from where a script or an emoji needs them."""
+    inside = text_mask(text, language)
+    code: list[str] = []
+    said: list[str] = []
+    for at in suspects:
+        if is_out_of_place(text, at):
+            (said if inside[at] else code).append(text[at])
+    if code:
+        yield Hit("invisible-character", "".join(code))
+    elif said:
+        yield Hit("invisible-in-text", "".join(said))
+
+
+def _mixed(text: str, language: str) -> Iterator[Hit]:
+    """Find names of Latin letters that some letters of another script only look like."""
+    words = list(_WORD.finditer(text))
+    if any(not word[0].isascii() and is_look_alike(word[0]) == "other" for word in words):
+        return  # the line is written in that script
+    inside: bytearray | None = None
+    found = []
+    for word in words:
+        if word[0].isascii() or is_look_alike(word[0]) != "mixed":
+            continue
+        inside = inside or text_mask(text, language)
+        if not inside[word.start()]:
+            found += [char for char in word[0] if is_look_alike(char) == "alike"]
+    if found:
+        yield Hit("mixed-script", "".join(found))

@@ -1,0 +1,98 @@
+"""Secrets on added lines: tokens that a provider's prefix gives away, private keys, and values that are named like one.
+
+The value itself never leaves this module: messages and quotes show a provider's prefix at the most.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from reviewbot.analyzers.core.changed_lines import Line, added_runs
+from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.diff.paths import is_test
+from reviewbot.domain.contracts import SECRET, Candidate
+from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, find_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reviewbot.domain.contracts import Severity
+    from reviewbot.domain.ports import ChangedFile
+    from reviewbot.redact import Secret
+
+_HARDCODED = 798
+"""CWE: use of hard-coded credentials."""
+
+_PLACEHOLDER_CONFIDENCE = 30
+_TEST_KEY_CONFIDENCE = 70
+"""Many test suites carry a key that opens nothing."""
+
+_HINT_CONFIDENCE = 40
+"""Of a hint where it is most often wrong: a named value in a test, a key's header without a key."""
+
+_HINT = 60
+
+_TRIGGER = "Whoever can read the repository, now or in its history, has it: revoke it, to remove it is not enough."
+
+
+def _rule(kind: str) -> str:
+    return kind.lower().replace(" ", "-")
+
+
+RULES = dict.fromkeys(map(_rule, KINDS), SECRET)
+"""The category of each of its rules."""
+
+
+class SecretScan(LineScan):
+    """The tool `secrets`."""
+
+    name = "secrets"
+
+    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+        """As `LineScan.found`."""
+        return _candidates(file)
+
+
+def _candidates(file: ChangedFile) -> Iterator[Candidate]:
+    for block in added_runs(file):  # a private key has more than one line
+        text = "\n".join(line.text for line in block)
+        yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
+
+
+def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> Candidate:
+    starts = [0]
+    for line in block[:-1]:
+        starts.append(starts[-1] + len(line.text) + 1)
+    first = block[bisect_right(starts, secret.start) - 1]
+    last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
+    severity, confidence = _weight(secret, in_tests=is_test(path))
+    shown = text[secret.start : secret.start + secret.shown]
+    what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
+    return Candidate(
+        severity=severity,
+        path=path,
+        quote=quote_of(first.text),
+        message=message_of(f"Hard-coded {what}"),
+        confidence=confidence,
+        source="secrets",
+        category=SECRET,
+        rule=_rule(secret.kind),
+        line=first.number,
+        end_line=last.number,
+        trigger=_TRIGGER,
+        cwe=_HARDCODED,
+        token=text[secret.start : secret.end],
+    )
+
+
+def _weight(secret: Secret, *, in_tests: bool) -> tuple[Severity, int]:
+    """How much it matters and how sure it is."""
+    if secret.placeholder:
+        return "info", _PLACEHOLDER_CONFIDENCE
+    bare_header = secret.kind == PRIVATE_KEY and secret.confidence <= _HINT
+    if bare_header or (secret.kind == NAMED and in_tests):
+        return "info", _HINT_CONFIDENCE
+    if secret.kind == PRIVATE_KEY and in_tests:
+        return "warning", _TEST_KEY_CONFIDENCE
+    return "critical", secret.confidence

@@ -1,0 +1,212 @@
+"""Who the App is: its number, keys and webhook secrets, from the environment or from the file that setup wrote.
+
+Two keys and two secrets may be valid at a time, so that each can be exchanged without a gap; the first is used.
+What the environment says counts alone: half of the one and half of the other would be nobody's App.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from reviewbot.domain.errors import ConfigError
+
+LEAST_SECRET_BYTES = 16
+"""Of a webhook secret: with fewer, whoever has one signed body can try them all."""
+
+FILE_NAME = "credentials.json"
+DEFAULT_SLUG = "reviewbot"
+
+MAX_FILE_BYTES = 64 * 1024
+_VERSION = 1
+_MAX_ID = 2**63
+_ID_DIGITS = 20
+"""More than any such number has, and few enough to be read at once."""
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?")
+_PEM = re.compile(
+    r"-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]{64,20000}\n-----END (?:RSA )?PRIVATE KEY-----\n"
+)
+_HINT = "set REVIEWBOT_APP_ID, REVIEWBOT_PRIVATE_KEY (or _FILE) and REVIEWBOT_WEBHOOK_SECRET (or _FILE)"
+
+
+@dataclass(frozen=True, repr=False)
+class Credentials:
+    """An App. Its `repr` shows no secret."""
+
+    app_id: int
+    slug: str
+    """Its name in addresses and mentions."""
+    private_keys: tuple[str, ...]
+    """One or two PEM texts."""
+    webhook_secrets: tuple[bytes, ...]
+    """One or two."""
+    bot_id: int | None = None
+    """The account that its comments are written by; None where nobody has asked."""
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def __repr__(self) -> str:
+        return f"Credentials(app_id={self.app_id}, slug={self.slug!r})"
+
+    def secrets(self) -> tuple[str, ...]:
+        """What no log may show."""
+        return (*self.private_keys, *(secret.decode("utf-8", "replace") for secret in self.webhook_secrets))
+
+
+def credentials_from(environ: Mapping[str, str], state_dir: Path) -> Credentials | None:
+    """The App's credentials; None where there are none.
+
+    Raises ConfigError where they are incomplete or cannot be right; it never quotes one.
+    """
+    return _from_environment(environ) or read_credentials(state_dir / FILE_NAME)
+
+
+def read_credentials(path: Path) -> Credentials | None:
+    """Those of a file that `store_credentials` wrote; None where there is none.
+
+    Raises ConfigError where others could read the file, or it is not what was written.
+    """
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({type(error).__name__})") from None
+    if not stat.S_ISREG(mode) or mode & 0o077:
+        raise ConfigError(f"{path}: others may read it; chmod 600 makes it yours, and the keys should be exchanged")
+    try:
+        stored = _Stored.model_validate_json(data)
+        return _loaded(stored)
+    except ValidationError:
+        raise ConfigError(f"{path}: is no file of credentials; run the setup again") from None
+
+
+def store_credentials(path: Path, credentials: Credentials) -> None:
+    """Write them so that either the old ones stand there or the new ones, readable by us alone. Raises ConfigError."""
+    stored = _Stored(
+        version=_VERSION,
+        app_id=credentials.app_id,
+        slug=credentials.slug,
+        private_keys=list(credentials.private_keys),
+        webhook_secrets=[secret.decode("utf-8") for secret in credentials.webhook_secrets],
+        bot_id=credentials.bot_id,
+    )
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+            file.write(stored.model_dump_json(indent=1).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written ({type(error).__name__})") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
+def as_variables(credentials: Credentials) -> str:
+    """The same as lines NAME="value" for a secret store; one line each, JSON's way of writing line ends."""
+    pairs = {
+        "REVIEWBOT_APP_ID": str(credentials.app_id),
+        "REVIEWBOT_APP_SLUG": credentials.slug,
+        "REVIEWBOT_PRIVATE_KEY": credentials.private_keys[0],
+        "REVIEWBOT_WEBHOOK_SECRET": credentials.webhook_secrets[0].decode("utf-8"),
+    }
+    return "".join(f"{name}={json.dumps(value)}\n" for name, value in pairs.items())
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+    version: int
+    app_id: int
+    slug: str
+    private_keys: list[str]
+    webhook_secrets: list[str]
+    bot_id: int | None = None
+
+
+def _loaded(stored: _Stored) -> Credentials:
+    if stored.version != _VERSION:
+        raise ConfigError("the file of credentials comes from another version")
+    return Credentials(
+        app_id=stored.app_id,
+        slug=stored.slug,
+        private_keys=tuple(stored.private_keys),
+        webhook_secrets=tuple(secret.encode() for secret in stored.webhook_secrets),
+        bot_id=stored.bot_id,
+    )
+
+
+def _from_environment(environ: Mapping[str, str]) -> Credentials | None:
+    number = environ.get("REVIEWBOT_APP_ID", "")
+    keys = tuple(_key(text) for name in ("", "_2") if (text := _value(environ, f"REVIEWBOT_PRIVATE_KEY{name}")))
+    secrets = tuple(text for name in ("", "_2") if (text := _value(environ, f"REVIEWBOT_WEBHOOK_SECRET{name}")))
+    if not number and not keys and not secrets:
+        return None
+    if not number or not keys or not secrets:
+        raise ConfigError(f"the App's credentials are incomplete; {_HINT}")
+    bot = environ.get("REVIEWBOT_BOT_ID", "")
+    return Credentials(
+        app_id=_number("REVIEWBOT_APP_ID", number),
+        slug=environ.get("REVIEWBOT_APP_SLUG", "") or DEFAULT_SLUG,
+        private_keys=keys,
+        webhook_secrets=tuple(secret.encode() for secret in secrets),
+        bot_id=_number("REVIEWBOT_BOT_ID", bot) if bot else None,
+    )
+
+
+def _value(environ: Mapping[str, str], name: str) -> str:
+    """A variable, or what stands in the file that NAME_FILE names, without its last line end."""
+    if text := environ.get(name, ""):
+        return text
+    place = environ.get(f"{name}_FILE", "")
+    if not place:
+        return ""
+    try:
+        with Path(place).open("rb") as file:
+            return file.read(MAX_FILE_BYTES).decode("utf-8").rstrip("\r\n")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{name}_FILE: cannot be read ({type(error).__name__})") from None
+
+
+def _key(text: str) -> str:
+    """A PEM text as programs want it: many places can only keep it in one line."""
+    return text.replace("\\n", "\n").replace("\r\n", "\n").strip() + "\n"
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > _ID_DIGITS or not 0 < int(text) < _MAX_ID:
+        raise ConfigError(f"{name} must be a number, as the App's page shows it")
+    return int(text)
+
+
+def _check(given: Credentials) -> None:
+    if not 0 < given.app_id < _MAX_ID:
+        _wrong("the App's id must be a positive number")
+    if not _SLUG.fullmatch(given.slug):
+        _wrong("the App's slug must be its name in addresses, such as my-reviewbot")
+    if not 1 <= len(given.private_keys) <= 2 or not all(_PEM.fullmatch(key) for key in given.private_keys):  # noqa: PLR2004 - the old and the new
+        _wrong("each private key must be the text of the PEM file that GitHub gave")
+    if not 1 <= len(given.webhook_secrets) <= 2:  # noqa: PLR2004 - the old and the new
+        _wrong("there must be one webhook secret, or two while one is exchanged")
+    if any(len(secret) < LEAST_SECRET_BYTES for secret in given.webhook_secrets):
+        _wrong(f"a webhook secret must have at least {LEAST_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one")
+
+
+def _wrong(message: str) -> NoReturn:
+    raise ConfigError(message)

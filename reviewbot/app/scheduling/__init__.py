@@ -1,0 +1,1 @@
+"""From accepted deliveries to runs: which are wanted, and which are superseded."""

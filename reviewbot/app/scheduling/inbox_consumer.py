@@ -1,0 +1,101 @@
+"""From the inbox to the desk: at least once, so that nothing that was accepted is lost, whatever dies in between."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Literal, NamedTuple, Protocol
+
+from reviewbot.app.scheduling.scheduler import Scheduler
+from reviewbot.app.worker.work import ReviewRequest
+from reviewbot.domain.errors import ReviewbotError
+
+logger = logging.getLogger("reviewbot.app.worker")
+
+BATCH = 50
+"""Deliveries that are claimed at once."""
+
+LEASE_S = 30.0
+"""How long claimed ones are ours. They take milliseconds; after a crash, another worker gets them."""
+
+REST_S = 0.2
+"""Between two looks into an empty inbox."""
+
+TROUBLE_S = 2.0
+"""Before the next look, where the inbox or the queue could not be used."""
+
+
+class InboxCommand(NamedTuple):
+    """What a delivery asks for."""
+
+    key: int
+    """Of the delivery, in the inbox."""
+    kind: Literal["review", "withdraw", "forget", "let go", "nothing"]
+    order: ReviewRequest
+    """For "withdraw" its pull request counts, for "forget" and "let go" its installation."""
+
+
+class Incoming(Protocol):
+    """The inbox, as its reader needs it."""
+
+    def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
+        """The oldest ones that nobody has, for so long. They come again unless they are done."""
+
+    def done(self, key: int) -> None:
+        """This one needs no further look."""
+
+    def failed(self, key: int, reason: str) -> None:
+        """This one cannot be understood; it is kept and shown, and does not come again."""
+
+    def release(self, key: int) -> None:
+        """It was not this one's fault that nothing came of it: it comes again, and this time does not count."""
+
+
+class InboxConsumer:
+    """Moves wishes from the inbox to the desk. A wish is done when the queue has it durably, and not before."""
+
+    def __init__(self, inbox: Incoming, desk: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
+        """`let_go` is told of each installation whose tokens are not to be given out again."""
+        self._inbox = inbox
+        self._desk = desk
+        self._let_go = let_go or (lambda _: None)
+
+    def once(self) -> int:
+        """Move what is there now; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
+        wishes = self._inbox.claim(BATCH, LEASE_S)
+        for number, wish in enumerate(wishes):
+            try:
+                self._take(wish)
+            except ReviewbotError:
+                # The queue is away, and not for this one alone: without this, all of them would soon be given up.
+                for each in wishes[number:]:
+                    self._inbox.release(each.key)
+                raise
+            except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
+                logger.error("a delivery was set aside (%s)", type(error).__name__)  # noqa: TRY400 - it may quote it
+                self._inbox.failed(wish.key, f"internal fault ({type(error).__name__})")
+            else:
+                self._inbox.done(wish.key)
+        return len(wishes)
+
+    def run(self, stop: Event) -> None:
+        """Go on until `stop`, whatever happens to the databases meanwhile."""
+        while not stop.is_set():
+            try:
+                rest = 0.0 if self.once() else REST_S
+            except Exception as error:  # noqa: BLE001 - a door: without this thread nothing would be begun any more
+                logger.warning("the inbox waits (%s)", type(error).__name__)
+                rest = TROUBLE_S
+            stop.wait(rest)
+
+    def _take(self, wish: InboxCommand) -> None:
+        if wish.kind == "review":
+            self._desk.submit(wish.order)
+        elif wish.kind == "withdraw":
+            self._desk.withdraw(wish.order)
+        elif wish.kind == "forget":
+            self._let_go(wish.order.installation)
+            self._desk.forget(wish.order.installation)
+        elif wish.kind == "let go":
+            self._let_go(wish.order.installation)

@@ -1,0 +1,184 @@
+"""Where orders are taken: each becomes at most one run, and supersedes the runs on older heads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Protocol
+
+from reviewbot.app.store.durable import Database, Heads, RunRecord, Runs, forget_installation
+from reviewbot.app.worker.work import REFUSED, Json, ReviewRequest
+
+logger = logging.getLogger("reviewbot.app.worker")
+
+OPEN = ("waiting", "running")
+
+BATCH = 500
+"""Runs that are forgotten at once: a database takes only so many values in a statement."""
+
+SUPERSEDED = "superseded by {}, a newer head of the pull request"
+WITHDRAWN = "the pull request was closed"
+REMOVED = "the App was removed"
+
+
+class Queue(Protocol):
+    """The durable queue."""
+
+    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+        """Have it done once; known by its name. One that was cancelled goes on."""
+
+    def cancel(self, names: Sequence[str]) -> None:
+        """Do not begin these, or no further step of them."""
+
+    def forget(self, names: list[str]) -> None:
+        """Remove those that have ended, with what their steps gave."""
+
+
+class Scheduler:
+    """Takes orders. Everything here may be done again after a crash: what was done already stays as it is."""
+
+    def __init__(self, database: Database, queue: Queue, policy: str) -> None:
+        self._database = database
+        self._queue = queue
+        self._policy = policy
+        self._heads = Heads(database)
+        self._runs = Runs(database)
+
+    def submit(self, order: ReviewRequest) -> str:
+        """Have it reviewed; the name of the run that does, or of the question which head it is about."""
+        if not order.head_sha or not order.number:
+            return self._ask(order)
+        order = self._round(order)
+        run = order.run_id(self._policy)
+        anew = bool(order.again) or (not order.refusal and self._refusing(order.pull))
+        claim = self._heads.claim(order.pull, order.head_sha, run, as_of=order.as_of, again=anew)
+        if claim.head != order.head_sha:
+            return claim.run  # a newer one is known
+        run = claim.run  # this one, or the one that this head has: whoever claimed that may have died right after
+        self._runs.add(_record(run, order, claim.sequence))
+        # Those before it first: what has to be said of their heads comes before this one begins.
+        for older in self._runs.older(order.pull, claim.sequence):
+            self._stop(older, SUPERSEDED.format(order.head_sha), told=True)
+        self._queue.enqueue("review", run, str(order.installation), order.as_json())
+        logger.info("ordered %s (%s)", run, order.cause)
+        return run
+
+    def withdraw(self, order: ReviewRequest) -> None:
+        """A pull request was closed: no review of it is wanted any more; see `Order.as_of`.
+
+        The host delivers in any order. It is asked whether the pull request is still closed, for a review that it was
+        opened for again may just have been stopped.
+        """
+        if not self._heads.withdraw(order.pull, order.as_of):
+            return  # it was opened again since, or we never heard of it
+        for run in self._runs.older(order.pull, _ALL):
+            self._stop(run, WITHDRAWN, told=True)
+        self._ask(replace(order, head_sha=""))
+
+    def left(self, run: str, owner: str, installation: int) -> None:
+        """An execution of a run is over, and nothing of it is on its way any more: tidy up what it did while it ended.
+
+        It may have begun a check run after its run was stopped, or kept answers after its installation was forgotten.
+        """
+        record = self._runs.get(run)
+        if record is None:
+            forget_installation(self._database, installation)
+        elif record.state == "superseded":
+            self._close(record, record.reason, f":{owner}")
+
+    def forget(self, installation: int) -> None:
+        """An installation has ended: stop its runs and remove what is kept for it.
+
+        What the steps of a run under way gave goes with the next round of tidying up that finds it old enough.
+        """
+        ended = self._runs.ended_of(installation)
+        for run in self._runs.open_of(installation):
+            self._stop(run, REMOVED)  # and nobody may say so on the host any more
+        # Our own books last: without them nobody would find the others', were we to die in between.
+        for start in range(0, len(ended), BATCH):
+            self._queue.forget(list(ended[start : start + BATCH]))
+        forget_installation(self._database, installation)
+
+    def _ask(self, order: ReviewRequest) -> str:
+        """A question has a name of its own, for its answer takes a call of the host."""
+        what = json.dumps(order.as_json(), sort_keys=True)
+        name = f"ask:{order.repository_id}:{order.number}:{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+        self._queue.enqueue("ask", name, str(order.installation), order.as_json())
+        return name
+
+    def _round(self, order: ReviewRequest) -> ReviewRequest:
+        """The order as another run of its head where that is wanted, and none is under way."""
+        runs = self._runs.on_head(order.pull, order.head_sha)
+        own = order.run_id(self._policy)
+        if order.again and any(each.state in OPEN and each.run != own for each in runs):
+            return replace(order, again="")  # whoever wishes another one gets this
+        if not order.again and not order.refusal and runs and _is_over(runs[-1]):
+            names = {each.run for each in runs}
+            fresh = (replace(order, again=f"r{number}") for number in count(len(runs)))
+            return next(each for each in fresh if each.run_id(self._policy) not in names)
+        return order
+
+    def _refusing(self, pull: tuple[int, int]) -> bool:
+        """Whether the wanted run only says why there is no review."""
+        return (self._heads.wanted(pull) or "").endswith(f":{REFUSED}")
+
+    def _stop(self, run: str, why: str, *, told: bool = False) -> None:
+        # In this order: a run that ends as superseded would not be found again, were we to die before the others.
+        self._queue.cancel([run])
+        record = self._runs.get(run)
+        if told and record is not None and record.started is not None:
+            self._close(record, why)
+        if self._runs.end(run, "superseded", why):
+            logger.info("superseded %s", run)
+
+    def _close(self, record: RunRecord, why: str, execution: str = "") -> None:
+        """Have the check run ended that it may have left in progress. In the queue, for it takes a call of the host."""
+        told = {**replace(order_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
+        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), told)
+
+
+_ALL = 2**62
+"""A sequence behind all others."""
+
+
+def order_of(record: RunRecord) -> ReviewRequest:
+    """The order that a run was made of, as far as it is needed to carry it out."""
+    refusal = REFUSED if record.run.endswith(f":{REFUSED}") else ""
+    place = (record.installation, record.name, record.repository, record.number, record.head)
+    return ReviewRequest(*place, cause="mended", refusal=refusal)
+
+
+def _is_over(record: RunRecord) -> bool:
+    """Whether a head that is told of again needs another run than the last one it had.
+
+    What was in the way of a refused one, a draft say, may no longer be. And one that was stopped after it had begun has
+    recorded how it was stopped: taken up again it would come to that end again.
+    """
+    return record.state == "refused" or (record.state == "superseded" and record.started is not None)
+
+
+def _record(run: str, order: ReviewRequest, sequence: int) -> RunRecord:
+    return RunRecord(
+        run=run,
+        installation=order.installation,
+        name=order.repository,
+        repository=order.repository_id,
+        number=order.number,
+        head=order.head_sha,
+        sequence=sequence,
+        state="waiting",
+        reason="",
+        owner="",
+        executor="",
+        attempts=0,
+        dollars=0.0,
+        tokens=0,
+        url="",
+        created=0.0,
+        started=None,
+        ended=None,
+    )

@@ -1,0 +1,1 @@
+"""The App's databases: the inbox of deliveries, and durable runs."""

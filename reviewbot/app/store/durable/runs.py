@@ -1,0 +1,276 @@
+"""The runs as people see them: what came of each, why, at what cost, and its trace."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Literal, NamedTuple, get_args
+
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.sql import Row
+
+State = Literal["waiting", "running", "posted", "refused", "superseded", "failed", "parked"]
+STATES: tuple[State, ...] = get_args(State)
+
+MOST_REASON = 500
+"""Characters of a reason that are kept: it is a line for people."""
+
+_COLUMNS = (
+    "run, installation, name, repository, number, head, sequence, state, reason, owner, executor, attempts, dollars, "
+    "tokens, url, created, started, ended"
+)
+
+
+class RunRecord(NamedTuple):
+    """One run. Times are seconds since 1970."""
+
+    run: str
+    installation: int
+    name: str
+    """Of the repository, as "owner/name"."""
+    repository: int
+    number: int
+    head: str
+    sequence: int
+    state: State
+    reason: str
+    owner: str
+    """The execution that may write; a new one with each attempt."""
+    executor: str
+    attempts: int
+    """How often it was begun, further tries of a step counted too."""
+    dollars: float
+    tokens: int
+    url: str
+    created: float
+    started: float | None
+    ended: float | None
+
+
+class Runs:
+    """All runs of this database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, record: RunRecord) -> None:
+        """A run that waits. One that is there keeps what came of it, unless it was superseded and is wanted again."""
+        self._database.run(
+            f"INSERT INTO reviewbot_runs ({_COLUMNS}) "  # noqa: S608 - our own names
+            "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', '', 0, 0, 0, '', ?, NULL, NULL) "
+            "ON CONFLICT (run) DO UPDATE SET sequence = excluded.sequence, state = 'waiting', reason = '', "
+            "ended = NULL WHERE reviewbot_runs.state = 'superseded'",
+            *record[:7],
+            self._database.now(),
+        )
+
+    def begin(self, run: str, owner: str, executor: str) -> int | None:
+        """An execution begins, and from now on is the one that may write.
+
+        How many there were since one came further than all before, this one counted; None where the run has ended.
+        """
+        rows = self._database.run(
+            "UPDATE reviewbot_runs SET state = 'running', owner = ?, executor = ?, attempts = attempts + 1, "
+            "barren = barren + 1, started = COALESCE(started, ?) WHERE run = ? AND state IN ('waiting', 'running') "
+            "RETURNING barren",
+            owner,
+            executor,
+            self._database.now(),
+            run,
+        )
+        return int(rows[0][0]) if rows else None
+
+    def try_again(self, run: str, owner: str) -> None:
+        """This execution tries a step once more."""
+        self._database.run("UPDATE reviewbot_runs SET attempts = attempts + 1 WHERE run = ? AND owner = ?", run, owner)
+
+    def wait(self, run: str, owner: str, reason: str) -> None:
+        """Why this execution has to try a step again; empty: it went on."""
+        self._database.run(
+            "UPDATE reviewbot_runs SET reason = ? WHERE run = ? AND owner = ? AND state = 'running'",
+            _plain(reason)[:MOST_REASON],
+            run,
+            owner,
+        )
+
+    def never_began(self, run: str, owner: str) -> None:
+        """This execution ends before it has tried anything: it is no attempt."""
+        self._database.run("UPDATE reviewbot_runs SET attempts = attempts - 1 WHERE run = ? AND owner = ?", run, owner)
+
+    def came_further(self, run: str, owner: str) -> None:
+        """This execution has done something that no later one has to do again."""
+        self._database.run("UPDATE reviewbot_runs SET barren = 0 WHERE run = ? AND owner = ?", run, owner)
+
+    def give_back(self, executor: str) -> None:
+        """A worker stops in good order: what it was at waits again, and this attempt does not count against it."""
+        self._database.run(
+            "UPDATE reviewbot_runs SET state = 'waiting', owner = '', reason = 'its worker stopped; it goes on', "
+            "barren = CASE WHEN barren > 0 THEN barren - 1 ELSE 0 END "
+            "WHERE state = 'running' AND executor = ?",
+            executor,
+        )
+
+    def end(self, run: str, state: State, reason: str = "", url: str = "", *, owner: str | None = None) -> bool:
+        """An open run has ended; False where it was no longer open, or is another owner's."""
+        rows = self._database.run(
+            "UPDATE reviewbot_runs SET state = ?, reason = ?, url = ?, ended = ? "
+            "WHERE run = ? AND state IN ('waiting', 'running') AND (CAST(? AS TEXT) IS NULL OR owner = ?) RETURNING 1",
+            state,
+            _plain(reason)[:MOST_REASON],
+            _plain(url),
+            self._database.now(),
+            run,
+            owner,
+            owner,
+        )
+        return bool(rows)
+
+    def cost(self, run: str, dollars: float, tokens: int, trace: str) -> None:
+        """What a review has cost so far, and its trace, masked. The last attempt's trace is the one that is kept."""
+        self._database.run(
+            "UPDATE reviewbot_runs SET dollars = ?, tokens = ? WHERE run = ?", float(dollars), int(tokens), run
+        )
+        if trace:
+            # Nothing of a run that was forgotten meanwhile: nobody would ever find its trace to remove it.
+            self._database.run(
+                "INSERT INTO reviewbot_traces (run, trace) SELECT CAST(? AS TEXT), ? "
+                "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?) "
+                "ON CONFLICT (run) DO UPDATE SET trace = excluded.trace",
+                run,
+                zlib.compress(trace.encode("utf-8", "surrogatepass")),
+                run,
+            )
+
+    def owner(self, run: str) -> str | None:
+        """The execution that may write; None where the run has ended or is not known."""
+        rows = self._database.run(
+            "SELECT owner FROM reviewbot_runs WHERE run = ? AND state IN ('waiting', 'running')", run
+        )
+        return str(rows[0][0]) if rows else None
+
+    def get(self, run: str) -> RunRecord | None:
+        """One run."""
+        rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE run = ?", run)  # noqa: S608 - as above
+        return _record(rows[0]) if rows else None
+
+    def beginning(self, prefix: str, limit: int = 2) -> tuple[RunRecord, ...]:
+        """Runs whose name, or whose head's name, begins like this; one that is called just so comes first."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE substr(run, 1, ?) = ? OR substr(head, 1, ?) = ? "  # noqa: S608 - as above
+            "ORDER BY CASE WHEN run = ? THEN 0 ELSE 1 END, created DESC LIMIT ?",
+            len(prefix),
+            prefix,
+            len(prefix),
+            prefix,
+            prefix,
+            limit,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def of_pull(self, number: int, name: str | None, limit: int) -> tuple[RunRecord, ...]:
+        """The runs of a pull request, newest first; `name`: "owner/name" in any case, None: of every repository."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE number = ? AND (CAST(? AS TEXT) IS NULL OR lower(name) = ?) "  # noqa: S608 - as above
+            "ORDER BY created DESC, run LIMIT ?",
+            number,
+            name,
+            None if name is None else name.lower(),
+            limit,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def older(self, pull: tuple[int, int], sequence: int) -> tuple[str, ...]:
+        """Open runs of a pull request that are superseded by what stands at `sequence`."""
+        rows = self._database.run(
+            "SELECT run FROM reviewbot_runs WHERE repository = ? AND number = ? AND sequence < ? "
+            "AND state IN ('waiting', 'running')",
+            *pull,
+            sequence,
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def on_head(self, pull: tuple[int, int], head: str) -> tuple[RunRecord, ...]:
+        """All runs on one head, oldest first."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE repository = ? AND number = ? AND head = ? ORDER BY created",  # noqa: S608 - as above
+            *pull,
+            head,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def at_work(self, repository: int, head: str, besides: str) -> bool:
+        """Whether there is an open run on a commit, of whichever pull request, besides this one."""
+        rows = self._database.run(
+            "SELECT 1 FROM reviewbot_runs WHERE repository = ? AND head = ? AND run <> ? "
+            "AND state IN ('waiting', 'running') LIMIT 1",
+            repository,
+            head,
+            besides,
+        )
+        return bool(rows)
+
+    def open_of(self, installation: int) -> tuple[str, ...]:
+        """The open runs of an installation."""
+        rows = self._database.run(
+            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state IN ('waiting', 'running')", installation
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def ended_of(self, installation: int) -> tuple[str, ...]:
+        """The runs of an installation that have ended."""
+        rows = self._database.run(
+            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state NOT IN ('waiting', 'running')",
+            installation,
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def latest(self, limit: int) -> tuple[RunRecord, ...]:
+        """The newest runs, newest first."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs ORDER BY created DESC, run LIMIT ?",  # noqa: S608 - as above
+            limit,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def open_since(self, older_s: float, limit: int) -> tuple[RunRecord, ...]:
+        """Open runs that were ordered longer ago, oldest first."""
+        rows = self._database.run(
+            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE state IN ('waiting', 'running') AND created < ? "  # noqa: S608 - as above
+            "ORDER BY created LIMIT ?",
+            self._database.now() - older_s,
+            limit,
+        )
+        return tuple(_record(row) for row in rows)
+
+    def counts(self) -> dict[State, int]:
+        """How many runs there are in each state."""
+        rows = self._database.run("SELECT state, count(*) FROM reviewbot_runs GROUP BY state")
+        found = {str(row[0]): int(row[1]) for row in rows}
+        return {state: found.get(state, 0) for state in STATES}
+
+    def trace(self, run: str) -> str | None:
+        """The trace of a run, masked."""
+        rows = self._database.run("SELECT trace FROM reviewbot_traces WHERE run = ?", run)
+        return str(zlib.decompress(bytes(rows[0][0])), "utf-8", "surrogatepass") if rows else None
+
+    def expired(self, older_s: float, limit: int) -> tuple[str, ...]:
+        """Runs that ended longer ago."""
+        rows = self._database.run(
+            "SELECT run FROM reviewbot_runs WHERE ended < ? ORDER BY ended LIMIT ?",
+            self._database.now() - older_s,
+            limit,
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def forget(self, run: str) -> None:
+        """Remove a run and its trace."""
+        self._database.run("DELETE FROM reviewbot_traces WHERE run = ?", run)
+        self._database.run("DELETE FROM reviewbot_runs WHERE run = ?", run)
+
+
+def _record(row: Row) -> RunRecord:
+    return RunRecord._make(row)
+
+
+def _plain(text: str) -> str:
+    """One line that every database takes."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())

@@ -1,0 +1,146 @@
+"""Whether an event leads to a review: pure functions of the event and the settings, and each refusal says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refused
+from reviewbot.config.globs import matches_glob
+from reviewbot.config.settings import Settings
+
+HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize"})
+"""After these the pull request has a head that may have no review."""
+
+ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+"""Who may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
+
+_VERBS = frozenset({"review"})
+_COMMAND = re.compile(r"(?P<to>@[A-Za-z0-9-]{1,40}(?:\[bot\])?|/reviewbot)[ \t]+(?P<verb>[A-Za-z]{1,20})(?![\w-])")
+
+
+def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger | Refusal:
+    """What follows from an event.
+
+    Args:
+        event: as it was parsed; whoever sent it is not our own bot and, unless the settings say so, no other.
+        settings: the operator's, or later the repository's as well.
+        slug: the App's name in addresses and mentions.
+    """
+    if event.comment is not None:
+        return _commanded(event, slug)
+    if event.name in {"check_run", "check_suite"}:
+        return _asked_again(event)
+    if event.pull is None:
+        return Refusal(f"nothing is done for {event.name} {event.action}")
+    if event.action == "closed":
+        return _trigger(event, "closed", "closed")
+    if event.action not in HEAD_ACTIONS and not _may_change_the_answer(event):
+        return Refusal(f"nothing is done for {event.name} {event.action}")
+    trigger = _trigger(event, "head", event.action)
+    reason = refusal_of(event.pull, settings)
+    if not reason:
+        return trigger
+    return refused(trigger, reason) if event.pull.is_open else Refusal(reason)
+
+
+def refusal_of(pull: PullFacts, settings: Settings) -> str:
+    """Why the settings want no review of a pull request without being asked for it; empty where they want one."""
+    rules = (
+        (not pull.is_open, "the pull request is closed"),
+        (pull.draft and not settings.review_drafts, "it is a draft (review_drafts)"),
+        (pull.author_is_bot and not settings.review_bots, "its author is a bot (review_bots)"),
+        (_any_named(settings.skip_authors, [pull.author]), "its author is not reviewed (skip_authors)"),
+        (_any_named(settings.skip_labels, pull.labels), "a label says not to (skip_labels)"),
+        (_lacks_label(settings, pull), "it has none of the labels that ask for a review (only_labels)"),
+        (_any(settings.skip_titles, [pull.title]), "its title says not to (skip_titles)"),
+        (_none(settings.only_branches, [pull.base_ref]), "its base branch is not reviewed (only_branches)"),
+        (_any(settings.skip_branches, [pull.head_ref]), "its head branch is not reviewed (skip_branches)"),
+        (pull.paths is not None and _none(settings.paths, pull.paths), "no changed file is reviewed (paths)"),
+    )
+    return next((reason for holds, reason in rules if holds), "")
+
+
+def command_in(body: str, slug: str) -> str | None:
+    """The verb of a command: at the start of the first line that is not blank, so that no quotation holds one."""
+    first = next((line.strip() for line in body[:_LOOK].splitlines() if line.strip()), "")
+    found = _COMMAND.match(first)
+    if found is None:
+        return None
+    to = found["to"].lower().removesuffix("[bot]")
+    return found["verb"].lower() if to in {"/reviewbot", f"@{slug.lower()}"} else None
+
+
+_LOOK = 2_000
+"""Characters of a comment that are looked at for a command."""
+
+
+def _commanded(event: Event, slug: str) -> Trigger | Refusal:
+    """Strangers get no answer at all: each would be theirs to repeat."""
+    comment = event.comment
+    if comment is None or event.action != "created":
+        return Refusal(f"a comment that was {event.action} gives no command")
+    verb = command_in(comment.body, slug)
+    if verb is None:
+        return Refusal("the comment holds no command")
+    if comment.association not in ALLOWED:
+        return Refusal("only members and collaborators give commands")
+    if verb not in _VERBS:
+        return Refusal("there is no such command")
+    if event.closed:
+        return Refusal("the pull request is closed")
+    return _trigger(event, "command", "a command")
+
+
+def _asked_again(event: Event) -> Trigger | Refusal:
+    if event.action != "rerequested":
+        return Refusal(f"nothing is done for {event.name} {event.action}")
+    return _trigger(event, "rerun", f"{event.name} rerequested")
+
+
+def _may_change_the_answer(event: Event) -> bool:
+    """Whether something was just changed that settings may look at: the operator's, or those of the repository.
+
+    Those are not known here. Where nothing was in the way of a review, the job finds that there is nothing to do.
+    """
+    if event.action == "edited":
+        return not {"title", "base"}.isdisjoint(event.changed)
+    return event.action in {"labeled", "unlabeled"}
+
+
+def _trigger(event: Event, kind: TriggerKind, reason: str) -> Trigger:
+    comment = event.comment
+    return Trigger(
+        kind=kind,
+        installation_id=event.installation_id,
+        repository_id=event.repository_id,
+        repository=event.repository,
+        number=event.number,
+        head_sha=event.head_sha,
+        reason=reason,
+        delivery_id=event.delivery_id,
+        comment_id=None if comment is None else comment.comment_id,
+        comment_kind=None if comment is None else comment.kind,
+        actor=None if comment is None else event.sender,
+        target_id=event.target_id,
+    )
+
+
+def _any(globs: Iterable[str], values: Iterable[str]) -> bool:
+    given = tuple(values)
+    return any(matches_glob(glob, value) for glob in globs for value in given)
+
+
+def _any_named(globs: Iterable[str], values: Iterable[str]) -> bool:
+    """The same of logins and labels, in which GitHub tells no case apart; branches, paths and titles are as written."""
+    return _any((glob.casefold() for glob in globs), (value.casefold() for value in values))
+
+
+def _lacks_label(settings: Settings, pull: PullFacts) -> bool:
+    return bool(settings.only_labels) and not _any_named(settings.only_labels, pull.labels)
+
+
+def _none(globs: Iterable[str], values: Iterable[str]) -> bool:
+    """Whether there are globs, and none of them fits."""
+    wanted = tuple(globs)
+    return bool(wanted) and not _any(wanted, values)

@@ -1,0 +1,86 @@
+"""The Flask application. Whatever goes wrong is answered by name; what it was stays here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, jsonify
+from werkzeug.exceptions import HTTPException
+
+from reviewbot.app.store.inbox import InboxError
+from reviewbot.app.web.health import health_blueprint
+from reviewbot.app.web.metrics import WebMetrics
+from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
+from reviewbot.app.web.setup import setup_blueprint
+from reviewbot.app.web.webhook import webhook_blueprint
+from reviewbot.domain.errors import ConfigError
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+logger = logging.getLogger("reviewbot.app.web")
+
+RETRY_AFTER_S = 30
+"""For whoever asks while the database does not answer."""
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Of every answer that does not say otherwise: nothing here is for other sites, or for a browser to run."""
+
+
+def create_app(parts: WebParts) -> Flask:
+    """The application of these parts."""
+    app = _Reviewbot("reviewbot", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    metrics = WebMetrics(parts)
+    app.register_blueprint(webhook_blueprint(parts, metrics))
+    app.register_blueprint(health_blueprint(parts, metrics))
+    if parts.setup is not None:
+        app.register_blueprint(setup_blueprint(parts.setup, parts.credentials))
+    _answer_errors(app, metrics)
+
+    return app
+
+
+class _Reviewbot(Flask):
+    """Flask, with `HEADERS` around every answer that does not set them itself."""
+
+    def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:  # noqa: ANN401 - WSGI's own
+            there = {name for name, _ in headers}
+            added = [pair for pair in HEADERS.items() if pair[0] not in there]
+            return start_response(status, headers + added, *rest)
+
+        return super().wsgi_app(environ, start)
+
+
+def _answer_errors(app: Flask, metrics: WebMetrics) -> None:
+    @app.errorhandler(HTTPException)
+    def known(error: HTTPException) -> tuple[Response, int]:
+        code = error.code or 500
+        metrics.failed(code)
+        logger.info("refused with %d", code, extra={"reason": error.description})
+        return jsonify(error=error.name, reason=error.description), code
+
+    @app.errorhandler(InboxError)
+    @app.errorhandler(ConfigError)
+    def unavailable(error: InboxError | ConfigError) -> tuple[Response, int, dict[str, str]]:
+        metrics.failed(503)
+        logger.error("cannot answer now", extra={"reason": str(error)})
+        return jsonify(error="Service Unavailable"), 503, {"Retry-After": str(RETRY_AFTER_S)}
+
+    @app.errorhandler(Exception)
+    def fault(error: Exception) -> tuple[Response, int]:
+        metrics.failed(500)
+        logger.error("internal fault", exc_info=error)
+        return jsonify(error="Internal Server Error"), 500

@@ -1,0 +1,262 @@
+"""From a payload to a trigger, or to the reason why there is none. Pure.
+
+The header only says which event to look for; whether the body is one is seen in the body, which is signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+
+from pydantic import ValidationError
+
+from reviewbot.app.triggers import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, TriggerKind, decide
+from reviewbot.app.web.payloads import (
+    Account,
+    Acted,
+    BaseSide,
+    CheckPart,
+    CheckRunPayload,
+    CheckSuitePayload,
+    CommentPart,
+    InstallationPayload,
+    IssueCommentPayload,
+    ListedBase,
+    PullPayload,
+    Repository,
+    ReviewCommentPayload,
+)
+from reviewbot.config.settings import Settings
+
+_INSTALLATIONS: Mapping[tuple[str, object], TriggerKind] = {
+    ("installation", "deleted"): "uninstalled",
+    ("installation", "suspend"): "narrowed",
+    ("installation", "new_permissions_accepted"): "narrowed",
+    ("installation_repositories", "removed"): "narrowed",
+}
+"""What follows from the events of a whole installation."""
+
+GHOST = "ghost"
+"""GitHub's name for an account that is gone."""
+
+
+class PayloadError(ValueError):
+    """A body is no payload of its event; the text names the field and quotes nothing."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who we are, so that we do not answer ourselves."""
+
+    app_id: int
+    slug: str
+    bot_id: int | None = None
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A payload, read; and who did it."""
+
+    event: Event
+    sender: Account
+    app: int | None = None
+    """Of a check, whose it is; of a comment, through which App it was written."""
+
+
+def judge(
+    name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
+) -> Trigger | Refusal:
+    """What follows from a signed payload. Raises PayloadError where a field that we use is not what it must be."""
+    try:
+        return _judged(name, payload, delivery_id, who, settings)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        raise PayloadError(f"{'.'.join(str(part) for part in first['loc'])[:100]} is not as it must be") from None
+
+
+def _judged(
+    name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
+) -> Trigger | Refusal:
+    shape = _SHAPES.get(name)
+    if shape is None:
+        return _installation(name, payload, delivery_id, who)
+    if not shape.needs <= payload.keys() or shape.lacks & payload.keys():
+        return Refusal("the body is of another event")
+    if any(payload.get(part) is None for part in ("installation", "repository", "sender")):
+        return Refusal("it does not come through an installation of the App")
+    read = shape.read(name, delivery_id, payload)
+    if isinstance(read, Refusal):
+        return read
+    if reason := _not_ours_to_answer(read, who, settings):
+        return Refusal(reason)
+    decision = decide(read.event, settings, who.slug)
+    if isinstance(decision, Trigger) and decision.kind == "command" and decision.comment_id is None:
+        raise PayloadError("comment.id is not as it must be")
+    return decision
+
+
+def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
+    """Why nothing that this sender did is answered; empty where it may be."""
+    sender = read.sender
+    is_check = read.event.target_id is not None
+    is_bot = sender.type.lower() == "bot"
+    own_account = who.bot_id is not None and sender.id == who.bot_id
+    own_name = is_bot and sender.login.lower() == f"{who.slug}[bot]"
+    if own_account or own_name or (read.app == who.app_id and not is_check):
+        return "it is our own doing"
+    if is_bot and not settings.review_bots:
+        return "a bot did it (review_bots)"
+    if is_check and read.app != who.app_id:
+        return "it is the check of another App"
+    return ""
+
+
+def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: Identity) -> Trigger | Refusal:
+    """Much can be deleted in an installation, a comment say: only an event about the whole of it tells who has it."""
+    told = payload.get("installation")
+    action = payload.get("action")
+    kind = _INSTALLATIONS.get((name, action)) if isinstance(action, str) else None
+    if kind is None or told is None:
+        return Refusal("nothing is done for this event")
+    if not isinstance(told, dict) or not told.keys() >= {"account", "app_id"}:
+        return Refusal("the body is of another event")
+    found = InstallationPayload.model_validate(payload)
+    if found.installation.app_id != who.app_id:
+        return Refusal("it is the installation of another App")
+    return Trigger(
+        kind=kind,
+        installation_id=found.installation.id,
+        repository_id=0,
+        repository="",
+        number=None,
+        head_sha=None,
+        reason="the App was removed" if kind == "uninstalled" else f"{name} {payload['action']}",
+        delivery_id=delivery_id,
+    )
+
+
+def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    found = PullPayload.model_validate(payload)
+    pull = found.pull_request
+    if found.number is not None and found.number != pull.number:
+        raise PayloadError("number is not as it must be")
+    if not _goes_into(found.repository, pull.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
+    author = pull.user
+    facts = PullFacts(
+        title=pull.title,
+        author=GHOST if author is None else author.login,
+        author_is_bot=author is not None and author.type.lower() == "bot",
+        draft=pull.draft,
+        is_open=pull.state.lower() == "open",
+        labels=tuple(label.name for label in pull.labels),
+        base_ref=pull.base.ref,
+        head_ref=pull.head.ref,
+    )
+    common = _common(name, delivery_id, found)
+    changed = tuple(sorted(found.changes))
+    event = Event(**common, number=pull.number, head_sha=pull.head.sha, pull=facts, changed=changed)
+    return _Read(event, found.sender)
+
+
+def _issue_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read | Refusal:
+    found = IssueCommentPayload.model_validate(payload)
+    if found.issue.pull_request is None:
+        return Refusal("the comment is not on a pull request")
+    closed = found.issue.state.lower() != "open"
+    comment = _comment("issue", found.comment)
+    common = _common(name, delivery_id, found)
+    event = Event(**common, number=found.issue.number, head_sha=None, comment=comment, closed=closed)
+    return _Read(event, found.sender, _through(found.comment))
+
+
+def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    found = ReviewCommentPayload.model_validate(payload)
+    if not _goes_into(found.repository, found.pull_request.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
+    comment = _comment("review", found.comment)
+    common = _common(name, delivery_id, found)
+    event = Event(**common, number=found.pull_request.number, head_sha=None, comment=comment)
+    return _Read(event, found.sender, _through(found.comment))
+
+
+def _comment(kind: CommentKind, part: CommentPart) -> Comment:
+    return Comment(part.id, kind, part.body or "", part.author_association.upper())
+
+
+def _through(part: CommentPart) -> int | None:
+    """The App through which it was written."""
+    return None if part.performed_via_github_app is None else part.performed_via_github_app.id
+
+
+def _check_run(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    found = CheckRunPayload.model_validate(payload)
+    return _check(name, delivery_id, found, found.check_run)
+
+
+def _check_suite(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    found = CheckSuitePayload.model_validate(payload)
+    return _check(name, delivery_id, found, found.check_suite)
+
+
+def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
+    """In a fork, the pull requests that are listed may be those of the repository that it was forked from."""
+    numbers = [each.number for each in part.pull_requests if _goes_into(found.repository, each.base)]
+    number = numbers[0] if len(numbers) == 1 else None
+    event = Event(**_common(name, delivery_id, found), number=number, head_sha=part.head_sha, target_id=part.id)
+    return _Read(event, found.sender, None if part.app is None else part.app.id)
+
+
+def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bool:
+    """Whether the base of a pull request, as far as it is told, is the repository that the event is of.
+
+    The installation was asked about that repository alone, and the pull request's number counts there.
+    """
+    told = None if base is None else base.repo
+    if told is None:
+        return True
+    same_name = told.full_name is None or told.full_name.lower() == repository.full_name.lower()
+    return same_name and (told.id is None or told.id == repository.id)
+
+
+class _Common(TypedDict):
+    """What all events have, by the names of `Event`."""
+
+    name: str
+    action: str
+    installation_id: int
+    repository_id: int
+    repository: str
+    delivery_id: str
+    sender: str
+
+
+def _common(name: str, delivery_id: str, found: Acted) -> _Common:
+    return {
+        "name": name,
+        "action": found.action,
+        "installation_id": found.installation.id,
+        "repository_id": found.repository.id,
+        "repository": found.repository.full_name,
+        "delivery_id": delivery_id,
+        "sender": found.sender.login,
+    }
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How a body of one event is recognised and read."""
+
+    read: Callable[[str, str, Mapping[str, object]], _Read | Refusal]
+    needs: frozenset[str]
+    lacks: frozenset[str] = frozenset()
+
+
+_SHAPES: Mapping[str, _Shape] = {
+    "pull_request": _Shape(_pull, frozenset({"pull_request"}), frozenset({"comment", "review", "thread", "check_run"})),
+    "issue_comment": _Shape(_issue_comment, frozenset({"issue", "comment"})),
+    "pull_request_review_comment": _Shape(_review_comment, frozenset({"pull_request", "comment"})),
+    "check_run": _Shape(_check_run, frozenset({"check_run"})),
+    "check_suite": _Shape(_check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),
+}

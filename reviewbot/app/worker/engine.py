@@ -1,0 +1,262 @@
+"""DBOS, as we use it: one queue, three kinds of work, coarse steps. No other module knows it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, Serializer, error
+from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
+
+from reviewbot.app.store.sql import PREFIXES
+from reviewbot.app.worker.work import Json
+from reviewbot.domain.errors import ConfigError
+
+PROTOCOL = "1"
+"""The version of our workflows. Changes when their steps do, in number, name or order; never with anything else, for a
+run of another version is left alone (by default DBOS takes a hash of the source, and a comment strands all runs)."""
+
+NAME = "reviewbot"
+QUEUE = "reviews"
+
+POLL_S = 0.2
+"""Between two looks into the queue."""
+
+DEAD_LETTER = 25
+"""Starts of one run, those after a stop in good order counted too. The net below our own, much smaller count."""
+
+SPARE_THREADS = 8
+"""Beyond those that carry out runs: the engine's own work needs some."""
+
+GONE = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+Body = Callable[[str, Json, "DbosRun"], Json]
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How the engine runs in this worker."""
+
+    url: str
+    """`postgresql://...` or the path of a file."""
+    executor: str
+    worker_concurrency: int = 4
+    installation_concurrency: int = 2
+    global_concurrency: int = 32
+    poll_s: float = POLL_S
+
+
+class JsonSerializer(Serializer):
+    """JSON in place of pickle: who can write to the database shall not be able to run code in a worker."""
+
+    def serialize(self, data: Any) -> str:  # noqa: ANN401 - whatever the engine has
+        """JSON; an exception as its kind alone, for its text may quote code."""
+        return json.dumps(data, default=_told)
+
+    def deserialize(self, serialized_data: str) -> Any:  # noqa: ANN401 - as above
+        """What was written; an exception as one that says which kind it was."""
+        found = json.loads(serialized_data)
+        if isinstance(found, dict) and found.keys() == {_ERROR}:
+            return RuntimeError(found[_ERROR])
+        return found
+
+    def name(self) -> str:
+        """Written beside each value."""
+        return "reviewbot_json"
+
+
+_ERROR = "reviewbot_error"
+
+
+def _told(value: object) -> object:
+    if isinstance(value, BaseException):
+        return {_ERROR: type(value).__name__}
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+class DbosRun:
+    """What a run is given of the engine."""
+
+    def step(self, name: str, act: Callable[[], Json]) -> Json:
+        """As `Durable.step`."""
+        return DBOS.run_step({"name": name}, act)
+
+    def sleep(self, seconds: float) -> None:
+        """As `Durable.sleep`."""
+        DBOS.sleep(seconds)
+
+
+class Engine:
+    """The engine of this process, of which there can be one at a time. `start` begins to carry out runs."""
+
+    def __init__(self, options: EngineOptions, bodies: Mapping[str, Body]) -> None:
+        self._options = options
+        self._sql = None if options.url.startswith(PREFIXES) else _sqlite(Path(options.url))
+        DBOS(config=self._config())
+        _quieten(logging.getLogger("dbos"))
+        for kind, body in bodies.items():
+            _register(kind, body)
+        self._client: DBOSClient | None = None
+
+    def start(self) -> None:
+        """Make or check the tables, take up again what this executor was at, and begin to take from the queue."""
+        options = self._options
+        # Before the first run begins, which may want it. A client enqueues and cancels the same way whether or not a
+        # run is what asks for it.
+        self._client = self._client_of(options.url)
+        DBOS.listen_queues([QUEUE])
+        DBOS.launch()
+        DBOS.register_queue(
+            QUEUE,
+            worker_concurrency=options.worker_concurrency,
+            global_concurrency=max(options.global_concurrency, options.worker_concurrency),
+            partition_concurrency=options.installation_concurrency,
+            polling_interval_sec=options.poll_s,
+            on_conflict="always_update",
+        )
+
+    def _client_of(self, url: str) -> DBOSClient:
+        serializer = JsonSerializer()
+        if self._sql is not None:
+            return DBOSClient(system_database_engine=self._sql, serializer=serializer, application_name=NAME, lazy=True)
+        return DBOSClient(system_database_url=url, serializer=serializer, application_name=NAME, lazy=True)
+
+    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+        """As `Queue.enqueue`."""
+        options: EnqueueOptions = {
+            "workflow_name": kind,
+            "queue_name": QUEUE,
+            "workflow_id": name,
+            "app_version": PROTOCOL,
+            "queue_partition_key": lane,
+        }
+        with self._asking() as client:
+            client.enqueue(options, told)
+            if self._names(client, workflow_ids=[name], status="CANCELLED"):
+                client.resume_workflows([name], queue_name=QUEUE)
+
+    def cancel(self, names: Sequence[str]) -> None:
+        """As `Queue.cancel`."""
+        with self._asking() as client:
+            client.cancel_workflows(list(names))
+
+    def take_over(self, executor: str) -> int:
+        """Put back into the queue what a worker that is gone was at; how many runs."""
+        with self._asking() as client:
+            names = self._names(client, status="PENDING", executor_id=executor)
+            if names:
+                client.resume_workflows(names, queue_name=QUEUE)
+            return len(names)
+
+    def states(self, names: Sequence[str]) -> dict[str, str]:
+        """What the engine says of runs, in its own words: PENDING, ENQUEUED, SUCCESS, ERROR, CANCELLED ..."""
+        if not names:
+            return {}  # as in `forget`
+        with self._asking() as client:
+            found = client.list_workflows(workflow_ids=list(names), load_input=False, load_output=False)
+            return {each.workflow_id: str(each.status) for each in found}
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Remove runs that have ended, with the records of their steps."""
+        if not names:
+            return  # an empty list of names is no filter to the engine: it would give all there are
+        with self._asking() as client:
+            if ended := self._names(client, workflow_ids=list(names), status=list(GONE)):
+                client.delete_workflows(ended)
+
+    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+        """What ended longer ago."""
+        before = datetime.fromtimestamp(now - older_s, UTC).isoformat()
+        with self._asking() as client:
+            return self._names(client, completed_before=before, status=list(GONE), limit=limit)
+
+    def drain(self, limit_s: float) -> None:
+        """Begin no run any more, and wait for those under way, but not longer."""
+        DBOS.destroy(workflow_completion_timeout_sec=max(1, round(limit_s)), destroy_registry=True)
+
+    def stop(self) -> None:
+        """End all connections; after `drain`."""
+        if self._client is not None:
+            self._client.destroy()
+            self._client = None
+        if self._sql is not None:
+            self._sql.dispose()
+
+    @staticmethod
+    def _names(client: DBOSClient, **which: Any) -> list[str]:  # noqa: ANN401 - the engine's own filters
+        found = client.list_workflows(load_input=False, load_output=False, application_name=NAME, **which)
+        return [each.workflow_id for each in found]
+
+    @contextmanager
+    def _asking(self) -> Iterator[DBOSClient]:
+        """The client; what its database says is an error of ours."""
+        if self._client is None:
+            raise ConfigError("the durable engine has not been started, or was stopped")
+        try:
+            yield self._client
+        except SQLAlchemyError as fault:
+            raise ConfigError(f"the queue's database cannot be used ({type(fault).__name__})") from None
+
+    def _config(self) -> DBOSConfig:
+        options = self._options
+        config: DBOSConfig = {
+            "name": NAME,
+            "application_version": PROTOCOL,
+            "executor_id": options.executor,
+            "serializer": JsonSerializer(),
+            "max_executor_threads": options.worker_concurrency + SPARE_THREADS,
+            "log_level": "ERROR",
+            "console_log_level": "ERROR",
+            "enable_otlp": False,
+        }
+        if self._sql is not None:
+            config["system_database_engine"] = self._sql
+        else:
+            config["system_database_url"] = options.url
+        return config
+
+
+def _register(kind: str, body: Body) -> None:
+    def workflow(told: Json) -> Json:
+        return body(str(DBOS.workflow_id), told, DbosRun())
+
+    DBOS.workflow(name=kind, max_recovery_attempts=DEAD_LETTER)(workflow)
+
+
+def _sqlite(path: Path) -> sa.Engine:
+    """An engine on a file that only its owner can read. DBOS itself sets neither WAL nor synchronous."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    engine = sa.create_engine(f"sqlite:///{path}", pool_size=20, max_overflow=20, pool_timeout=30)
+
+    @event.listens_for(engine, "connect")
+    def _set(connection: Any, _: object) -> None:  # noqa: ANN401 - what the driver has
+        connection.isolation_level = "IMMEDIATE"  # as DBOS does on an engine of its own
+        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def _quieten(logger: logging.Logger) -> None:
+    """Send what the engine logs the way of all logs, as one line each, and not what is no news."""
+    logger.handlers.clear()
+    logger.propagate = True
+    logger.addFilter(_no_traces)
+
+
+def _no_traces(record: logging.LogRecord) -> bool:
+    """A trace back may quote what went through a run. That a run was cancelled is said by who cancelled it."""
+    kind = record.exc_info[0] if record.exc_info else None
+    record.exc_info = record.exc_text = None
+    if kind is not None:
+        record.msg, record.args = "the durable engine: %s", (kind.__name__,)
+    return kind is not error.DBOSAwaitedWorkflowCancelledError

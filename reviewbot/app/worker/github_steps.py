@@ -1,0 +1,290 @@
+"""The steps of a run against GitHub: those that the command line and the Action take, too, with the App's tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+
+from reviewbot import __version__, wiring
+from reviewbot.app.scheduling.resolve_command import resolved
+from reviewbot.app.store.inbox import InboxError, Tallies, Tally
+from reviewbot.app.triggers import PullFacts, facts_of, refusal_of
+from reviewbot.app.worker.fenced import FencedClient
+from reviewbot.app.worker.metrics import tallies_of
+from reviewbot.app.worker.request_human import call_person, reviewers_in
+from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.config import Settings
+from reviewbot.delivery import masked_trace
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
+from reviewbot.domain.contracts.pulls import PullRef, PullReview
+from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
+from reviewbot.domain.host import CheckDraft, PullRequest
+from reviewbot.domain.ports import Clock
+from reviewbot.hosts.github.auth.app import AppTokens, Permission
+from reviewbot.hosts.github.checks import GithubChecks
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.pull import read_pull
+from reviewbot.publish import CHECK_NAME, Signer
+from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, post, posted_before, prepare
+from reviewbot.pull_requests import Reviewed as Made
+from reviewbot.pull_requests.check_run import begun, given_up
+from reviewbot.pull_requests.fetch import ref_of
+from reviewbot.report.text import md
+from reviewbot.sources.memory import SystemClock
+
+logger = logging.getLogger("reviewbot.app.worker")
+
+LOOKING: Mapping[str, Permission] = {
+    "checks": "write",  # that a review runs is said before it has begun
+    "contents": "read",
+    "metadata": "read",
+    "pull_requests": "read",
+}
+"""What fetching and reviewing needs. Whoever reads a change has no right to write about it."""
+
+POSTING: Mapping[str, Permission] = {
+    "checks": "write",
+    "contents": "read",
+    "metadata": "read",
+    "pull_requests": "write",
+}
+"""What posting needs, and a reaction, a label and the wish for a reviewer."""
+
+BUSY = "another worker is posting this review"
+OTHER = "the repository of this name is another one now"
+CLOSED = "the pull request is closed"
+CHANGED = "the pull request changed while its review was refused"
+STOPPED = "Not reviewed any more"
+STANDS = "the review of this head stands there already"
+
+AUTOMATIC = "head"
+"""The kind of trigger that nobody gave on purpose: only there the settings may be against a review."""
+
+
+@dataclass(frozen=True)
+class App:
+    """What all runs have in common."""
+
+    tokens: AppTokens
+    signer: Callable[[], Signer]
+    environ: Mapping[str, str] = field(repr=False)
+    """With the operator's settings and the models' keys."""
+    bot_id: Callable[[], int | None]
+    tallies: Tallies | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    """For the waits of posting."""
+
+
+def policy_name(environ: Mapping[str, str]) -> str:
+    """The operator's settings in a word: another one where anything of them, or this program, is another."""
+    settings = wiring.settings_for(None, environ, {})
+    return hashlib.sha256(f"{__version__}|{settings!r}".encode()).hexdigest()[:12]
+
+
+def hosted_steps(app: App) -> Steps:
+    """The steps. Raises ConfigError where the operator's settings cannot be used."""
+    hosted = Hosted(app)
+    return Steps(
+        policy=policy_name(app.environ),
+        fetch=hosted.fetch,
+        review=hosted.review,
+        post=hosted.post,
+        resolve=hosted.resolve,
+        conclude=hosted.conclude,
+        close=hosted.close,
+        forget=app.tokens.forget,
+        count=hosted.count,
+    )
+
+
+class Hosted:
+    """The functions of `Steps`."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def fetch(self, run: Run) -> Json | End:
+        """Which commits it is about; or that it is to be refused, and that has been said."""
+        with self._office(run, LOOKING) as office:
+            pull = read_pull(office.client, run.order.repository, run.order.number)
+            if (end := _other(run.order, pull)) is not None:
+                return end
+            # The host delivers in any order: what a delivery was refused for may be gone by now.
+            if run.order.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
+                return asyncio.run(self._refused(office, ref_of(pull), why))
+            return {"ref": ref_of(pull).model_dump(mode="json")}
+
+    async def review(self, run: Run, fetched: Json) -> Reviewed | End:
+        """The review; its trace is kept also where it breaks off."""
+        ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
+        with self._office(run, LOOKING) as office, ExitStack() as closing:
+            prepared = await asyncio.to_thread(prepare, office, ref, self._terms(run), closing)
+            if (end := await self._needless(run.order, office, prepared)) is not None:
+                return end
+            try:
+                reviewed = await carry_out(office, prepared)
+            except BaseException:
+                run.keep(masked_trace(prepared.run.trace))
+                raise
+        return _kept(reviewed, prepared)
+
+    async def _needless(self, order: ReviewRequest, office: HostSession, prepared: Prepared) -> End | None:
+        """How a run ends that needs no review: the settings are against it, or it stands there already."""
+        if order.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
+            pull, why = await asyncio.to_thread(_against, office, prepared)
+            if why:
+                end = await self._refused(office, prepared.ref, why)
+                # Who changed a label meanwhile was told that nothing was in the way: then this is to be done again.
+                if await asyncio.to_thread(_pull_of, office, prepared) != pull:
+                    raise HostError(CHANGED)
+                return end
+        before = await posted_before(office, prepared)
+        if before is None:
+            return None
+        if order.again:
+            # Whoever asked for it looks at the check, which the host opens again for a re-run.
+            check = await begun(office, prepared.ref)
+            await given_up(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
+        return End("posted", STANDS, url=before.url)
+
+    def post(self, run: Run, reviewed: Json) -> Posted | End:
+        """Exactly one review; then a person is called, where the review asks for one."""
+        value = PullReview.model_validate_json(json.dumps(reviewed["review"]))
+        with self._office(run, POSTING) as office:
+            posted = asyncio.run(post(office, value))
+            if posted.outcome == "head_moved":
+                pull = read_pull(office.client, value.pull.repository, value.pull.number)
+                return End("moved", head_sha=pull.head_sha)
+            if posted.outcome == "busy":
+                raise HostError(BUSY)
+            for note in posted.notes:
+                logger.info("%s", note)
+            if value.review.human:
+                person = reviewed["person"]
+                call_person(office.client, value.pull, person["label"], person["reviewers"])
+        if posted.outcome == "posted":
+            self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
+        return Posted(posted.review_id or 0, posted.url)
+
+    def resolve(self, order: ReviewRequest) -> ReviewRequest | None:
+        """As `Steps.resolve`."""
+        with self._letting_go(order):
+            access = self._app.tokens.installation(order.installation, order.repository_id, POSTING)
+            with FencedClient(access, lambda: True) as client:
+                return resolved(client, order)
+
+    def conclude(self, run: Run, end: End) -> None:
+        """As `Steps.conclude`."""
+        with self._office(run, LOOKING) as office:
+            pull = read_pull(office.client, run.order.repository, run.order.number)
+            if _other(run.order, pull) is None:
+                asyncio.run(self._refused(office, ref_of(pull), f"{end.reason} (run {run.run_id})"))
+
+    def close(self, order: ReviewRequest) -> None:
+        """As `Steps.close`. Only a check run is ended that we began when this was the head."""
+        with self._letting_go(order):
+            access = self._app.tokens.installation(order.installation, order.repository_id, LOOKING)
+            with GithubClient(access) as client:
+                draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
+                GithubChecks(client, order.repository).finish_started(CHECK_NAME, order.head_sha, draft)
+
+    @contextmanager
+    def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
+        with self._letting_go(run.order), self._client(run, permissions) as client:
+            signer, own_id = self._app.signer(), self._app.bot_id()
+            yield HostSession(client, signer, run.intents, self._app.clock, run.owner, own_id)
+
+    def _client(self, run: Run, permissions: Mapping[str, Permission]) -> FencedClient:
+        access = self._app.tokens.installation(run.order.installation, run.order.repository_id, permissions)
+        return FencedClient(access, run.wanted)
+
+    @contextmanager
+    def _letting_go(self, order: ReviewRequest) -> Iterator[None]:
+        """Tokens that the host takes no more, of an App suspended or removed here say, are not given out again."""
+        try:
+            yield
+        except (HostAccessError, HostMissingError):
+            self._app.tokens.forget(order.installation)
+            raise
+
+    def _operator_settings(self) -> Settings:
+        return wiring.settings_for(None, self._app.environ, {})
+
+    def _terms(self, run: Run) -> RunOptions:
+        return RunOptions(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)
+
+    @staticmethod
+    async def _refused(office: HostSession, ref: PullRef, why: str) -> End:
+        """Say it in the check, and not in a comment."""
+        await given_up(office, ref, await begun(office, ref), why)
+        return End("refused", why)
+
+    def count(self, state: str, seconds: float) -> None:
+        """As `Steps.count`."""
+        wrong = [Tally("errors", {"kind": f"run {state}"}, 1.0)] if state in ("failed", "parked") else []
+        self._add([Tally("runs", {"outcome": state}, 1.0), *wrong])
+        if state == "posted" and self._app.tallies is not None:
+            with suppress(InboxError):
+                self._app.tallies.observe_run(seconds)
+
+    def _add(self, tallies: list[Tally]) -> None:
+        """Metrics are worth no run: what cannot be counted is not."""
+        if self._app.tallies is None:
+            return
+        try:
+            self._app.tallies.add_all(tallies)
+        except InboxError as error:
+            logger.warning("not counted: %s", error)
+
+
+def _other(order: ReviewRequest, pull: PullRequest) -> End | None:
+    """How a run ends whose pull request is not what was ordered."""
+    if pull.repository_id != order.repository_id:
+        return End("failed", OTHER)
+    if not pull.is_open:
+        return End("refused", CLOSED)
+    if pull.head_sha != order.head_sha:
+        return End("moved", head_sha=pull.head_sha)
+    return None
+
+
+def _pull_of(office: HostSession, prepared: Prepared) -> PullFacts:
+    pull = read_pull(office.client, prepared.ref.repository, prepared.ref.number)
+    return facts_of(pull, tuple(file.path for file in prepared.subject.change.files))
+
+
+def _against(office: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
+    """The pull request as it is now, and why the repository's settings are against its review; empty: they are not."""
+    facts = _pull_of(office, prepared)
+    return facts, refusal_of(facts, prepared.settings)
+
+
+def _kept(made: Made, prepared: Prepared) -> Reviewed:
+    """What posting needs, and nothing that the reviewed code says."""
+    settings, usage = prepared.settings, made.value.review.usage
+    stored = made.value.model_copy(update={"change": places_of(made.value.change)})
+    person = {"label": settings.person_label, "reviewers": reviewers_in(settings.person_reviewers)}
+    tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
+    value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
+    tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
+    return Reviewed(value, usage.cost_usd, tokens, masked_trace(made.trace))
+
+
+def places_of(change: ChangeSet) -> ChangeSet:
+    """The same change without a word of it: which lines it shows is all that posting needs."""
+    files = tuple(_wordless(file) for file in change.files)
+    return change.model_copy(update={"title": "", "description": "", "files": files})
+
+
+def _wordless(file: FileChange) -> FileChange:
+    return file.model_copy(update={"hunks": tuple(_marks(hunk) for hunk in file.hunks)})
+
+
+def _marks(hunk: Hunk) -> Hunk:
+    marks = "\n".join(line[:1] for line in hunk.body.split("\n"))
+    return hunk.model_copy(update={"heading": "", "body": marks})

@@ -1,0 +1,184 @@
+"""What goes on beside the runs: signs of life, taking over from dead workers, tidying up, catching up."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event
+from typing import Protocol
+
+from reviewbot.app.scheduling.scheduler import order_of
+from reviewbot.app.store.durable import Chores, Database, Heads, Runs, Workers, forget_old_entries
+from reviewbot.app.store.durable.intents import forget_old_intents
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.app.worker.work import Json
+from reviewbot.domain.errors import ReviewbotError
+
+logger = logging.getLogger("reviewbot.app.worker")
+
+TIDY_S = 3_600.0
+"""Between two rounds of tidying up."""
+
+MEND_S = 600.0
+"""Between two looks whether a run is lost between the books, and how old one must be for that."""
+
+AT_WORK = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
+"""The engine's words for a run that goes on."""
+
+TIDY_BATCH = 500
+"""Runs that are removed at once: a database takes only so many values in a statement."""
+
+TIDY_BATCHES = 100
+"""In one round at most; the next one goes on."""
+
+
+class Upkeep(Protocol):
+    """The durable engine, as far as this needs it."""
+
+    def take_over(self, executor: str) -> int:
+        """Put back into the queue what a worker that is gone was at."""
+
+    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+        """Have it done once."""
+
+    def states(self, names: list[str]) -> dict[str, str]:
+        """What it says of runs, in its own words."""
+
+    def forget(self, names: list[str]) -> None:
+        """Remove runs that have ended."""
+
+    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+        """What ended longer ago."""
+
+
+class Heartbeat:
+    """This worker's signs of life, and the look at those of others, where there may be several workers."""
+
+    def __init__(
+        self,
+        database: Database,
+        engine: Upkeep,
+        executor: str,
+        options: JobOptions,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workers = Workers(database)
+        self._engine = engine
+        self._executor = executor
+        self._options = options
+        self._monotonic = monotonic
+        self._steady_since = monotonic()
+        self._last = monotonic()
+
+    def join(self) -> None:
+        """Be known."""
+        self._workers.join(self._executor)
+
+    def beat(self) -> bool:
+        """Give a sign and take over from those that give none. False: this worker was itself taken for dead."""
+        now = self._monotonic()
+        if not self._options.several:
+            self._workers.join(self._executor)  # for who asks whether it lives: nobody else can take its place
+            return True
+        if not self._workers.beat(self._executor):
+            return False
+        if now - self._last > 2 * self._options.beat_s:
+            # It was us that was away, or the database; whoever else seems silent may have met the same.
+            self._steady_since = now
+        self._last = now
+        if now - self._steady_since >= self._options.silent_s:
+            self._reap()
+        return True
+
+    def _reap(self) -> None:
+        for executor in self._workers.dead(self._executor, self._options.silent_s):
+            count = self._engine.take_over(executor)
+            self._workers.leave(executor)
+            logger.warning("took over %d runs of the worker %s, which is silent", count, executor)
+
+    def leave(self) -> None:
+        """Go in good order: nobody needs to wait for the silence to be long enough."""
+        if self._options.several:
+            self._engine.take_over(self._executor)
+        self._workers.leave(self._executor)
+
+
+class Retention:
+    """Removes what is older than it is to be kept."""
+
+    def __init__(self, database: Database, engine: Upkeep, keep_s: float) -> None:
+        self._database = database
+        self._engine = engine
+        self._keep_s = keep_s
+
+    def once(self) -> None:
+        """One round, bounded."""
+        for act in (self._runs, self._leftovers):
+            for _ in range(TIDY_BATCHES):
+                if act() < TIDY_BATCH:
+                    break
+        forget_old_entries(self._database, self._keep_s)
+        forget_old_intents(self._database, self._keep_s)
+        Heads(self._database).forget(self._keep_s)
+
+    def _runs(self) -> int:
+        """Remove old runs and what their steps gave; how many."""
+        runs = Runs(self._database)
+        expired = runs.expired(self._keep_s, TIDY_BATCH)
+        self._engine.forget(list(expired))
+        for run in expired:
+            runs.forget(run)
+        return len(expired)
+
+    def _leftovers(self) -> int:
+        """Remove what else the engine has done long ago, and whose run is gone; how many."""
+        names = self._engine.ended_before(self._keep_s, self._database.now(), TIDY_BATCH)
+        self._engine.forget(names)
+        return len(names)
+
+
+class Reconciler:
+    """Brings our own books in line with the engine's, where a crash or an outage has left them apart."""
+
+    def __init__(self, database: Database, engine: Upkeep) -> None:
+        self._runs = Runs(database)
+        self._engine = engine
+
+    def once(self) -> None:
+        """One round, bounded. What is at work, or waits, in both books is left alone."""
+        records = self._runs.open_since(MEND_S, TIDY_BATCH)
+        states = self._engine.states([each.run for each in records]) if records else {}
+        for record in records:
+            state = states.get(record.run)
+            if state is None:
+                logger.warning("%s was never queued, and is now", record.run)
+                self._engine.enqueue("review", record.run, str(record.installation), order_of(record).as_json())
+            elif state == "CANCELLED":
+                self._runs.end(record.run, "superseded", "it was cancelled")
+            elif state not in AT_WORK:
+                self._runs.end(record.run, "parked", "the durable engine gave it up")
+
+
+class PeriodicTasks:
+    """Chores, each done by one worker at a time, as often as it says."""
+
+    def __init__(self, database: Database, chores: dict[str, tuple[float, Callable[[], None]]]) -> None:
+        self._due = Chores(database)
+        self._chores = chores
+
+    def once(self) -> None:
+        """Do what is due. What fails is said, and tried again when it is due again."""
+        for name, (every_s, act) in self._chores.items():
+            try:
+                if self._due.due(name, every_s):
+                    act()
+            except ReviewbotError as error:
+                logger.warning("%s failed: %s", name, error)
+            except Exception as error:  # noqa: BLE001 - a door: a chore that fails must not end all others
+                logger.error("%s failed (%s)", name, type(error).__name__)  # noqa: TRY400 - its text may quote code
+
+    def run(self, stop: Event, every_s: float = 5.0) -> None:
+        """Go on until `stop`."""
+        while not stop.wait(every_s):
+            self.once()

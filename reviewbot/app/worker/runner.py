@@ -1,0 +1,340 @@
+"""The way of one run: fetch, review, post; each step is recorded, and tried again where that may help."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Protocol
+from uuid import uuid4
+
+from reviewbot.app.runtime.logs import run_named
+from reviewbot.app.scheduling.scheduler import Scheduler
+from reviewbot.app.store.durable import Database, DurableIntents, DurableJournal, Heads, Runs, SharedRate
+from reviewbot.app.store.durable.runs import State
+from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, Steps, UnwantedError
+from reviewbot.domain.errors import (
+    HostAccessError,
+    HostError,
+    HostInvalidError,
+    HostLimitError,
+    HostMissingError,
+    HostMovedError,
+    ReviewbotError,
+)
+from reviewbot.domain.ports import Journal
+from reviewbot.redact import redact
+
+logger = logging.getLogger("reviewbot.app.worker")
+
+MOST_ATTEMPTS = 5
+"""Executions of one run of which none came further than those before. What kills its worker so often will do so again:
+it is parked, and shown. Whoever only was at work when others killed the worker came further."""
+
+MOST_TRIES = 5
+"""Of one step, where the host could not be reached or asked us to wait."""
+
+FIRST_WAIT_S = 5.0
+"""Before the second try; it doubles from try to try."""
+
+LONGEST_WAIT_S = 300.0
+"""Between two tries. A run that waits takes up a place, so that it does not wait for hours."""
+
+LOOK_S = 1.0
+"""How often a review under way looks whether it is still wanted."""
+
+MOVED = "the head moved on meanwhile"
+NO_LONGER = "it was no longer wanted, or another worker had taken it over"
+
+_FINAL_ERRORS = (HostAccessError, HostMissingError, HostInvalidError)
+"""Of the host; no later try is answered otherwise."""
+
+
+class Durable(Protocol):
+    """What the durable engine gives to a run."""
+
+    def step(self, name: str, act: Callable[[], Json]) -> Json:
+        """What `act` gives, recorded: after a crash it is not carried out again."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; after a crash only for the rest."""
+
+
+@dataclass(frozen=True)
+class RetryTimings:
+    """Waits; tests need not sit through them."""
+
+    first_wait_s: float = FIRST_WAIT_S
+    longest_wait_s: float = LONGEST_WAIT_S
+    look_s: float = LOOK_S
+
+
+class _Noticed:
+    """A journal that tells of the first new entry of an execution."""
+
+    def __init__(self, inner: Journal, tell: Callable[[], None]) -> None:
+        self._inner = inner
+        self._tell: Callable[[], None] | None = tell
+
+    def get(self, key: str) -> str | None:
+        return self._inner.get(key)
+
+    def put(self, key: str, value: str) -> None:
+        self._inner.put(key, value)
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
+
+
+class Runner:
+    """Carries out runs in this worker, each in a thread of the engine."""
+
+    def __init__(
+        self, database: Database, steps: Steps, desk: Scheduler, executor: str, pace: RetryTimings | None = None
+    ) -> None:
+        self._database = database
+        self._steps = steps
+        self._desk = desk
+        self._executor = executor
+        self._pace = pace or RetryTimings()
+        self._heads = Heads(database)
+        self._runs = Runs(database)
+
+    def review(self, run_id: str, told: Json, durable: Durable) -> Json:
+        """One execution of a run; how it ended.
+
+        The same steps in the same order each time: the engine knows a recorded step by its place.
+        """
+        with run_named(run_id):
+            owner = uuid4().hex
+            attempts = self._runs.begin(run_id, owner, self._executor)
+            if attempts is None:
+                return {"end": asdict(End("superseded", NO_LONGER))}
+            order = ReviewRequest.from_json(told)
+            try:
+                return self._carry_out(self._run(run_id, order, owner), attempts, durable)
+            finally:
+                self._desk.left(run_id, owner, order.installation)
+
+    def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
+        if attempts > MOST_ATTEMPTS:
+            self._runs.never_began(run.run_id, run.owner)
+            return self._close(run, End("parked", f"its worker died {MOST_ATTEMPTS} times over the same part of it"))
+        value: Json = {}
+        for name, act in (("fetch", self._fetch), ("review", self._review), ("post", self._post)):
+            value = self._stage(name, partial(act, run), value, durable, run)
+            if "end" in value:
+                return self._close(run, End(**value["end"]))
+        raise AssertionError("the last step always ends the run")
+
+    def ask(self, run_id: str, told: Json, durable: Durable) -> Json:
+        """Find out which head an order is about, and take it."""
+        order = ReviewRequest.from_json(told)
+
+        def resolve(_: Json) -> Json:
+            resolved = None if self._steps.resolve is None else self._steps.resolve(order)
+            if resolved is None:
+                return {"end": asdict(End("refused", "not by this person, not here, or not open"))}
+            return {"order": resolved.as_json()}
+
+        with run_named(run_id):
+            found = self._stage("resolve", partial(self._guarded, resolve), {}, durable)
+            if "order" in found:
+                self._desk.submit(ReviewRequest.from_json(found["order"]))
+            else:
+                logger.info("no review was ordered: %s", found["end"]["reason"])
+            return found
+
+    def close(self, told: Json, durable: Durable) -> Json:
+        """End the check run that a run, stopped after it had begun, may have left in progress on its head."""
+        order, run = ReviewRequest.from_json(told), str(told.get("run", ""))
+
+        def act(_: Json) -> Json:
+            # Whoever is at work on this head, because it came back or is that of another pull request, ends it.
+            if self._steps.close is not None and not self._runs.at_work(order.repository_id, order.head_sha, run):
+                self._steps.close(order)
+            return {}
+
+        with run_named(run):
+            return self._stage("close", partial(self._guarded, act), {}, durable)
+
+    def _run(self, run_id: str, order: ReviewRequest, owner: str) -> Run:
+        def wanted() -> bool:
+            return self._heads.wanted(order.pull) == run_id and self._runs.owner(run_id) == owner
+
+        def further() -> None:
+            self._runs.came_further(run_id, owner)
+
+        return Run(
+            run_id=run_id,
+            order=order,
+            owner=owner,
+            journal=_Noticed(DurableJournal(self._database, order.installation, order.repository_id), further),
+            intents=DurableIntents(self._database, order.installation),
+            wanted=wanted,
+            keep=partial(self._runs.cost, run_id, 0.0, 0),
+            rate=partial(SharedRate, self._database),
+        )
+
+    def _stage(
+        self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable, run: Run | None = None
+    ) -> Json:
+        """One coarse step, tried again after what may pass. The tries of a run are counted, their reason is kept."""
+        found: Json = {}
+        one_try = partial(act, value) if run is None else _CountedTry(self._runs, run, partial(act, value))
+        for number in range(MOST_TRIES):
+            found = durable.step(name, one_try)
+            if "again" not in found:
+                return found
+            growing = self._pace.first_wait_s * 2**number
+            if number + 1 < MOST_TRIES:
+                durable.sleep(min(max(growing, found["again"]), self._pace.longest_wait_s))
+        return {"end": found.get("end_after") or asdict(End("failed", found["reason"]))}
+
+    def _guarded(self, act: Callable[[Json], Json], value: Json) -> Json:
+        """What a step gives, or what its error becomes. Nothing but JSON leaves a step."""
+        try:
+            return act(value)
+        except UnwantedError:
+            return {"end": asdict(End("superseded", NO_LONGER))}
+        except _FINAL_ERRORS as error:
+            return _failed(error)
+        except HostError as error:
+            asked = error.retry_after_s if isinstance(error, HostLimitError) else None
+            logger.warning("the host (%s): %s", type(error).__name__, redact(str(error)))
+            return {"again": asked or 0.0, "reason": str(error)}
+        except ReviewbotError as error:
+            return _failed(error)
+        except Exception as error:  # noqa: BLE001 - the worker boundary: a fault of ours ends one run, and no worker
+            # The error's own text may quote reviewed code.
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            fault = f"internal fault ({type(error).__name__} in {where.name}, line {where.lineno})"
+            logger.error("%s", fault)  # noqa: TRY400 - the trace back would quote code
+            return {"end": asdict(End("failed", fault))}
+
+    def _ending(self, run: Run, act: Callable[[Json], Json | End]) -> Callable[[Json], Json]:
+        """A step that looks first whether it is wanted, and tells its end as JSON."""
+
+        def looked(value: Json) -> Json:
+            if not run.wanted():
+                raise UnwantedError
+            try:
+                found = act(value)
+            except HostMovedError as error:
+                found = End("moved", head_sha=error.head_sha)
+            return self._ended(run, found) if isinstance(found, End) else found
+
+        return looked
+
+    def _fetch(self, run: Run, value: Json) -> Json:
+        def act(_: Json) -> Json | End:
+            found = self._steps.fetch(run)
+            self._runs.came_further(run.run_id, run.owner)
+            return found if isinstance(found, End) else {"fetched": found}
+
+        return self._guarded(self._ending(run, act), value)
+
+    def _review(self, run: Run, value: Json) -> Json:
+        def act(before: Json) -> Json | End:
+            found = asyncio.run(self._watched(run, before["fetched"]))
+            if isinstance(found, End):
+                return found
+            self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace)
+            self._runs.came_further(run.run_id, run.owner)
+            return {"reviewed": found.value}
+
+        return self._guarded(self._ending(run, act), value)
+
+    async def _watched(self, run: Run, fetched: Json) -> Reviewed | End:
+        """The review. Raises UnwantedError where it was superseded before its end, and stopped."""
+        task = asyncio.ensure_future(self._steps.review(run, fetched))
+        while not task.done():
+            await asyncio.wait({task}, timeout=self._pace.look_s)
+            if not task.done() and not await asyncio.to_thread(run.wanted):
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                raise UnwantedError
+        return task.result()
+
+    def _post(self, run: Run, value: Json) -> Json:
+        def act(before: Json) -> Json | End:
+            found = self._steps.post(run, before["reviewed"])
+            if isinstance(found, End):
+                return found
+            return {"end": asdict(End("posted")), "url": found.url}
+
+        found = self._guarded(self._ending(run, act), value)
+        if "url" in found:
+            self._over(run, "posted", "", found["url"])
+        return found
+
+    def _ended(self, run: Run, end: End) -> Json:
+        """How a step ends a run. A host that tells of a head whose run came before lags behind: ask again."""
+        if end.state == "moved" and self._runs.on_head(run.order.pull, end.head_sha):
+            return {"again": 0.0, "reason": MOVED, "end_after": asdict(end)}
+        return {"end": asdict(end)}
+
+    def _close(self, run: Run, end: End) -> Json:
+        """Write down how a run ended, and see to what follows from it."""
+        if end.state == "moved":
+            self._follow(run.order, end.head_sha)
+        elif end.state in ("failed", "parked") and self._steps.conclude is not None:
+            # No recorded step: a parked run has other ones in this place.
+            self._guarded(partial(self._conclude, self._steps.conclude, run, end), {})
+        state: State = "superseded" if end.state == "moved" else end.state
+        reason = redact(end.reason or (MOVED if end.state == "moved" else ""))
+        self._over(run, state, reason, end.url)
+        level = logging.WARNING if end.state in ("failed", "parked") else logging.INFO
+        logger.log(level, "ended: %s%s", end.state, f" ({reason})" if reason else "")
+        return {"end": asdict(end)}
+
+    def _over(self, run: Run, state: State, reason: str, url: str = "") -> None:
+        """Write down the end, and count it the first time."""
+        if self._runs.end(run.run_id, state, reason, url, owner=run.owner) and self._steps.count is not None:
+            record = self._runs.get(run.run_id)
+            self._steps.count(state, 0.0 if record is None or record.ended is None else record.ended - record.created)
+
+    @staticmethod
+    def _conclude(say: Callable[[Run, End], None], run: Run, end: End, value: Json) -> Json:
+        if run.wanted():
+            say(run, end)
+        return value
+
+    def _follow(self, order: ReviewRequest, head: str) -> None:
+        """The host tells of another head than the one that we were told of: that one is wanted, if none newer is."""
+        if head and head != order.head_sha:
+            moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
+            self._desk.submit(ReviewRequest.from_json({**order.as_json(), **moved}))
+
+
+class _CountedTry:
+    """A try of a step, counted and with its reason kept from the second one on.
+
+    The engine does not call it where the step is recorded, so that after a crash no try counts twice.
+    """
+
+    def __init__(self, runs: Runs, run: Run, act: Callable[[], Json]) -> None:
+        self._runs = runs
+        self._run = run
+        self._act = act
+        self._waits = False
+
+    def __call__(self) -> Json:
+        if self._waits:
+            self._runs.try_again(self._run.run_id, self._run.owner)
+        found = self._act()
+        waits = "again" in found
+        if waits or self._waits:
+            self._runs.wait(self._run.run_id, self._run.owner, redact(str(found["reason"])) if waits else "")
+        self._waits = waits
+        return found
+
+
+def _failed(error: ReviewbotError) -> Json:
+    """The end of a run by an error whose text is ours; which kind it was stands in the log alone."""
+    reason = redact(str(error))
+    logger.warning("%s: %s", type(error).__name__, reason)
+    return {"end": asdict(End("failed", reason))}

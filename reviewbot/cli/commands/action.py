@@ -1,0 +1,66 @@
+"""`reviewbot action`: the door of the GitHub Action. action.yml starts it; people have no use for it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, MutableMapping
+from contextlib import ExitStack
+from functools import partial
+from typing import TextIO
+
+from reviewbot.action.disable_ptrace import shut
+from reviewbot.action.inputs import BEDROCK_KEY, MARKER_KEY, PREFIX, Inputs, read_inputs
+from reviewbot.action.outcome import STOPPED
+from reviewbot.action.run import Pulls, Step, act, failed
+from reviewbot.action.runner import Runner, StepOutput, runner_of
+from reviewbot.cli.running import run_to_end
+from reviewbot.domain.errors import ConfigError
+
+
+def action_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot action`."""
+    del arguments
+    environ = dict(os.environ)
+    forget(os.environ)
+    # What a process was started with stays readable for its user under /proc, also after it has been taken out.
+    shut()
+    return carried_out(environ, sys.stdout)
+
+
+def carried_out(environ: Mapping[str, str], log: TextIO) -> int:
+    """Carry out the step that the environment tells of; the result is the exit code. Raises as a command does."""
+    runner = runner_of(environ)
+    try:
+        inputs = read_inputs(environ)
+    except ConfigError as error:
+        failed(StepOutput(runner, log), str(error))
+        return error.exit_code
+    voice = StepOutput(runner, log, (*inputs.secrets, environ.get(BEDROCK_KEY, "")))
+    ended = False
+    try:
+        with ExitStack() as closing:
+            code = act(Step(runner, inputs, voice, run_to_end, partial(_pulls, runner, inputs, closing)))
+        ended = True
+    finally:
+        if not ended:
+            failed(voice, STOPPED)
+    return code
+
+
+def _pulls(runner: Runner, inputs: Inputs, closing: ExitStack) -> Pulls:
+    from reviewbot.action.pulls import ActionPulls  # noqa: PLC0415 - loads GitHub's client, which a push does not need
+
+    return ActionPulls(runner, inputs, run_to_end, closing)
+
+
+def forget(environ: MutableMapping[str, str]) -> None:
+    """Take out of the environment what nobody below may find there: secrets, and what steers the models' SDK.
+
+    The SDK reads an address and further headers by itself where we name none; what an earlier step has put there must
+    not see the key.
+    """
+    for name in list(environ):
+        if name.startswith((PREFIX, "ANTHROPIC_")) or name == MARKER_KEY:
+            del environ[name]

@@ -1,0 +1,66 @@
+"""`reviewbot config`: every setting as a run here would have it, and where it comes from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from reviewbot import wiring
+from reviewbot.cli.repository import configured_repository
+from reviewbot.config import Settings
+from reviewbot.config.keys import KINDS
+from reviewbot.config.source import settings_of
+from reviewbot.config.values import Written, as_written
+from reviewbot.domain.errors import ExitCode
+from reviewbot.report.look import write
+from reviewbot.strict_json import for_logs, write_json
+
+
+def config_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot config`. Raises ConfigError, as a review would."""
+    folder = arguments.repo or configured_repository(Path())
+    base = None if folder is None else wiring.tree_of(folder)
+    settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
+    if arguments.format == "json":
+        write(sys.stdout, settings_json(settings))
+    else:
+        write(sys.stdout, settings_text(settings, show_origin=arguments.show_origin))
+    return ExitCode.REVIEWED
+
+
+def settings_json(settings: Settings) -> str:
+    """By key, each value and its origin."""
+    values = _values(settings)
+    table = {key: {"value": value, "origin": settings.origin[key]} for key, value in values.items()}
+    return write_json(table, indent=2) + "\n"
+
+
+def settings_text(settings: Settings, *, show_origin: bool) -> str:
+    """TOML that a settings file may hold; the origins are its comments."""
+    lines = {key: f"{key} = {for_logs(_toml(value))}" for key, value in _values(settings).items()}
+    if not show_origin:
+        return "".join(f"{line}\n" for line in lines.values())
+    width = max(len(line) for line in lines.values() if len(line) <= _WIDEST)
+    return "".join(f"{line:<{width}}  # {settings.origin[key]}\n" for key, line in lines.items())
+
+
+_WIDEST = 48
+"""Columns. A longer line, of a list, does not move the comments of the others."""
+
+
+def _values(settings: Settings) -> Mapping[str, Written]:
+    return {key: as_written(key, getattr(settings, key)) for key in KINDS}
+
+
+def _toml(value: object) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    # JSON's texts, numbers and bools are TOML's as well, unless a character is written as two escapes.
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,46 @@
+"""`reviewbot workers` and `reviewbot schema`: what there is, without a change."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from reviewbot import wiring
+from reviewbot.cli.repository import configured_repository
+from reviewbot.config.schema import settings_schema
+from reviewbot.domain.contracts import Contract, Plan, Review, WorkerCard
+from reviewbot.domain.errors import ExitCode
+from reviewbot.report.look import look_of, write
+from reviewbot.report.workers_report import render_workers
+from reviewbot.strict_json import write_json
+
+SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": WorkerCard}
+
+
+def workers_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot workers`."""
+    folder = arguments.repo or configured_repository(Path())
+    base = None if folder is None else wiring.tree_of(folder)
+    crew = wiring.crew_for(base)
+    if arguments.format == "json":
+        cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]
+        sys.stdout.write(write_json(cards, indent=2) + "\n")
+        return ExitCode.REVIEWED
+    write(sys.stdout, render_workers(crew, width=look_of(sys.stdout, os.environ).width))
+    return ExitCode.REVIEWED
+
+
+def schema_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot schema`."""
+    sys.stdout.write(schema_text(arguments.contract))
+    return ExitCode.REVIEWED
+
+
+def schema_text(contract: str) -> str:
+    """The JSON Schema of "review", "plan", "card" or "settings", as it is printed and stored."""
+    body = settings_schema() if contract == "settings" else SCHEMAS[contract].model_json_schema()
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,168 @@
+"""`reviewbot review --pr`: a pull request from its host, and its review back onto it where that is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from reviewbot import wiring
+from reviewbot.cli.delivering import previewed, shortfall, write_trace
+from reviewbot.cli.options import flags_of, given_of
+from reviewbot.cli.reports import rendered
+from reviewbot.cli.running import run_to_end
+from reviewbot.cli.writing import say, write_report
+from reviewbot.domain.contracts.pulls import PullPosted, PullRef
+from reviewbot.domain.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
+from reviewbot.domain.ports import Clock
+from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.journal.sqlite import SteadyJournal
+from reviewbot.publish import JournalIntents, MemoryIntents, Signer
+from reviewbot.pull_requests import (
+    HostSession,
+    Prepared,
+    PullName,
+    Reviewed,
+    RunOptions,
+    carry_out,
+    fetch,
+    post,
+    posted_before,
+    prepare,
+    pull_name,
+)
+from reviewbot.pull_requests.check_run import Check, given_up
+from reviewbot.report.progress import ProgressLine
+from reviewbot.sources.memory import SystemClock
+
+WORDS = {
+    "posted": "posted",
+    "already_posted": "it was posted before, and was not posted again",
+    "stands": "this head has its review already; it was not reviewed and was not posted again",
+    "head_moved": "nothing was posted: the head of the pull request moved on meanwhile; review it again",
+    "busy": "nothing was posted: another run is posting this review",
+}
+"""What came of posting, as it is said."""
+
+UNKNOWN = "it is not known whether it was posted; a second run finds out, and posts it at most once"
+
+UNSHOWN = "the report could not be written to where the one who ran the review wanted it"
+
+
+def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
+    """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
+    name = pull_name(arguments.pr)
+    access = access_to(name)
+    sdk = wiring.loading(os.environ, arguments.engine)
+    with ExitStack() as closing:
+        progress = ProgressLine(sys.stderr)
+        closing.callback(progress.close)
+        journal = None if arguments.no_cache else closing.enter_context(wiring.open_journal(os.environ))
+        office = _office(access, journal, closing, clock)
+        terms = RunOptions(
+            flags=flags_of(arguments),
+            given=replace(given_of(arguments, sdk), checkout=Path()),
+            journal=journal,
+            listener=progress.on_event,
+            to_post=arguments.post,
+        )
+        prepared = prepare(office, _fetched(office, name), terms, closing)
+        if (instead := previewed(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
+            return instead
+        before = run_to_end(partial(posted_before, office, prepared))
+        if before is not None:
+            progress.close()
+            say(f"{WORDS['stands']}: {before.url}")
+            return ExitCode.REVIEWED
+        if journal is not None and not arguments.resume:
+            journal.inner.forget(prepared.run.run_id + "/")
+        reviewed = _reviewed(arguments, office, prepared)
+        progress.close()
+        _shown(arguments, office, reviewed)
+        code = reviewed.code
+        if missing := shortfall(code, reviewed.told.review):
+            say(missing)
+        return _posted(office, reviewed, code) if arguments.post else code
+
+
+def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
+    """What `plan --pr` is about. Raises as `review_pull`."""
+    name = pull_name(arguments.pr)
+    office = _office(access_to(name), None, closing)
+    terms = RunOptions(flags_of(arguments), given_of(arguments), to_post=False)
+    return prepare(office, _fetched(office, name), terms, closing).subject
+
+
+def access_to(name: PullName) -> Access:
+    """The access to the host of a pull request. Raises HostAccessError, and InputError where the hosts differ."""
+    environ = os.environ
+    if name.host is not None and not environ.get("GITHUB_API_URL", "").strip():
+        environ = {**environ, "GH_HOST": name.host}  # type: ignore[assignment] # read alone
+    access = find_access(environ)
+    if name.host not in (None, web_host_of(access.api_url)):
+        raise InputError(f"--pr is on {name.host}, and GITHUB_API_URL names the API of {web_host_of(access.api_url)}")
+    return access
+
+
+def _office(
+    access: Access, journal: SteadyJournal | None, closing: ExitStack, clock: Clock | None = None
+) -> HostSession:
+    client = closing.enter_context(GithubClient(access))
+    try:
+        signer = Signer.from_environment(os.environ)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    intents = MemoryIntents() if journal is None else JournalIntents(journal)
+    return HostSession(client, signer, intents, clock or SystemClock())
+
+
+def _fetched(office: HostSession, name: PullName) -> PullRef:
+    return run_to_end(partial(fetch, office, name.repository, name.number))
+
+
+def _reviewed(arguments: argparse.Namespace, office: HostSession, prepared: Prepared) -> Reviewed:
+    try:
+        return run_to_end(partial(carry_out, office, prepared))
+    except BaseException:
+        # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
+        with suppress(InputError):
+            write_trace(arguments, prepared.run.trace)
+        raise
+
+
+def _shown(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed) -> None:
+    """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
+    try:
+        text = rendered(arguments.format, reviewed.told, arguments.output, verbose=arguments.verbose)
+        write_report(text, arguments.output)
+        write_trace(arguments, reviewed.trace)
+    except InputError:
+        check = Check(reviewed.value.check_id)
+        run_to_end(partial(given_up, office, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
+        raise
+
+
+def _posted(office: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
+    """Post it and say what came of it. What cannot be posted was printed all the same, and a closed gate stays one."""
+    try:
+        posted = run_to_end(partial(post, office, reviewed.value))
+    except HostError as error:
+        unknown = isinstance(error, HostUnknownError)
+        say(f"{UNKNOWN if unknown else 'nothing was posted'}: {error}")
+        return code if code == ExitCode.GATE else ExitCode.HOST
+    _tell(posted)
+    if posted.outcome in ("posted", "already_posted") or code == ExitCode.GATE:
+        return code
+    return ExitCode.HOST
+
+
+def _tell(posted: PullPosted) -> None:
+    for note in posted.notes:
+        say(note)
+    where = f": {posted.url}" if posted.url else ""
+    say(f"{WORDS[posted.outcome]}{where}")

@@ -1,0 +1,30 @@
+"""`reviewbot review`. Loads nothing heavy itself: to print the report that is kept of the same review needs none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from reviewbot.cli.checks import check_places, check_together
+from reviewbot.cli.kept_report import find, identify
+from reviewbot.cli.writing import say, write_report
+
+
+def review_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot review`."""
+    check_together(arguments)
+    check_places(arguments)
+    if arguments.pr is not None:
+        # A host's client takes its time to load, and most reviews need none.
+        from reviewbot.cli.commands.pull import review_pull  # noqa: PLC0415
+
+        return review_pull(arguments)
+    asked = identify(arguments, os.environ)
+    if (kept := find(asked, os.environ)) is None:
+        from reviewbot.cli.local_review import review_change  # noqa: PLC0415 - not for a kept report
+
+        return review_change(arguments, asked)
+    write_report(kept.text, arguments.output)
+    for message in (*kept.said, "this review was made before, and its report kept; --no-cache reviews again"):
+        say(message)
+    return kept.code

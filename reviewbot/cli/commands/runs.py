@@ -1,0 +1,138 @@
+"""`reviewbot runs`: what the App's runs are at, what came of them, and their traces."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reviewbot.app.store.durable import RunRecord, Runs, open_database
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.domain.errors import ExitCode, InputError
+from reviewbot.pull_requests.pr_ref import pull_name
+from reviewbot.report.look import write
+from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.strict_json import write_json
+
+_NUMBER = re.compile(r"#?([1-9][0-9]{0,9})")
+_HEAD = ("RUN", "STATE", "TRIES", "COST", "TOKENS", "BEGUN", "PULL REQUEST", "REASON")
+
+
+def runs_command(arguments: argparse.Namespace) -> int:
+    """List the newest runs, or show one. Raises InputError where there is none like that, and ConfigError."""
+    options = JobOptions.of(os.environ)
+    if not options.several and not Path(options.database).exists():
+        raise InputError(f"no run has been made yet: there is no {options.database}")
+    database = open_database(options.database)
+    try:
+        runs = Runs(database)
+        if arguments.run_id is None:
+            if arguments.trace:
+                raise InputError("--trace needs the ID of a run")
+            _list(runs.latest(arguments.limit), arguments.format)
+        elif of_pull := _of_pull(runs, arguments):
+            _show_pull(runs, of_pull, arguments)
+        else:
+            _show(runs, arguments)
+    finally:
+        database.close()
+    return ExitCode.REVIEWED
+
+
+def _list(records: tuple[RunRecord, ...], form: str) -> None:
+    if form == "json":
+        sys.stdout.write(write_json([_told(each) for each in records], indent=2) + "\n")
+        return
+    rows = [_HEAD, *(_row(each) for each in records)]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+
+
+def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]:
+    """The runs of the pull request that is named, by its number alone or with its repository; none for another word.
+
+    Raises InputError for a pull request with its repository that has no run.
+    """
+    text = str(arguments.run_id)
+    number = _NUMBER.fullmatch(text)
+    if number is not None:
+        return runs.of_pull(int(number[1]), None, arguments.limit)
+    if "/" not in text:
+        return ()
+    name = pull_name(text)
+    if found := runs.of_pull(name.number, name.repository, arguments.limit):
+        return found
+    raise InputError(f"there is no run of {name}")
+
+
+def _show_pull(runs: Runs, records: tuple[RunRecord, ...], arguments: argparse.Namespace) -> None:
+    """All runs of a pull request, or the trace of the newest one that has any."""
+    if not arguments.trace:
+        _list(records, arguments.format)
+        return
+    traces = (runs.trace(record.run) for record in records)
+    sys.stdout.write(_found(next((trace for trace in traces if trace is not None), None)))
+
+
+def _found(trace: str | None) -> str:
+    if trace is None:
+        raise InputError("there is no trace of this run: it has not come to its review, or it was removed")
+    return trace
+
+
+def _show(runs: Runs, arguments: argparse.Namespace) -> None:
+    found = runs.beginning(arguments.run_id)
+    if not found:
+        raise InputError(
+            "there is no run whose id, or whose head, begins like this, and no pull request with a run of this number"
+        )
+    record = next((each for each in found if each.run == arguments.run_id), found[0])
+    if len(found) > 1 and record.run != arguments.run_id:
+        raise InputError(f"several runs begin like this, {found[0].run} and {found[1].run} among them")
+    if arguments.trace:
+        sys.stdout.write(_found(runs.trace(record.run)))
+    elif arguments.format == "json":
+        sys.stdout.write(write_json(_told(record), indent=2) + "\n")
+    else:
+        text = "".join(f"{name:13} {one_line(str(value))}\n" for name, value in _told(record).items())
+        write(sys.stdout, escape_runner_commands(text))
+
+
+def _row(record: RunRecord) -> tuple[str, ...]:
+    return (
+        one_line(record.run),
+        record.state,
+        str(record.attempts),
+        f"${record.dollars:.2f}",
+        f"{record.tokens:,}",
+        _time(record.started),
+        one_line(f"{record.name}#{record.number}"),
+        one_line(record.reason or record.url),
+    )
+
+
+def _told(record: RunRecord) -> dict[str, object]:
+    return {
+        "run": record.run,
+        "state": record.state,
+        "reason": record.reason,
+        "repository": record.name,
+        "number": record.number,
+        "head": record.head,
+        "installation": record.installation,
+        "attempts": record.attempts,
+        "dollars": round(record.dollars, 4),
+        "tokens": record.tokens,
+        "url": record.url,
+        "created": _time(record.created),
+        "started": _time(record.started),
+        "ended": _time(record.ended),
+    }
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,94 @@
+"""`reviewbot worker`: takes what the App accepted, reviews it, and posts. Any number of them on one Postgres."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import logging
+import os
+import signal
+from collections.abc import Mapping
+from threading import Event
+
+from reviewbot.app.runtime.credentials import Credentials
+from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
+from reviewbot.app.runtime.logs import configure_logs
+from reviewbot.app.runtime.parent_watchdog import follow_supervisor
+from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
+from reviewbot.app.scheduling.catchup import CatchUp
+from reviewbot.app.scheduling.deliveries import Deliveries
+from reviewbot.app.store.inbox import Inbox, Tallies, open_inbox, open_store
+from reviewbot.app.worker.github_steps import App, hosted_steps
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.app.worker.periodic_tasks import TIDY_S
+from reviewbot.app.worker.worker import Chore, Parts, Worker
+from reviewbot.domain.errors import ConfigError
+from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
+from reviewbot.publish import KEY_VARIABLE, Signer
+
+_MARKER = b"reviewbot marker of the App\0"
+
+
+def worker_command(arguments: argparse.Namespace) -> int:
+    """Work until stopped; the exit code. Raises ConfigError."""
+    del arguments
+    environ = os.environ
+    options, place = JobOptions.of(environ), surroundings_of(environ)
+    make_state_dir(place.state_dir)
+    credentials = WatchedCredentials(environ, place.state_dir)
+    configure_logs(hidden=credentials.secrets)
+    known(credentials)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    follow_supervisor(environ)
+    tokens = AppTokens(lambda: keys_of(known(credentials)), place.api_url)
+    worker = Worker(options)
+    inbox = open_inbox(place.inbox_url, durable=False)
+    app = App(
+        tokens=tokens,
+        signer=lambda: signer_of(known(credentials), environ),
+        environ=environ,
+        bot_id=lambda: known(credentials).bot_id,
+        tallies=Tallies(open_store(place.inbox_url, durable=False)),
+    )
+    catch_up = CatchUp(tokens)
+    chores = (
+        Chore("asking for failed deliveries", options.catch_up_s, catch_up.deliveries),
+        Chore("looking for heads without a review", options.catch_up_s, catch_up.heads),
+        Chore("tidying up the inbox", TIDY_S, lambda *_: forget_deliveries(inbox, options.keep_s)),
+    )
+    return worker.run(stop, Parts(hosted_steps(app), Deliveries(inbox, worker.executor), chores))
+
+
+def known(credentials: WatchedCredentials) -> Credentials:
+    """The App's credentials as they are now. Raises ConfigError where there are none."""
+    found = credentials()
+    if found is None:
+        raise ConfigError("there is no App yet: run `reviewbot serve` and open /setup, or see docs/operations.md")
+    return found
+
+
+def keys_of(credentials: Credentials) -> AppKeys:
+    """What tokens are asked for with."""
+    return AppKeys(credentials.app_id, credentials.private_keys)
+
+
+def signer_of(credentials: Credentials, environ: Mapping[str, str]) -> Signer:
+    """Who signs what is posted: by a key of the operator's own where there is one, else by the webhook secrets.
+
+    Of two secrets the first signs, and both are believed, so that what was posted before an exchange is known after it.
+    """
+    derived = tuple(hashlib.sha256(_MARKER + secret).digest() for secret in credentials.webhook_secrets)
+    if not environ.get(KEY_VARIABLE):
+        return Signer(derived)
+    try:
+        return Signer((*Signer.from_environment(environ).keys, *derived))
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def forget_deliveries(inbox: Inbox, keep_s: float) -> None:
+    """Remove what the inbox has no more use for."""
+    if count := inbox.forget(keep_s):
+        logging.getLogger("reviewbot.app.worker").info("%d old deliveries were removed", count)

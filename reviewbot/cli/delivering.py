@@ -1,0 +1,114 @@
+"""A finished review to where the command line was told to put it; and what a review would take, in place of one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reviewbot import delivery, wiring
+from reviewbot.cli.running import run_to_end
+from reviewbot.cli.writing import reader_may_leave, say, write_file
+from reviewbot.config import Settings
+from reviewbot.domain.contracts import Review
+from reviewbot.domain.errors import ExitCode, InputError
+from reviewbot.report.estimate_report import render_estimate
+from reviewbot.report.look import look_of, write
+from reviewbot.report.text import one_line
+from reviewbot.review.trace import Trace
+from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from reviewbot.llm.estimate import Estimate
+
+ASKING = frozenset({"claude"})
+"""Engines that ask models."""
+NO_KEY = (
+    "there is no key of a model, so a review would run analyzers alone; with ANTHROPIC_API_KEY set, --estimate and "
+    "--dump-prompts are about a review with models, and ask none"
+)
+
+
+def previewed(
+    arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run
+) -> int | None:
+    """What was asked for in place of a review: an estimate, or the requests that it would begin with; None: nothing."""
+    wanted = arguments.dump_prompts is not None or arguments.estimate
+    if wanted and settings.engine is None and run.engine not in ASKING:
+        say(NO_KEY)
+    if arguments.dump_prompts is not None:
+        return dump_prompts(subject, run, arguments.dump_prompts)
+    return estimated(subject, settings, run) if arguments.estimate else None
+
+
+def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
+    """Print what the review would take. Asks no model."""
+    told = estimate_of(subject, settings, run)
+    look = look_of(sys.stdout, os.environ)
+    text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
+    with reader_may_leave():
+        write(sys.stdout, text)
+    return ExitCode.REVIEWED
+
+
+def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> Estimate:
+    """What the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
+    from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
+
+    preview = run_to_end(partial(run.preview, subject.change))
+    asked = run.engine in ASKING
+    models = wiring.tiers_of(settings) if asked else {}
+    return estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
+
+
+def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
+    """Write the first request of each reader, and the planner's, as text. Asks no model.
+
+    Raises InputError where a file cannot be written.
+    """
+    from reviewbot.llm.client.requests import request_text  # noqa: PLC0415 - as above
+
+    preview = run_to_end(partial(run.preview, subject.change))
+    requests = [*([preview.question] if preview.question else []), *preview.requests]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, request in enumerate(requests, 1):
+            (folder / f"{number}-{request.purpose}.txt").write_text(request_text(request), "utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"cannot write the prompts to {one_line(str(folder))}: {error.strerror}") from None
+    written = f"{counted(len(requests), 'request')} written to {one_line(str(folder))}"
+    say(f"{written}; the readers' lack the analyzers' results")
+    return ExitCode.REVIEWED
+
+
+def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
+    """The trace, masked, where one was asked for. Raises InputError where it cannot be written."""
+    if arguments.trace is not None:
+        write_file(arguments.trace, delivery.masked_trace(trace))
+
+
+def shortfall(code: ExitCode, answer: Review) -> str:
+    """What makes a review incomplete, in one line: the provider's failure in any case; empty where nothing does."""
+    missing = ""
+    if answer.provider_failure:
+        missing = f"the model provider could not be used: {one_line(answer.provider_failure)}"
+    elif code == ExitCode.INCOMPLETE:
+        missing = _what_is_missing(answer)
+    way_out = "; --allow-partial ends with 0" if code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else ""
+    return f"{missing}{way_out}" if missing else ""
+
+
+def _what_is_missing(answer: Review) -> str:
+    """Why a review is incomplete, in one line."""
+    paths = {gap.path for gap in answer.gaps}
+    if not paths:
+        return "incomplete: no file was reviewed in full"
+    others = f", and neither {_were(len(paths) - 1)}" if len(paths) > 1 else ""
+    return f"incomplete: {one_line(min(paths))} was not read in full{others}"
+
+
+def _were(others: int) -> str:
+    return f"{'was' if others == 1 else 'were'} {counted(others, 'other file')}"

@@ -1,0 +1,132 @@
+"""`reviewbot review` of what is on this machine: a range of commits, what is staged, a diff."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+from reviewbot import delivery, wiring
+from reviewbot.analyzers.core.report_cache import LASTING_GAPS
+from reviewbot.cli.delivering import previewed, shortfall, write_trace
+from reviewbot.cli.kept_report import Asked, KeptReport, keep
+from reviewbot.cli.options import flags_of, given_of
+from reviewbot.cli.reading import is_piped
+from reviewbot.cli.reports import rendered
+from reviewbot.cli.repository import configured_repository
+from reviewbot.cli.running import run_to_end
+from reviewbot.cli.writing import say, write_report
+from reviewbot.domain.contracts import Gap
+from reviewbot.domain.errors import DiffError, InputError
+from reviewbot.domain.ports import IdentifiedSnapshot
+from reviewbot.report.progress import ProgressLine
+
+Say = Callable[[str], None]
+
+
+def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
+    """Review a change, write the report, and keep it where the next review of the same would say the same."""
+    said: list[str] = []
+
+    def note(message: str) -> None:
+        said.append(message)
+        say(message)
+
+    # Loading the models' SDK takes longer than reading most changes, so that it is begun first.
+    sdk = wiring.loading(os.environ, arguments.engine)
+    with ExitStack() as closing:
+        subject = local_subject(arguments, asked.diff, note, closing)
+        settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
+        progress = ProgressLine(sys.stderr)
+        closing.callback(progress.close)
+        journal = None
+        if not arguments.no_cache:
+            journal = closing.enter_context(wiring.open_journal(os.environ))
+        run = wiring.setup(subject, settings, given_of(arguments, sdk), journal=journal, listener=progress.on_event)
+        if (instead := previewed(arguments, subject, settings, run)) is not None:
+            return instead
+        if journal is not None and not arguments.resume:
+            journal.inner.forget(run.run_id + "/")
+        try:
+            answer = run_to_end(partial(run.review, subject.change))
+            told = delivery.delivered(answer, subject.snapshot, run.trace, journal)
+        except BaseException:
+            # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
+            with suppress(InputError):
+                write_trace(arguments, run.trace)
+            raise
+        code = delivery.exit_code(told.review, settings, run.rules)
+        text = rendered(arguments.format, told, arguments.output, verbose=arguments.verbose)
+        missing = shortfall(code, told.review)
+        if journal is not None and is_lasting(run.engine, told.review.gaps) and _is_of(subject, asked):
+            keep(asked, KeptReport(text, code, (*said, missing) if missing else tuple(said)), journal)
+    write_report(text, arguments.output)
+    write_trace(arguments, run.trace)
+    if missing:
+        say(missing)
+    return code
+
+
+def is_lasting(engine: str, gaps: Iterable[Gap]) -> bool:
+    """Whether a review of the same would say the same: no model was asked, and no circumstance left a gap."""
+    return engine == "analyzers" and all(gap.reason in LASTING_GAPS for gap in gaps)
+
+
+def _is_of(subject: wiring.Subject, asked: Asked) -> bool:
+    """Whether the change is still the one that was asked about: a branch may have moved on meanwhile."""
+    if asked.ends is None:
+        return True
+    return isinstance(subject.snapshot, IdentifiedSnapshot) and subject.snapshot.identity == asked.ends
+
+
+def local_subject(arguments: argparse.Namespace, data: bytes | None, note: Say, closing: ExitStack) -> wiring.Subject:
+    """What is to be reviewed. `data` are the bytes of DIFF, where one is given; `note` tells what the user should know.
+
+    Raises InputError.
+    """
+    subject = _subject(arguments, data, note, closing)
+    return wiring.with_words(subject, arguments.title, arguments.description)
+
+
+def _subject(arguments: argparse.Namespace, data: bytes | None, note: Say, closing: ExitStack) -> wiring.Subject:
+    folder = arguments.repo or Path()
+    if data is not None:
+        return _subject_of_diff(arguments, data, note)
+    if arguments.git is not None:
+        subject = wiring.from_range(folder, arguments.git, closing)
+        _note_if_empty(
+            note, subject, f"{arguments.git} changes no file; a range is BASE..HEAD or BASE...HEAD, the older first"
+        )
+        return subject
+    if arguments.staged:
+        subject = wiring.from_index(folder, os.environ, closing)
+        _note_if_empty(
+            note, subject, "nothing is staged: `git add` stages changes, and --git RANGE reviews what is committed"
+        )
+        return subject
+    subject, taken = wiring.from_branch(folder, closing)
+    unread = "; standard input is not read: give - for that" if is_piped() else ""
+    note(f"the change is {taken}; what is not committed is not in it{unread}")
+    return subject
+
+
+def _subject_of_diff(arguments: argparse.Namespace, data: bytes, note: Say) -> wiring.Subject:
+    try:
+        subject = wiring.from_diff(data, arguments.repo)
+    except DiffError as error:
+        name = "standard input" if arguments.diff == "-" else repr(arguments.diff)
+        raise DiffError(f"{name} cannot be read as a diff: {error}") from None
+    if arguments.repo is None and (here := configured_repository(Path())) is not None:
+        # The folder may hold the head of the change, whose author would then set the gate of its review.
+        ours = "the settings and workers of this repository"
+        note(f"{ours} do not count for a diff alone; --repo {here} takes them from the base side of the change")
+    return subject
+
+
+def _note_if_empty(note: Say, subject: wiring.Subject, message: str) -> None:
+    if not subject.change.files:
+        note(message)

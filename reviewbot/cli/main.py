@@ -1,0 +1,322 @@
+"""The command line: what may be said, and what each ending means. Imports nothing heavy, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from reviewbot import __version__
+from reviewbot.cli.arguments import Parser
+from reviewbot.cli.writing import reader_may_leave, say
+from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
+
+EXIT_CODES = """\
+exit codes:
+  0    reviewed, or nothing to review
+  1    --fail-on: a finding of that severity or worse is in the report
+  2    wrong usage or bad input; nothing was reviewed
+  3    a fault of reviewbot itself; the message names a log file
+  4    incomplete: something that should have been reviewed was not (0 with --allow-partial)
+  5    the code host could not be reached, refused, or moved on; the message says which and why
+  6    the model provider could not be used; what analyzers found is in the report
+  130  interrupted; run again with --resume to go on
+"""
+EXAMPLES = """\
+examples:
+  reviewbot review                     what this branch has beyond its upstream or the default branch
+  reviewbot review --staged            what would be committed
+  reviewbot review --git HEAD          what the last commit changed; also a range, such as main...HEAD
+  git diff | reviewbot review -        what is not staged yet
+  reviewbot review --pr acme/shop#12   a pull request on GitHub
+"""
+COMPLETION = """\
+where to put it:
+  bash   reviewbot completion bash > ~/.local/share/bash-completion/completions/reviewbot
+  fish   reviewbot completion fish > ~/.config/fish/completions/reviewbot.fish
+  zsh    reviewbot completion zsh > "${fpath[1]}/_reviewbot"
+"""
+
+COMMANDS = {
+    "review": ("review", "review_command"),
+    "plan": ("plan", "plan_command"),
+    "parse": ("parse", "parse_command"),
+    "workers": ("describe", "workers_command"),
+    "schema": ("describe", "schema_command"),
+    "config": ("configuration", "config_command"),
+    "replay": ("replay", "replay_command"),
+    "trace": ("timeline", "trace_command"),
+    "eval": ("evaluate", "eval_command"),
+    "calibrate": ("evaluate", "calibrate_command"),
+    "action": ("action", "action_command"),
+    "serve": ("serve", "serve_command"),
+    "worker": ("worker", "worker_command"),
+    "runs": ("runs", "runs_command"),
+}
+"""Where each command is: the module below `commands`, and its function."""
+SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
+"""What comes with the extra `server` alone."""
+FORMATS = ("terminal", "json", "markdown", "sarif", "annotations")
+_VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
+_ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the result is the exit code."""
+    # A caller may have closed them (`2>&-`); what is said then goes nowhere, and the exit code still counts.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - the same
+    try:
+        # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        arguments = _parser().parse_args(argv)
+        code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
+        with reader_may_leave():
+            code = _run(arguments)
+    except ReviewbotError as error:
+        say(str(error))
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
+        say(f"internal fault ({type(error).__name__}); {_logged()}")
+        return ExitCode.FAULT
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Run the command that was asked for. Each loads what it needs here: pydantic alone outlasts all of --help."""
+    if arguments.run == "version":
+        sys.stdout.write(f"reviewbot {__version__}\n")
+        return ExitCode.REVIEWED
+    if arguments.run == "completion":
+        from reviewbot.cli.commands.completion import completion_command
+
+        return completion_command(arguments, _parser())
+    module, function = COMMANDS[arguments.run]
+    try:
+        command: Callable[[argparse.Namespace], int] = getattr(
+            import_module(f"reviewbot.cli.commands.{module}"), function
+        )
+        return command(arguments)
+    except ModuleNotFoundError as error:
+        if error.name not in SERVER_PARTS:
+            raise
+        raise InputError(
+            f"{arguments.run} needs the extra 'server', which was not installed: pip install '.[server]' in a clone"
+        ) from None
+
+
+def _logged() -> str:
+    """Write down where the current fault arose, and say where that is. The error's own text may quote reviewed code."""
+    kind, _, where = sys.exc_info()
+    lines = [*traceback.format_tb(where), getattr(kind, "__name__", "")]
+    text = f"reviewbot {__version__}, Python {sys.version}\n{''.join(lines)}\n"
+    try:
+        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        # A relative folder is to be ignored, by the XDG rules: it would lie in what is reviewed.
+        path = (given if given.is_absolute() else Path.home() / ".cache") / "reviewbot" / "fault.log"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A new file each time: what stands there may be a link, a pipe, or a second name of another file.
+        path.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as log:
+            log.write(text)
+    except (OSError, RuntimeError):  # a RuntimeError: nothing says where the user's home is
+        return "and its log file could not be written"
+    return f"please report it with {path}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="reviewbot",
+        description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",
+        epilog=f"{EXAMPLES}\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"reviewbot {__version__}")
+    commands = parser.add_subparsers(dest="run", metavar="COMMAND", required=True)
+    review = _command(commands, "review", "review a change", epilog=f"{EXAMPLES}\n{EXIT_CODES}")
+    _add_input(review)
+    _add_review(review)
+    plan = _command(commands, "plan", "print what a review would do, and run nothing")
+    _add_input(plan)
+    _add_routing(plan, plan)
+    plan.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    parse = _command(commands, "parse", "print how a diff is read, file by file")
+    parse.add_argument("diff", metavar="DIFF", help="a diff file, or - for standard input")
+    parse.add_argument("--format", choices=("json",), default="json")
+    workers = _command(commands, "workers", "list the workers")
+    workers.add_argument(
+        "--repo", metavar="DIR", type=Path, help="with those of this repository (default: where you stand)"
+    )
+    workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    schema = _command(commands, "schema", "print the JSON Schema of a report, a plan, a worker's card or the settings")
+    schema.add_argument("contract", choices=("review", "plan", "card", "settings"), help="what the schema is of")
+    replay = _command(commands, "replay", "make the review of a trace again, without a model")
+    replay.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
+    replay.add_argument("--format", choices=FORMATS, default="terminal")
+    replay.add_argument("--output", metavar="FILE", type=Path, help="write the report there")
+    replay.add_argument("--verbose", action="store_true", help=_VERBOSE_HELP)
+    timeline = _command(commands, "trace", "show the run of a trace as a timeline")
+    timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
+    _add_own(commands)
+    _add_evaluation(commands)
+    _command(commands, "action", "review what a GitHub workflow run is about; a step of it starts this")
+    _add_app(commands)
+    _command(commands, "version", "print the version")
+    return parser
+
+
+def _command(commands: argparse._SubParsersAction[Parser], name: str, purpose: str, epilog: str = "") -> Parser:
+    """A command whose own help begins with its purpose as well."""
+    return commands.add_parser(
+        name,
+        help=purpose,
+        description=f"{purpose[0].upper()}{purpose[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
+    config = _command(commands, "config", "print the settings, and where each comes from")
+    config.add_argument(
+        "--repo", metavar="DIR", type=Path, help="with the settings of this repository (default: where you stand)"
+    )
+    config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
+    config.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    completion = _command(commands, "completion", "print a completion script for a shell", epilog=COMPLETION)
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
+
+
+def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
+    serve = _command(commands, "serve", "run the GitHub App: answer its events, and review")
+    add = serve.add_argument
+    add("--host", metavar="H", default="127.0.0.1", help="the address to listen on (default: this machine alone)")
+    add("--port", metavar="P", type=int, default=8000, help="the port to listen on (default: 8000; 0: any)")
+    add("--no-worker", action="store_true", help="only answer events; workers run elsewhere, on the same Postgres")
+    add("--print-credentials", action="store_true", help="let /setup print the new App's secrets and store none")
+    _command(commands, "worker", "review what the App was asked for; several of them on one Postgres")
+    runs = _command(commands, "runs", "list the runs of the App, or show one")
+    add = runs.add_argument
+    add(
+        "run_id",
+        metavar="ID",
+        nargs="?",
+        help="OWNER/REPO#N or N for a pull request, or how the id or head of a run begins",
+    )
+    add("--trace", action="store_true", help="print the trace of the run")
+    add("--limit", metavar="N", type=int, default=50, help="list the newest N (default: 50)")
+    add("--format", choices=("terminal", "json"), default="terminal")
+
+
+def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
+    judge = _command(commands, "eval", "review labelled cases and write the results")
+    add = judge.add_argument
+    add("cases", metavar="CASES", type=Path, help="a folder of GROUP/CASE/ folders, each with a change.diff")
+    add(
+        "--out", metavar="FILE", type=Path, required=True, help="one line of JSON per case; what is there is not redone"
+    )
+    add("--engine", metavar="E", help=_ENGINE_HELP)
+    add("--baseline", choices=("request", "reader"), help="one request without tools, or one reader without a judge")
+    add("--effort", metavar="E", help="quick, standard or deep")
+    add("--deadline", metavar="S", help="seconds for each review")
+    add("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
+    add("--group", metavar="G", nargs="+", action="extend", help="only these groups")
+    add("--stage", choices=("plan", "workers", "synthesis"), default="synthesis", help="how far each review goes")
+    add("--jobs", metavar="N", type=int, help="cases at a time (default: the number of processors)")
+    add("--limit", metavar="N", type=int, help="only the first N cases")
+    add("--calibration", metavar="FILE", type=Path, help="a table of calibration in place of the packaged one")
+    add("--fresh", action="store_true", help="do all cases again")
+    calibrate = _command(commands, "calibrate", "count which rules, or models, were right, from results of eval")
+    add = calibrate.add_argument
+    add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval; for rules, of --stage workers")
+    add("--cases", metavar="CASES", action="append", type=Path, required=True, help="the folder with their labels")
+    add("--group", metavar="G", nargs="+", action="extend", help="count these groups alone")
+    add("--type", metavar="T", nargs="+", action="extend", help="count only findings of these types, such as security")
+    add("--leave-out", metavar="G", nargs="+", action="extend", help="do not count these groups")
+    add("--out", metavar="FILE", type=Path, help="write the table there instead of standard output")
+    models = calibrate.add_argument_group("models in place of rules")
+    add = models.add_argument
+    add("--models", action="store_true", help="fit the numbers that models state; --out is added to, and not replaced")
+    add("--truth", metavar="G", nargs="+", action="extend", help="groups whose labels name every defect")
+    add(
+        "--worth", metavar="G", nargs="+", action="extend", help="groups of real changes, with what people said of them"
+    )
+    add("--judged", metavar="FILE", type=Path, help="claims that were judged by hand, one JSON object per line")
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "the change (one of DIFF, --git, --staged, --pr)",
+        "Without any of them: what this branch has beyond its upstream or the default branch.",
+    )
+    group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, mails of patches, or - for standard input")
+    group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
+    group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
+    group.add_argument(
+        "--pr", metavar="PR", help="a pull request on GitHub: OWNER/REPO#NUMBER or its address; see docs/github.md"
+    )
+    group.add_argument(
+        "--repo",
+        metavar="DIR",
+        type=Path,
+        help="the repository, at the base or the head of the change (default where there is no DIFF: .)",
+    )
+    group.add_argument("--title", metavar="TEXT", help="of the change, for models; a mail and a pull request have one")
+    group.add_argument("--description", metavar="TEXT", help="likewise what its author says of it")
+
+
+def _add_routing(scope: argparse._ActionsContainer, models: argparse._ActionsContainer) -> None:
+    scope.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
+    scope.add_argument(
+        "--sarif",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="results of other programs, for the lines of the change",
+    )
+    models.add_argument("--engine", metavar="E", help=_ENGINE_HELP)
+    models.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted, for tests")
+
+
+def _add_review(parser: argparse.ArgumentParser) -> None:
+    scope, models = parser.add_argument_group("what is looked for"), parser.add_argument_group("models")
+    _add_routing(scope, models)
+    add = scope.add_argument
+    add(
+        "--rule",
+        metavar="RULE=LEVEL",
+        action="append",
+        help="off, on, critical, warning or info for a rule or category; RULE=LEVEL:GLOB for some files; repeatable",
+    )
+    add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
+    add = models.add_argument
+    add("--effort", metavar="E", help="how much models are asked: quick, standard (default) or deep")
+    add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
+    add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
+    add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
+    add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
+    add = parser.add_argument_group("the report").add_argument
+    add("--format", choices=FORMATS, default="terminal")
+    add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
+    add("--verbose", action="store_true", help=_VERBOSE_HELP)
+    add("--post", action="store_true", help="post the review on the pull request of --pr, once")
+    add(
+        "--fail-on",
+        metavar="SEVERITY",
+        help="critical, warning or info: exit 1 for such a finding (not for what needs a person)",
+    )
+    add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")
+    add = parser.add_argument_group("the run").add_argument
+    add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
+    add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
+    add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
+    add("--no-cache", action="store_true", help="keep nothing on disk, print nothing that was kept")

@@ -1,0 +1,21 @@
+"""The repository that a command is started in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reviewbot.config.load import FILE_NAME
+from reviewbot.config.source import OWN_FOLDERS
+from reviewbot.domain.errors import InputError
+from reviewbot.sources.git import find_work_tree
+
+
+def configured_repository(start: Path) -> Path | None:
+    """The repository around a folder, or the folder itself, where it has settings or workers of its own; else None."""
+    try:
+        found = find_work_tree(start)
+    except (InputError, OSError):
+        return None
+    top = start if found is None else start.joinpath(*(".." for part in Path(found[0]).parts))
+    own = (top / name for name in (FILE_NAME, *OWN_FOLDERS[1:]))
+    return top if any(path.exists() for path in own) else None

@@ -1,0 +1,116 @@
+"""The web process: its parts put together, and run."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from reviewbot.app.runtime.conversion import convert_code
+from reviewbot.app.runtime.credentials import FILE_NAME, Credentials, as_variables, store_credentials
+from reviewbot.app.runtime.environment import Surroundings, make_state_dir, surroundings_of
+from reviewbot.app.runtime.logs import configure_logs
+from reviewbot.app.runtime.parent_watchdog import follow_supervisor
+from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
+from reviewbot.app.store.durable import Runs, Workers, open_database
+from reviewbot.app.store.inbox import Inbox, Tallies, open_store
+from reviewbot.app.web.app import create_app
+from reviewbot.app.web.parts import SetupParts, WebParts
+from reviewbot.app.web.server import serve_app
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.config.source import settings_of
+from reviewbot.domain.errors import ConfigError, ExitCode
+
+logger = logging.getLogger("reviewbot.app.web")
+
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, and nothing listens by it
+"""What is no address that a browser could open."""
+
+LEAST_TOKEN = 16
+"""Characters of REVIEWBOT_METRICS_TOKEN."""
+
+
+def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Answer the host until stopped; the exit code. Raises ConfigError."""
+    place = surroundings_of(environ)
+    make_state_dir(place.state_dir)
+    credentials = WatchedCredentials(environ, place.state_dir)
+    configure_logs(hidden=credentials.secrets)
+    keep = _print if arguments.print_credentials else partial(_store, place)
+    setup = _setup(place, keep) if credentials() is None else None
+    store = open_store(place.inbox_url)
+    options = JobOptions.of(environ)
+    runs = open_database(options.database)
+    try:
+        parts = WebParts(
+            inbox=Inbox(store),
+            credentials=credentials,
+            settings=settings_of(None, environ, {}),
+            tallies=Tallies(store).read,
+            states=Runs(runs).counts,
+            workers=partial(Workers(runs).alive, options.silent_s),
+            metrics_token=_metrics_token(environ),
+            ready_max_age_s=_max_age(environ),
+            setup=setup,
+        )
+        follow_supervisor(environ)
+        serve_app(create_app(parts), arguments.host, arguments.port, partial(_began, arguments.host, place, setup))
+    finally:
+        store.close()
+        runs.close()
+    logger.info("stopped")
+    return ExitCode.REVIEWED
+
+
+def _setup(place: Surroundings, keep: Callable[[Credentials], str]) -> SetupParts:
+    return SetupParts(
+        convert=lambda code: convert_code(code, place.api_url),
+        keep=keep,
+        token=secrets.token_urlsafe(32),
+        web_url=place.web_url,
+        public_url=place.public_url,
+    )
+
+
+def _store(place: Surroundings, credentials: Credentials) -> str:
+    path = place.state_dir / FILE_NAME
+    store_credentials(path, credentials)
+    return f"stored in {path}, for this user alone to read"
+
+
+def _print(credentials: Credentials) -> str:
+    """For a secret store: on standard output, where no log goes."""
+    sys.stdout.write(as_variables(credentials))
+    sys.stdout.flush()
+    return "printed where the server was started; put them into its environment and start it again"
+
+
+def _began(host: str, place: Surroundings, setup: SetupParts | None, port: int) -> None:
+    logger.info("listening on %s port %d", host, port)
+    if setup is None:
+        return
+    # For a person, and on standard output: the token is good once, and no log need keep it.
+    name = "THIS-SERVER" if host in EVERYWHERE else host
+    page = f"/setup?token={setup.token}"
+    sys.stdout.write(
+        "No App is set up yet. Make one with one of these addresses, which are good once; on this machine\n"
+        f"  http://localhost:{port}{page}\nor from elsewhere\n  {place.public_url or f'http://{name}:{port}'}{page}\n"
+    )
+    sys.stdout.flush()
+
+
+def _metrics_token(environ: Mapping[str, str]) -> str | None:
+    token = environ.get("REVIEWBOT_METRICS_TOKEN", "")
+    if token and len(token) < LEAST_TOKEN:
+        raise ConfigError(f"REVIEWBOT_METRICS_TOKEN must have at least {LEAST_TOKEN} characters")
+    return token or None
+
+
+def _max_age(environ: Mapping[str, str]) -> float | None:
+    text = environ.get("REVIEWBOT_READY_MAX_AGE_S", "")
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 6):  # noqa: PLR2004 - some days
+        raise ConfigError("REVIEWBOT_READY_MAX_AGE_S must be a whole number of seconds")
+    return float(text) if text else None

@@ -1,0 +1,55 @@
+"""What a command writes: standard output, whose reader may go away at any time, standard error, and files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reviewbot.domain.errors import InputError
+from reviewbot.report.look import write
+from reviewbot.report.text import escape_runner_commands, one_line
+
+
+def say(message: str) -> None:
+    """One line on standard error. A name in it may come from a checkout, and hold what a terminal or a runner obeys."""
+    sys.stderr.write(escape_runner_commands(f"reviewbot: {one_line(message)}\n"))
+
+
+def write_file(path: Path, text: str) -> None:
+    """A text file, in place of what is there; through no link, wherever one has been put since. Raises InputError."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o666), "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def write_report(text: str, output: Path | None) -> None:
+    """A report, to a file or, for None, to standard output. Raises InputError where it cannot be written."""
+    with reader_may_leave():
+        if output is None:
+            write(sys.stdout, text)
+        else:
+            write_file(output, text)
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """Write to standard output; where the reader has gone (`| head`), the rest is dropped and the work goes on."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget()
+    except OSError as error:
+        _forget()
+        raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def _forget() -> None:
+    """Python would complain once more when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

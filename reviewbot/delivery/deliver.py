@@ -1,0 +1,122 @@
+"""A review on its way out, and the same review told again from a trace.
+
+What a replay cannot find out without the files around the change is written into the trace when the review goes out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot import __version__
+from reviewbot.config import Settings
+from reviewbot.delivery.masking import masked_review
+from reviewbot.delivery.places import named, places, with_symbols
+from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Review
+from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
+from reviewbot.replay import recorded_review
+from reviewbot.report.costs import anomalies
+from reviewbot.report.fingerprints import all_of, of_review
+from reviewbot.report.json_report import render_json
+from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.trace import Event, Trace
+from reviewbot.review.verify.verifier import by_a_model_alone
+
+if TYPE_CHECKING:
+    from reviewbot.domain.ports import Snapshot
+    from reviewbot.journal.sqlite import SteadyJournal
+
+
+class Delivered(NamedTuple):
+    """A review that may be shown, and what each of its findings is called from one run to the next."""
+
+    review: Review
+    fingerprints: Mapping[Finding, str]
+
+
+def delivered(
+    answer: Review,
+    snapshot: Snapshot,
+    trace: Trace,
+    journal: SteadyJournal | None = None,
+    notes: Sequence[str] = (),
+) -> Delivered:
+    """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much.
+
+    `notes` is what the door has to add.
+    """
+    whole = with_symbols(answer, snapshot)
+    whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})
+    review = masked_review(whole, journal, trace.mask)
+    fingerprints = of_review(review, place_of=places(review, snapshot))
+    trace.record(
+        "delivered",
+        symbols=[
+            {"path": path, "line": line, "end_line": end_line, "symbol": symbol}
+            for (path, line, end_line), symbol in _symbols(whole).items()
+        ],
+        notes=list(review.notes[len(answer.notes) :]),
+        fingerprints=[fingerprints[finding] for finding in dict.fromkeys(all_of(review))],
+        digest=_digest(review),
+    )
+    return Delivered(review, fingerprints)
+
+
+def told_again(events: Sequence[Event], again: Review) -> Delivered:
+    """What followed from a trace, as it was delivered then.
+
+    Raises ReviewbotError where it is not, to the byte, what the trace says that it was; and InputError.
+    """
+    review = masked_review(again)
+    if review != masked_review(recorded_review(events)):
+        raise _other_version(events)
+    event = next((event for event in reversed(events) if event["event"] == "delivered"), None)
+    if event is None:
+        # It was stopped between the review and its delivery: there is nothing else to compare with.
+        return Delivered(review, of_review(review))
+    try:
+        symbols = {(one["path"], one["line"], one["end_line"]): str(one["symbol"]) for one in event["symbols"]}
+        notes = tuple(str(note) for note in event["notes"])
+        fingerprints = [str(name) for name in event["fingerprints"]]
+    except (KeyError, TypeError):
+        raise InputError("what this trace says of the delivery is not what this version writes") from None
+    review = named(review, lambda finding: symbols.get((finding.path, finding.line, finding.end_line)))
+    review = masked_review(review.model_copy(update={"notes": (*review.notes, *notes)}))
+    findings = dict.fromkeys(all_of(review))
+    if _digest(review) != event.get("digest") or len(findings) != len(fingerprints):
+        raise _other_version(events)
+    return Delivered(review, dict(zip(findings, fingerprints, strict=True)))
+
+
+def _symbols(review: Review) -> dict[tuple[str, int, int], str]:
+    """By place. All findings of one place stand in one definition."""
+    return {(each.path, each.line, each.end_line): each.symbol for each in all_of(review) if each.symbol}
+
+
+def _digest(review: Review) -> str:
+    return hashlib.sha256(render_json(review).encode()).hexdigest()
+
+
+def _other_version(events: Sequence[Event]) -> ReviewbotError:
+    made_by = next((str(event.get("version")) for event in events if event["event"] == "rules"), "unknown")
+    return ReviewbotError(
+        f"this trace gives another review than it tells of: version {made_by[:40]} made it, and this is {__version__}"
+    )
+
+
+def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
+    """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
+    found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason in ("over_cap", "minor"))]
+    found += [finding for conflict in answer.conflicts for finding in conflict.findings]
+    # A program's certain finding goes to a person where a model disputes it. No words of a model open the gate.
+    people = [item.finding for item in answer.human if item.finding is not None]
+    found += [finding for finding in people if not by_a_model_alone(finding)]
+    if settings.fail_on is not None:
+        worst_allowed = SEVERITY_ORDER[settings.fail_on]
+        # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
+        if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.let_through(f)):
+            return ExitCode.GATE
+    if not answer.incomplete or settings.allow_partial:
+        return ExitCode.REVIEWED
+    return ExitCode.PROVIDER if answer.provider_failure else ExitCode.INCOMPLETE

@@ -1,0 +1,106 @@
+"""What the files around a change tell of its findings: the definition and the statement that each stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from reviewbot.context.service import Context
+from reviewbot.context.statements import Statements
+from reviewbot.diff.language import language_of
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review
+from reviewbot.report.fingerprints import Place, PlaceOf, all_of, known_place
+
+if TYPE_CHECKING:
+    from reviewbot.domain.ports import Snapshot
+
+MAX_WITHHELD = 500
+"""Withheld findings whose definition is looked up: each look parses a file, and nobody reads more of them."""
+
+_STATEMENT_CHARS = 4_000
+"""A longer statement is a table of data: a change of one entry must not rename what is found in the others."""
+
+SymbolFor = Callable[[Finding], str | None]
+"""The name of the definition around a finding; None leaves the finding as it is."""
+
+
+def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
+    """The review with the definition around each finding, as far as the whole files tell it."""
+    context = Context(snapshot)
+    symbols: dict[tuple[str, int, int], str] = {}
+
+    def look(finding: Finding) -> None:
+        if finding.path not in (TITLE, DESCRIPTION):
+            around = context.enclosing(finding.path, finding.line, finding.end_line)
+            if around is not None:
+                symbols[_lines_of(finding)] = around.name
+
+    # File by file: what is parsed of one is let go with the next.
+    for finding in sorted(set(_named_findings(answer)), key=_lines_of):
+        look(finding)
+    return named(answer, lambda finding: symbols.get(_lines_of(finding)))
+
+
+def _path_of(finding: Finding) -> str:
+    return finding.path
+
+
+def _lines_of(finding: Finding) -> tuple[str, int, int]:
+    return finding.path, finding.line, finding.end_line
+
+
+def _named_findings(answer: Review) -> Iterator[Finding]:
+    """Yield the findings whose definition is looked up."""
+    yield from answer.findings
+    yield from (finding for conflict in answer.conflicts for finding in conflict.findings)
+    yield from (item.finding for item in answer.human if item.finding is not None)
+    yield from (entry.finding for entry in answer.withheld[:MAX_WITHHELD])
+
+
+def named(answer: Review, symbol_for: SymbolFor) -> Review:
+    """The review with a name for the definition around each finding.
+
+    Withheld findings are named as well: one that crosses the threshold tomorrow must be the same defect as today.
+    """
+
+    def named_one(finding: Finding) -> Finding:
+        symbol = symbol_for(finding)
+        return finding if symbol is None else finding.model_copy(update={"symbol": symbol})
+
+    return answer.model_copy(
+        update={
+            "findings": tuple(named_one(finding) for finding in answer.findings),
+            "conflicts": tuple(
+                conflict.model_copy(update={"findings": tuple(named_one(finding) for finding in conflict.findings)})
+                for conflict in answer.conflicts
+            ),
+            "human": tuple(
+                item if item.finding is None else item.model_copy(update={"finding": named_one(item.finding)})
+                for item in answer.human
+            ),
+            "withheld": (
+                *(
+                    entry.model_copy(update={"finding": named_one(entry.finding)})
+                    for entry in answer.withheld[:MAX_WITHHELD]
+                ),
+                *answer.withheld[MAX_WITHHELD:],
+            ),
+        }
+    )
+
+
+def places(answer: Review, snapshot: Snapshot) -> PlaceOf:
+    """The statement around each finding of a review, for its fingerprint.
+
+    Where none is known (another language, a file that does not parse, a very long statement) the finding's own lines
+    are its place.
+    """
+    known: dict[Finding, Place] = {}
+    for path, findings in groupby(sorted(set(all_of(answer)), key=_lines_of), key=_path_of):
+        statements = Statements(snapshot.head(path) if language_of(path) == "python" else None)
+        for finding in findings:
+            over = statements.over(finding.line, finding.end_line)
+            if over and sum(len("".join(each.code.split())) for each in over) <= _STATEMENT_CHARS:
+                known[finding] = Place("\n".join(each.code for each in over), over[0].first)
+    return lambda finding: known.get(finding) or known_place(finding)

@@ -1,0 +1,79 @@
+"""Where the scanner stands: the lines, the next one, and the section that is being read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.diff.parser.sections import Section
+from reviewbot.domain.errors import DiffError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reviewbot.diff.limits import Limits
+    from reviewbot.diff.parser.sections import Style
+
+
+class State:
+    """Mutable on purpose and never seen outside one scan. Line numbers count from 0 here."""
+
+    def __init__(self, lines: Sequence[bytes], limits: Limits, *, open_end: bool, mailed: bool = False) -> None:
+        self.lines = lines
+        self.limits = limits
+        self.open_end = open_end
+        """The last line had no LF, so that it may be cut."""
+        self.mailed = mailed
+        """The lines are patches of mails, one behind the other."""
+        self.sections: list[Section] = []
+        self.section: Section | None = None
+        self.at = 0
+        """The next line; the one in hand is the one above it."""
+        self.hunk_end = -1
+        """The line below the last hunk."""
+        self.old_end = self.new_end = 0
+        """The first line of each side of the file behind the last hunk."""
+        self.closed = False
+        """The last hunk said where the file ends."""
+        self.commits = 0
+        self.kept_hunks = 0
+        self.kept_bytes = 0
+
+    def open(self, style: Style, title: bytes = b"") -> Section:
+        """Begin a section at the line in hand."""
+        if len(self.sections) >= self.limits.named_files:
+            raise DiffError(f"The diff has more than {self.limits.named_files} files: review it in parts.")
+        section = Section(style, max(self.at, 1), title)
+        if len(self.sections) >= self.limits.files:
+            section.over = f"the diff has more than {self.limits.files} files"
+        self.sections.append(section)
+        self.section = section
+        self.old_end = self.new_end = 0
+        self.closed = False
+        return section
+
+    def peek(self, ahead: int = 0) -> bytes:
+        """The next line, or one behind it; nothing behind the end."""
+        at = self.at + ahead
+        return self.lines[at] if at < len(self.lines) else b""
+
+    def header(self) -> Section | None:
+        """The section, where its header is still being read."""
+        section = self.section
+        if section is None or section.trouble or section.hunks or section.cut or section.new is not None:
+            return None
+        return section if section.style in {"git", "plain", "orphan"} else None
+
+    def git_header(self) -> Section | None:
+        """The section to which a header line of git belongs; None where it is malformed already."""
+        section = self.header()
+        if section is not None and section.style != "plain":
+            return section
+        if self.section is not None and self.section.trouble:
+            return None
+        return self.open("orphan")
+
+    def stray(self, text: str) -> bool:
+        """Blame the section in hand, or an unnamed new one, for the line in hand. True: the line is dealt with."""
+        section = self.section or self.open("orphan")
+        section.blame(self.at - 1, text)
+        return True

@@ -1,0 +1,1 @@
+"""The contracts that cross modules, the protocols of the outside (`ports.py`), and all errors."""

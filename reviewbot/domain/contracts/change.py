@@ -1,0 +1,76 @@
+"""The change under review, and what became of each of its files."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from reviewbot.domain.contracts.base import Contract, Count, Kind, ParseState, Status
+
+TITLE, DESCRIPTION = "(title)", "(description)"
+"""What stands in place of a path where something is about the title or the description of a change."""
+
+
+class Hunk(Contract):
+    r"""One hunk; `reviewbot.diff.rows` turns it into numbered lines.
+
+    `body` holds the marked lines (" ", "+", "-", and "\\" for a missing newline) joined by "\n", without a last "\n".
+    A line may hold "\r" or any other control character: only LF separates lines.
+    """
+
+    old_start: Count
+    old_count: Count
+    new_start: Count
+    new_count: Count
+    heading: str = ""
+    body: str
+
+
+class FileChange(Contract):
+    """One file section of a diff. The same path may appear in two sections, as git writes a change of type."""
+
+    path: str
+    old_path: str | None = None
+    """The name before; None where it is the same name."""
+    status: Status
+    language: str
+    """Lower-case name of the language, "text" where unknown."""
+    kind: Kind
+    """What sort of text the language is, which decides who reads it."""
+    mode: str | None = None
+    """Git's mode of the new side, of the old one for a deleted file, where the diff tells it.
+
+    "100644" is a file, "120000" a symlink, "160000" a submodule.
+    """
+    mode_changed: bool = False
+    hunks: tuple[Hunk, ...] = ()
+    added: Count = 0
+    removed: Count = 0
+    minified: bool = False
+    """A line was longer than the limit and has been cut."""
+
+
+class ParsedFile(Contract):
+    """In which state parsing left one file; "read" means that every line of its section was read."""
+
+    path: str
+    state: ParseState
+    reason: str = ""
+
+
+class ChangeSet(Contract):
+    """A whole change. `parsed[i]` is the state in which parsing left `files[i]`."""
+
+    title: str = ""
+    description: str = ""
+    base_sha: str | None = None
+    head_sha: str | None = None
+    files: tuple[FileChange, ...] = ()
+    parsed: tuple[ParsedFile, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_file_has_one_state(self) -> Self:
+        if [f.path for f in self.files] != [p.path for p in self.parsed]:
+            raise ValueError("parsed must name every file exactly once, in order")
+        return self

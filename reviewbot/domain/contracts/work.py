@@ -1,0 +1,393 @@
+"""Workers, the tasks that a plan gives them, and what they answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from reviewbot.domain.contracts.base import (
+    SCHEMA_VERSION,
+    SURE,
+    Cause,
+    Confidence,
+    Contract,
+    Count,
+    EscalationReason,
+    GapReason,
+    LineNumber,
+    Name,
+    Severity,
+    Side,
+    Slug,
+    Tier,
+    Worth,
+)
+from reviewbot.domain.contracts.coverage import PlannedFile, Reading
+from reviewbot.domain.contracts.suppression import Suppression
+
+
+class CardBudget(Contract):
+    """What one task of a worker may spend. `max_tokens` counts what a model writes, over all of its turns."""
+
+    max_tokens: Annotated[int, Field(ge=256, le=64_000)] = 8_000
+    timeout_ms: Annotated[int, Field(ge=100, le=900_000)] = 120_000
+    max_turns: Annotated[int, Field(ge=1, le=10)] = 10
+
+
+class WorkerCard(Contract):
+    """A worker as data: one TOML file in `workers/`. It chooses among the tools of the code and names no program."""
+
+    name: Name
+    description: Annotated[str, Field(min_length=10, max_length=500)]
+    task_type: Name
+    prompt: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}\.md$")]
+    """File name of its prompt in the folder `prompts` beside the card's folder."""
+    success_criterion: Annotated[str, Field(min_length=10, max_length=500)]
+    tools: tuple[Name, ...] = ()
+    tiers: Annotated[tuple[Tier, ...], Field(min_length=1)] = ("sonnet",)
+    """The ladder, cheapest first."""
+    applies_to: Annotated[tuple[str, ...], Field(min_length=1, max_length=50)]
+    """Globs over paths ("*" crosses folders), or "@code", "@config", "@prose" for every file of that kind."""
+    depends_on: tuple[Name, ...] = ()
+    """Workers whose result on the same chunk this one waits for."""
+    needs_dependencies: bool = True
+    """Whether a failed dependency makes this worker's task a gap (true) or it runs without that result (false)."""
+    budget: CardBudget = CardBudget()
+    threshold: Confidence = SURE
+
+
+class Payload(Contract):
+    """The slice of the change that a task is about: one file, or some hunks of it.
+
+    `code` is what a model may be shown: per hunk a line "@@ heading", then marked lines. It holds no line number of
+    the file, so that a change further up does not alter it. `starts[i]`: (old, new) line of the i-th hunk's first row.
+    """
+
+    code: str
+    file_path: str
+    old_path: str | None = None  # its name on the old side, where that is another one
+    language: str
+    context: str = ""
+    starts: tuple[tuple[Count, Count], ...]
+
+
+class Constraints(Contract):
+    """What a task may spend, and the tier of model that it asks for."""
+
+    max_tokens: Annotated[int, Field(ge=256)]
+    timeout_ms: Annotated[int, Field(ge=1)]
+    max_turns: Annotated[int, Field(ge=1, le=10)] = 10
+    tier: Tier
+    higher_tiers: tuple[Tier, ...] = ()
+    """Where an escalation may climb to, next one first."""
+
+
+class ReviewTask(Contract):
+    """One unit of work: some slices for one worker to read in one go, most often one.
+
+    `failures` counts what has gone wrong with it so far; the breaker opens at three.
+    """
+
+    task_id: Annotated[str, Field(min_length=1, max_length=400)]
+    worker: Name
+    type: Name
+    instruction: Annotated[str, Field(min_length=10)]
+    success_criterion: Annotated[str, Field(min_length=10)]
+    payload: Payload
+    more: tuple[Payload, ...] = ()
+    """Further slices, of other files or of the same one."""
+    constraints: Constraints
+    depends_on: tuple[str, ...] = ()
+    needs_dependencies: bool = True
+    programs_only: bool = False
+    """Whether no model is asked: the plan spared this worker's model the slices, and its programs run on them."""
+    scans_only: bool = False
+    """Whether of its programs only the scans of plain lines run: the file needs no more. `programs_only` as well."""
+    reader: Annotated[str, Field(max_length=80)] = ""
+    """The reader whose one conversation answers this task and all others of the same name; empty: a conversation of
+    its own."""
+    seam: tuple[str, ...] = ()
+    """Names that one part of a large change defines and another uses: the task holds both sides against each other, and
+    reviews no file. Empty: a task on files."""
+    failures: Count = 0
+    previous_error: str = ""
+    """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
+
+    @property
+    def slices(self) -> tuple[Payload, ...]:
+        """Everything that it is about."""
+        return (self.payload, *self.more)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it is about, each once."""
+        return tuple(dict.fromkeys(payload.file_path for payload in self.slices))
+
+    @property
+    def job(self) -> str:
+        """What it does, in words for people: the worker's name, and of a seam the names."""
+        return f"{self.worker} (names across parts: {', '.join(self.seam)})" if self.seam else self.worker
+
+
+class SkippedWorkers(Contract):
+    """A part of the review that was planned out: workers that could not look at a file with this engine, and why."""
+
+    path: str
+    workers: tuple[str, ...]
+    reason: str
+
+
+class Part(Contract):
+    """A component of a large change, with a sub-supervisor of its own that sums up before the top one sees anything."""
+
+    name: str
+    task_ids: tuple[str, ...]
+
+
+class Plan(Contract):
+    """What will be done, as data that can be printed before anything runs."""
+
+    schema_version: str = SCHEMA_VERSION
+    goal: str
+    tasks: tuple[ReviewTask, ...]
+    parts: tuple[Part, ...] = ()
+    """Of a plan in two levels: every task in exactly one of them. Empty: one level."""
+    strategy: Literal["merge", "select", "reduce"] = "merge"
+    origin: Literal["rules", "model"] = "rules"
+    reason: str
+    files: tuple[PlannedFile, ...] = ()
+    """What each file of the change needs, in the order of the change."""
+    unlooked: tuple[SkippedWorkers, ...] = ()
+
+    @model_validator(mode="after")
+    def _tasks_form_a_graph(self) -> Self:
+        seen: set[str] = set()
+        for task in self.tasks:
+            if task.task_id in seen:
+                raise ValueError(f"two tasks are called {task.task_id!r}")
+            if missing := [d for d in task.depends_on if d not in seen]:
+                raise ValueError(f"{task.task_id!r} depends on {missing[0]!r}, which no earlier task is called")
+            seen.add(task.task_id)
+        named = [name for part in self.parts for name in part.task_ids]
+        if self.parts and (len(named) != len(seen) or set(named) != seen):
+            raise ValueError("the parts must name every task exactly once")
+        return self
+
+
+class Proof(Contract):
+    """Code that decides whether a claim is true, as the program found it in the repository."""
+
+    path: str
+    side: Side = "new"
+    line: LineNumber
+    end_line: LineNumber
+    quote: str
+    """The lines as they stand there; a secret in them is masked."""
+    why: str = ""
+
+
+class Candidate(Contract):
+    """A finding as an engine returns it. A program that counted lines gives `line`; a model's quote is looked for."""
+
+    severity: Severity
+    path: str
+    quote: Annotated[str, Field(max_length=4_000)]
+    message: Annotated[str, Field(min_length=1, max_length=2_000)]
+    confidence: Confidence
+    source: Slug
+    category: Slug
+    rule: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/@-]{0,80}$")] = ""
+    line: LineNumber | None = None
+    end_line: LineNumber | None = None
+    near: LineNumber | None = None
+    """Which of several places of `quote` is meant; it decides nothing else."""
+    also: tuple[LineNumber, ...] = ()
+    trigger: Annotated[str, Field(max_length=1_000)] = ""
+    contract: Annotated[str, Field(max_length=1_000)] = ""
+    symptom: Annotated[str, Field(max_length=1_000)] = ""
+    suggestion: Annotated[str, Field(max_length=4_000)] = ""
+    replacement: Annotated[str, Field(max_length=4_000)] | None = None
+    disputed: Annotated[str, Field(max_length=1_000)] = ""
+    cwe: Annotated[int, Field(ge=1)] | None = None
+    cause: Cause | None = None
+    side: Side = "new"
+    """The side that `quote` is looked for on; a removed line stands on the old one."""
+    worth: Worth | None = None
+    proof: tuple[Proof, ...] = ()
+    title: Annotated[str, Field(max_length=200)] = ""
+    token: Annotated[str, Field(exclude=True, repr=False)] = ""
+    """What a tool holds against the other side of the file to know the same flaw again; it never leaves the process."""
+    at: Annotated[LineNumber | None, Field(exclude=True, repr=False)] = None
+    """The line on which the code at fault begins, where that is not `line`; the same holds for this and the next."""
+    brought: Annotated[bool, Field(exclude=True, repr=False)] = True
+    """A part of the code at fault, or the place where its value comes in, stands on an added line."""
+
+
+MODEL_SOURCE = "model:"
+"""How the source of a finding begins that a model made, followed by the model's name."""
+
+
+class Finding(Contract):
+    """One defect at one place of the new side of the change. `line` to `end_line` lie inside its hunks."""
+
+    type: Name
+    """The task type of the worker that found it."""
+    severity: Severity
+    path: str
+    symbol: str = ""
+    """The function or class around it, with dots, where that is known."""
+    line: LineNumber
+    end_line: LineNumber
+    also: tuple[LineNumber, ...] = ()
+    """Other lines of the new side that belong to it, such as the way of a value from its source to here."""
+    title: str = ""
+    """The defect in a few words; empty where only `message` says it."""
+    message: str
+    evidence: str
+    """The code at that place, as it stands in the change; a secret in it is masked."""
+    trigger: str = ""
+    """When it bites: the input, the state or the order of events."""
+    contract: str = ""
+    """What it violates: the promise of an interface, a comment, a test or a rule."""
+    symptom: str = ""
+    """What is seen when it bites."""
+    suggestion: str = ""
+    replacement: str | None = None
+    """What takes the place of `line` to `end_line`: whole lines joined by LF, "" deletes them. Not yet proven."""
+    confidence: Confidence
+    claimed: Confidence | None = None
+    """What the model that found it said of its own certainty."""
+    judgement: str = ""
+    """Why the confidence is what it is, in the words of the judge, which did not find it."""
+    disputed: str = ""
+    """Why a model holds that what a program, or a reader that is sure of it, found is wrong; it deletes nothing."""
+    category: str
+    rule: str = ""
+    cwe: Annotated[int, Field(ge=1)] | None = None
+    cause: Cause | None = None
+    side: Side = "new"
+    """"old": `evidence` quotes removed lines, and `line` is the place on the new side where they stood."""
+    worth: Worth | None = None
+    """None: no model said."""
+    proof: tuple[Proof, ...] = ()
+    """Code elsewhere that decides it."""
+    sources: tuple[str, ...]
+
+
+NOT_RUN = "not run"
+"""In place of the version of a program that had nothing to look at."""
+
+
+class ToolRun(Contract):
+    """One run of a program, confined by what `isolation` names, or of a scan inside our own process, which has none."""
+
+    tool: str
+    version: str
+    duration_ms: Count
+    exit_code: int | None = None
+    isolation: tuple[str, ...] = ()
+    preexisting: Count = 0
+    """Findings that were left out: the old side of the file has them as well."""
+
+
+class Gap(Contract):
+    """Something that should have been looked at and was not."""
+
+    path: str
+    worker: str
+    reason: GapReason
+    message: str
+    task_id: str | None = None
+    tool: str | None = None
+
+
+class Dropped(Contract):
+    """A candidate that never became a finding: its quote or line is not in the change, for instance."""
+
+    candidate: Candidate
+    reason: str
+
+
+class Usage(Contract):
+    """What model calls consumed. `input_tokens` leaves out what was read from a cache or written to it."""
+
+    calls: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cached_tokens: Count = 0
+    """Read from the provider's cache."""
+    cache_write_tokens: Count = 0
+    cost_usd: Annotated[float, Field(ge=0)] = 0.0
+    unpriced_calls: Count = 0
+    """Calls of models whose price is not known; `cost_usd` leaves them out."""
+    estimated_calls: Count = 0
+    """Calls whose tokens were estimated, since the provider's counts were missing or cannot be right."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
+            estimated_calls=self.estimated_calls + other.estimated_calls,
+        )
+
+
+class Metadata(Contract):
+    """How a result came about."""
+
+    usage: Usage = Usage()
+    duration_ms: Count = 0
+    model_used: str | None = None
+    tool_runs: tuple[ToolRun, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    """What of the task's files was read to the end, and by whom; `reviewbot.coverage.reading_of` makes one."""
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """Everyone who read something to its end, in alphabetical order."""
+        each = (name for reading in self.readings for name in (*reading.models, *reading.analyzers, *reading.scans))
+        return tuple(sorted(set(each)))
+
+
+class WorkerResult(Contract):
+    """A worker's answer in the schema. `gaps` are tools that failed while the others answered."""
+
+    kind: Literal["result"] = "result"
+    task_id: str
+    paths: tuple[str, ...] = ()
+    """The files that it is about; empty: those of its task."""
+    findings: tuple[Finding, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    suppressed: tuple[Suppression, ...] = ()
+    """Findings that settings or comments of the base side silenced, or whose severity they changed."""
+    metadata: Metadata = Metadata()
+
+
+class Escalation(Contract):
+    """Why a worker cannot finish the task as it stands; with out_of_scope, `better_worker` says whose job it is."""
+
+    kind: Literal["escalation"] = "escalation"
+    task_id: str
+    reason: EscalationReason
+    message: str
+    partial_result: WorkerResult | None = None
+    better_worker: str | None = None
+
+
+class Failure(Contract):
+    """What the worker boundary makes of an error: no answer came, or none that fits the schema."""
+
+    kind: Literal["failure"] = "failure"
+    task_id: str
+    reason: GapReason
+    message: str
+
+
+Outcome = Annotated[WorkerResult | Escalation | Failure, Field(discriminator="kind")]

@@ -1,0 +1,1 @@
+"""Code hosts: how a pull request is read, and a review posted."""

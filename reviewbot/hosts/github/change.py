@@ -1,0 +1,190 @@
+"""The change of a pull request: by the diff, else by the list of its files, else by a comparison of its commits.
+
+GitHub's diff is one of three dots, from where the branch left its base. It gives at most 300 files or 20,000 lines of
+one, lists at most 3,000 files, and compares at most 300:
+https://docs.github.com/en/repositories/creating-and-managing-repositories/repository-limits
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from reviewbot.diff.parse import parse_diff
+from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile
+from reviewbot.domain.errors import (
+    DiffError,
+    EmptyChangeError,
+    HostError,
+    HostInvalidError,
+    HostMissingError,
+    HostMovedError,
+)
+from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, listed, text_of
+from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pull
+from reviewbot.hosts.github.trees import Objects
+from reviewbot.wording import counted
+
+DIFF = "application/vnd.github.diff"
+
+MAX_LISTED = 3_000
+"""Files that GitHub lists of one pull request."""
+
+
+@dataclass(frozen=True)
+class HostedChange:
+    """A change as a host gave it."""
+
+    change: ChangeSet
+    digest: str
+    """Of the diff's bytes, in hexadecimal."""
+    merge_base: str
+    """The commit from which the change starts; the old sides of its files are this commit's."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how it was read."""
+
+
+@dataclass
+class _Reading:
+    """What is known so far."""
+
+    client: GithubClient
+    pull: PullRequest
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        """The repository's path."""
+        return f"/repos/{checked_repository(self.pull.repository)}"
+
+
+def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
+    """The change of a pull request at the head that `pull` names.
+
+    Raises HostError and its kinds; EmptyChangeError where there is nothing to review.
+    """
+    reading = _Reading(client, pull)
+    merge_base = merge_base_of(client, pull)
+    change, digest = _by_diff(reading) or _by_list(reading)
+    now = read_pull(client, pull.repository, pull.number)
+    if now.head_sha != pull.head_sha:
+        told = f"{pull.repository}#{pull.number}: the head moved while it was read; run again"
+        raise HostMovedError(told, now.head_sha)
+    change = _counted(change, pull, reading.notes)
+    if not change.files:
+        raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
+    known = {
+        "title": pull.title,
+        "description": pull.description,
+        "base_sha": pull.base_sha,
+        "head_sha": pull.head_sha,
+    }
+    return HostedChange(change.model_copy(update=known), digest, merge_base or pull.base_sha, tuple(reading.notes))
+
+
+def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:
+    """The commit where the head left the base; None where GitHub knows none. Raises HostError and its kinds.
+
+    Source: https://docs.github.com/en/rest/commits/commits#compare-two-commits; files are on its first page alone.
+    """
+    try:
+        data = _compared(client, pull, page=2)
+    except HostMissingError:
+        return None
+    found = data.get("merge_base_commit")
+    sha = found.get("sha") if isinstance(found, dict) else None
+    return checked_sha(sha) if isinstance(sha, str) else None
+
+
+def _compared(client: GithubClient, pull: PullRequest, page: int) -> dict[str, object]:
+    path = f"/repos/{checked_repository(pull.repository)}/compare/{pull.base_sha}...{pull.head_sha}"
+    data = client.request("GET", path, query={"per_page": 1, "page": page}).data
+    return data if isinstance(data, dict) else {}
+
+
+def _by_diff(reading: _Reading) -> tuple[ChangeSet, str] | None:
+    """The diff as a whole; None where GitHub does not give it."""
+    path = f"{reading.place}/pulls/{reading.pull.number}"
+    try:
+        answer = reading.client.request("GET", path, accept=DIFF)
+    except HostInvalidError as error:
+        why = "it is too large" if error.code == "too_large" else "GitHub refuses it"
+    except HostError as error:
+        if type(error) is not HostError:
+            raise
+        why = "GitHub failed to make it"  # as it does where a diff takes too long
+    else:
+        if "json" not in answer.headers.get("content-type", ""):
+            return _parsed(answer.data)
+        why = "this server knows no diffs"
+    reading.notes.append(f"GitHub gave no diff ({why}); the change was put together from its list of files")
+    return None
+
+
+def _parsed(data: bytes) -> tuple[ChangeSet, str]:
+    try:
+        return parse_diff(data), hashlib.sha256(data).hexdigest()
+    except DiffError as error:
+        raise HostError(f"GitHub's diff cannot be read: {error}") from None
+
+
+def _by_list(reading: _Reading) -> tuple[ChangeSet, str]:
+    """The change from the list of its files, or from a comparison where no file of the list has a text."""
+    pull, client = reading.pull, reading.client
+    files = listed(client.items(f"{reading.place}/pulls/{pull.number}/files"))
+    if all(file.withheld for file in files):
+        rows = _compared(client, pull, page=1).get("files")
+        compared = listed(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else []
+        if any(file.patch for file in compared):
+            reading.notes.append(
+                "GitHub lists no text of the changed files; its comparison of the two commits was read"
+            )
+            files = compared
+    return change_of(files, _modes(reading, files)), hashlib.sha256(text_of(files)).hexdigest()
+
+
+def _modes(reading: _Reading, files: list[Listed]) -> dict[str, str]:
+    """Git's modes of the new sides, which a list does not tell: a link must not be read as a file."""
+    objects = Objects(reading.client, reading.pull.repository)
+    modes = {}
+    for file in files:
+        entry = None if file.status == "removed" else objects.find(reading.pull.head_sha, file.path)
+        if entry is not None:
+            modes[file.path] = entry.mode
+    return modes
+
+
+def _counted(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSet:
+    """The change held against GitHub's own counts: files that nobody could name stand in it as one entry."""
+    known = len({file.path for file in change.files})
+    missing = pull.changed_files - known
+    if missing < 0:
+        notes.append(f"GitHub counts {counted(pull.changed_files, 'changed file')}; found: {known}")
+    if missing <= 0:
+        _count_lines(change, pull, notes)
+        return change
+    reason = f"GitHub counts {counted(pull.changed_files, 'changed file')} and names {known}"
+    if known >= MAX_LISTED:
+        reason += f": it lists no more than {MAX_LISTED:,}"
+    path = f"({counted(missing, 'more changed file')})"
+    notes.append(f"{reason}; the others were not reviewed")
+    file = FileChange(path=path, status="modified", language="text", kind="prose")
+    parsed = ParsedFile(path=path, state="over_budget", reason=reason)
+    return change.model_copy(update={"files": (*change.files, file), "parsed": (*change.parsed, parsed)})
+
+
+def _count_lines(change: ChangeSet, pull: PullRequest, notes: list[str]) -> None:
+    """Say so where all files were read and their lines are not as many as GitHub counts."""
+    if any(each.state not in {"read", "binary"} for each in change.parsed):
+        return
+    counts: list[tuple[str, int, Callable[[FileChange], int]]] = [
+        ("added", pull.additions, lambda file: file.added),
+        ("removed", pull.deletions, lambda file: file.removed),
+    ]
+    for word, told, of in counts:
+        found = sum(of(file) for file in change.files)
+        if found != told:
+            notes.append(f"GitHub counts {counted(told, f'{word} line')}; its diff shows {found}")

@@ -1,0 +1,118 @@
+"""What an answer that is no success becomes: which error, in words that a person can act on, and whether to try again.
+
+What GitHub wrote is data of another machine: of it only short words in plain characters reach a message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NamedTuple
+
+from reviewbot.domain.errors import (
+    HostAccessError,
+    HostError,
+    HostInvalidError,
+    HostLimitError,
+    HostMissingError,
+    HostUnknownError,
+)
+from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
+
+MESSAGE_CHARS = 200
+
+GRAPHQL = "GraphQL"
+"""Our name for a call that is one of GraphQL."""
+
+_ODD = re.compile(r"[^\x20-\x7e]+")
+_NOT_YET = frozenset({202, 408})
+_INVALID = frozenset({400, 405, 406, 409, 412, 413, 415, 422})
+_PERMISSION = re.compile(r"[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read|write|admin))*")
+
+
+class Failed(NamedTuple):
+    """An answer with a status of 300 or more. `about` is our own name for the call, such as "GET /repos/o/n"."""
+
+    about: str
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    data: object
+    """The body as JSON; None where it is none."""
+    now: float
+    """Seconds since 1970."""
+
+
+def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
+    """The error that an answer stands for; Again where a later try may fare better."""
+    message, status = message_of(failed.data), failed.status
+    pause = limit_pause_s(status, failed.headers, message, failed.now)
+    if pause is not None:
+        limit = HostLimitError(f"GitHub's limit of requests is reached ({failed.about})", pause)
+        # Whoever writes has looked at the head just before, and holds an intent for a while: it is theirs to wait.
+        return Again(limit, pause) if repeatable else limit
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _NOT_YET:
+        if not repeatable:
+            return HostUnknownError(f"GitHub answered {status} to {failed.about}: it may or may not have been done")
+        return Again(HostError(f"GitHub answers {status} to {failed.about}; try again later"))
+    if status in {401, 403, 451}:
+        return HostAccessError(_refused(failed, message))
+    if status in {404, 410}:
+        return HostMissingError(_missing(failed.about))
+    if status in _INVALID:
+        return HostInvalidError(f"GitHub takes {failed.about} for invalid ({status}): {message}", code_of(failed.data))
+    return HostError(f"GitHub answers {status} to {failed.about}: {message}")
+
+
+def graphql_fault(data: object) -> HostError | Again:
+    """The error that the `errors` of a GraphQL answer stand for."""
+    errors = data if isinstance(data, list) else []
+    first = errors[0] if errors and isinstance(errors[0], dict) else {}
+    kind, message = _plain(first.get("type")), message_of(first)
+    if kind in {"RATE_LIMITED", "RATE_LIMIT"}:
+        return HostLimitError("GitHub's limit of GraphQL points is reached")
+    if kind in {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
+        return HostAccessError(f"GitHub does not let this token ask by GraphQL: {message}")
+    if kind == "NOT_FOUND":
+        return HostMissingError(f"GitHub does not show what GraphQL asked for: {message}")
+    return HostInvalidError(f"GitHub takes a GraphQL request for invalid: {message}", kind)
+
+
+def message_of(data: object) -> str:
+    """GitHub's own words, for one line; "no reason given" where there are none."""
+    words = [_plain(data.get("message"))] if isinstance(data, dict) else []
+    errors = data.get("errors") if isinstance(data, dict) else None
+    listed = errors[:3] if isinstance(errors, list) else []
+    words += [_plain((e.get("message") or e.get("code")) if isinstance(e, dict) else e) for e in listed]
+    return "; ".join(word for word in words if word)[:MESSAGE_CHARS] or "no reason given"
+
+
+def code_of(data: object) -> str:
+    """The first `code` among the errors of an answer; empty where there is none."""
+    errors = data.get("errors") if isinstance(data, dict) else None
+    for each in [*(errors if isinstance(errors, list) else []), data]:
+        if isinstance(each, dict) and isinstance(each.get("code"), str):
+            return _plain(each["code"])
+    return ""
+
+
+def _missing(about: str) -> str:
+    """What there is not. An Enterprise server, or what stands in for one, may have REST alone."""
+    if about == GRAPHQL:
+        return "GitHub does not show GraphQL: this server has none, or this token may not see it"
+    thing = about.partition(" ")[2].strip() or about or "it"
+    return f"GitHub does not show {thing}: it does not exist, or this token may not see it"
+
+
+def _refused(failed: Failed, message: str) -> str:
+    """What to do where GitHub does not let us."""
+    if failed.status == HTTPStatus.UNAUTHORIZED:
+        return f"GitHub does not accept the token ({message}): it may have expired or belong to another host"
+    needed = failed.headers.get("x-accepted-github-permissions", "").strip()
+    wanted = f"; the token needs {needed}" if _PERMISSION.fullmatch(needed) else ""
+    return f"GitHub refuses {failed.about} ({message}){wanted}"
+
+
+def _plain(value: object) -> str:
+    return _ODD.sub(" ", value).strip()[:MESSAGE_CHARS] if isinstance(value, str) else ""

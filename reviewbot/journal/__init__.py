@@ -1,0 +1,1 @@
+"""What a review keeps between runs, so that it can be resumed and nothing is asked twice."""

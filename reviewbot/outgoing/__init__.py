@@ -1,8 +1,0 @@
-"""What leaves the process: a review, a plan or a trace, complete and masked. No door shows another."""
-
-from __future__ import annotations
-
-from reviewbot.outgoing.delivery import Delivered, delivered, exit_code, told_again
-from reviewbot.outgoing.masking import masked_plan, masked_trace
-
-__all__ = ["Delivered", "delivered", "exit_code", "masked_plan", "masked_trace", "told_again"]

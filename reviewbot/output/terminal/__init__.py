@@ -1,7 +1,0 @@
-"""Review -> terminal. The only folder that knows rich, and it loads it for colours and for wide characters."""
-
-from __future__ import annotations
-
-from reviewbot.output.terminal.report import render_terminal
-
-__all__ = ["render_terminal"]

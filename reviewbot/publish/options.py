@@ -1,0 +1,112 @@
+"""What is to be published, how, where, and what came of it: plain values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from reviewbot import __version__
+from reviewbot.config import Settings
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import ChangeSet, Finding
+from reviewbot.domain.host import Intents, PullRequest, ReviewHost
+from reviewbot.domain.ports import Clock, WorkerSet
+from reviewbot.publish.marker import Signer
+
+Suggest = Callable[[Finding], str | None]
+"""The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
+
+Outcome = Literal["posted", "already_posted", "head_moved", "busy"]
+"""What came of a review: posted now; it stands there already; its head is no longer the newest, and nothing was
+written; or somebody else is posting it and has not finished within our patience."""
+
+_NO_PART = frozenset(
+    {"origin", "concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
+    | {"review_drafts", "review_bots", "only_labels", "skip_labels", "skip_titles", "skip_authors"}
+    | {"only_branches", "skip_branches", "person_label", "person_reviewers"}
+)
+"""Settings that decide whether, where and how fast a review is made, or how it is shown, and not what it says."""
+
+_POLICY_DIGITS = 32
+
+
+def nothing_proven(finding: Finding) -> str | None:
+    """A `Suggest` that never proposes anything."""
+    del finding
+    return None
+
+
+@dataclass(frozen=True)
+class PublishRequest:
+    """A review on its way to a pull request."""
+
+    pull: PullRequest
+    """As it was when the change was read: its head is the one that was reviewed."""
+    told: Delivered
+    change: ChangeSet
+    """What was reviewed; it says at which lines the host takes comments."""
+    policy: str
+    """What decided the review, see `policy_of`."""
+    gate_closed: bool = False
+    code: int | None = None
+    """How the run ends by it, which the review says unseen: whoever finds it there may end the same way."""
+
+    @property
+    def key(self) -> str:
+        """What there is one review of: a head of a pull request under a policy."""
+        return review_key(self.pull, self.policy)
+
+
+@dataclass(frozen=True)
+class PublishOptions:
+    """How it is published: what the operator decides."""
+
+    signer: Signer
+    inline: int = 10
+    """The most comments at lines; 0: none."""
+    request_changes: bool = False
+    """Whether a closed gate asks for changes in place of commenting."""
+    suggest: Suggest = nothing_proven
+
+
+@dataclass(frozen=True)
+class PublishContext:
+    """Where it is published from."""
+
+    host: ReviewHost
+    intents: Intents
+    clock: Clock
+    holder: str
+    """Who is posting; another text for every attempt, so that a crashed one is not taken for this one."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What came of it."""
+
+    outcome: Outcome
+    url: str = ""
+    review_id: int | None = None
+    inline: int = 0
+    """Comments at lines that were posted now."""
+    notes: tuple[str, ...] = ()
+    """What did not go as it should, in words, one line each."""
+
+
+def review_key(pull: PullRequest, policy: str) -> str:
+    """The name of the one review of a head under a policy: for intents, and for runs that must not be doubled."""
+    return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{policy}"
+
+
+def policy_of(settings: Settings, crew: WorkerSet, engine: str, start: str = "") -> str:
+    """What decides the review of a head: settings, workers, engine, version, as 32 hexadecimal digits.
+
+    `start` is the commit from which the change starts: under another base branch a head is another change.
+    """
+    told = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _NO_PART}
+    cards = sorted((card.model_dump_json(), crew.prompts[card.name]) for card in crew.cards)
+    data = json.dumps([__version__, engine, told, cards, start], sort_keys=True)
+    return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

@@ -1,0 +1,23 @@
+"""A pull request from its name to its posted review, in the three steps that every door takes: fetch, review, post."""
+
+from __future__ import annotations
+
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import post, posted_before
+from reviewbot.pull_requests.pr_ref import PullName, pull_name
+from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
+
+__all__ = [
+    "HostSession",
+    "Prepared",
+    "PullName",
+    "Reviewed",
+    "RunOptions",
+    "carry_out",
+    "fetch",
+    "post",
+    "posted_before",
+    "prepare",
+    "pull_name",
+]

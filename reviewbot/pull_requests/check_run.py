@@ -1,0 +1,58 @@
+"""The check run beside a review: begun before, concluded after. Where the token may not, that is said, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from reviewbot.domain.contracts.pulls import PullRef
+from reviewbot.domain.errors import HostError
+from reviewbot.domain.host import CheckDraft, Conclusion
+from reviewbot.hosts.github.checks import GithubChecks
+from reviewbot.publish import CHECK_NAME
+from reviewbot.pull_requests.host_session import HostSession
+from reviewbot.report.text import md, one_line
+
+GIVING_UP_S = 30.0
+"""Seconds to conclude a check run that proves nothing. Somebody waits for us to stop; a run that comes later takes it
+up where GitHub is not to be reached in that time."""
+
+
+class Check(NamedTuple):
+    """A check run in progress; `check_id` is None where there is none, and `note` says why if it was wanted."""
+
+    check_id: int | None = None
+    note: str = ""
+
+
+async def begun(office: HostSession, ref: PullRef) -> Check:
+    """Begin the check run of a head, or take up the one that a run before has begun."""
+    checks = GithubChecks(office.client, ref.repository)
+    try:
+        return Check(await asyncio.to_thread(checks.start_check, CHECK_NAME, ref.head_sha))
+    except HostError as error:
+        return Check(note=f"no check run: {one_line(str(error))}")
+
+
+async def concluded(office: HostSession, ref: PullRef, check_id: int | None, draft: CheckDraft) -> tuple[str, str]:
+    """Conclude a check run: its URL, and what went wrong."""
+    if check_id is None:
+        return "", ""
+    checks = GithubChecks(office.client, ref.repository)
+    try:
+        return await asyncio.to_thread(checks.finish_check, check_id, draft), ""
+    except HostError as error:
+        return "", f"the check run could not be concluded: {one_line(str(error))}"
+
+
+async def given_up(
+    office: HostSession,
+    ref: PullRef,
+    check: Check,
+    why: str,
+    conclusion: Conclusion = "neutral",
+    title: str = "Not reviewed",
+) -> None:
+    """Conclude the check run of a head that was not reviewed, or not told of it. It is never green."""
+    office.client.within(GIVING_UP_S)
+    await concluded(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))

@@ -1,0 +1,57 @@
+"""What the three steps work with: the host, who signs what is posted, and what a run may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from reviewbot import wiring
+from reviewbot.config import Settings
+from reviewbot.config.source import BaseSide
+from reviewbot.domain.host import Intents
+from reviewbot.domain.ports import Clock, Journal
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.publish import MemoryIntents, Signer
+from reviewbot.review.trace import Event
+from reviewbot.sources.memory import SystemClock
+
+READING_S = 300.0
+"""Seconds for each step's own calls of the host, waits for its limits included."""
+
+POSTING_S = 900.0
+"""The same for posting: twice the patience with other posters and lost answers, a host's pause, and the calls."""
+
+
+def _holder() -> str:
+    return uuid4().hex
+
+
+@dataclass(frozen=True)
+class HostSession:
+    """The host of a run, and how it is written to."""
+
+    client: GithubClient
+    signer: Signer
+    intents: Intents = field(default_factory=MemoryIntents)
+    clock: Clock = field(default_factory=SystemClock)
+    holder: str = field(default_factory=_holder)
+    """Who is posting; another text for every attempt."""
+    own_id: int | None = None
+    """The account of our reviews, where it is known; else the host is asked."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a review may do, and who listens."""
+
+    flags: Mapping[str, object] = field(default_factory=dict)
+    """What the operator said, by the keys of `Settings`; it counts before the repository's own file."""
+    given: wiring.Given = field(default_factory=wiring.Given)
+    """With the environment in which settings, keys and prices are looked for."""
+    journal: Journal | None = None
+    listener: Callable[[Event], None] | None = None
+    settings: Callable[[BaseSide | None], Settings] | None = None
+    """Who reads the settings off the base side, where it is not `wiring.settings_for` with the flags."""
+    to_post: bool = True
+    """Whether it is going to be posted: only then is a check run begun, and are suggestions tried."""

@@ -1,0 +1,99 @@
+"""The third step: exactly one review on the host, and the check run concluded."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.pulls import PullPosted, PullReview
+from reviewbot.domain.errors import HostError
+from reviewbot.hosts.github.checks import GithubChecks
+from reviewbot.hosts.github.pull import read_pull
+from reviewbot.hosts.github.reviews import GithubHost
+from reviewbot.publish import CHECK_NAME, PublishContext, Published, PublishOptions, PublishRequest, check_of, publish
+from reviewbot.publish import posted_before as standing_review
+from reviewbot.pull_requests.check_run import Check, concluded, given_up
+from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
+from reviewbot.pull_requests.review import Prepared
+from reviewbot.pull_requests.values import told_of
+
+_STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
+
+
+async def post(office: HostSession, value: PullReview) -> PullPosted:
+    """Post a review once, and conclude its check run. A head that moved on gets nothing, and the outcome says so.
+
+    Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
+    """
+    office.client.within(POSTING_S)
+    told = told_of(value)
+    try:
+        published = await _published(office, value, told)
+    except HostError:
+        await _concluded(office, value, superseded=False)
+        raise
+    except asyncio.CancelledError:
+        await given_up(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
+        raise
+    url, note = await _concluded(office, value, superseded=published.outcome == "head_moved")
+    return PullPosted(
+        outcome=published.outcome,
+        url=published.url,
+        review_id=published.review_id,
+        inline=published.inline,
+        check_url=url,
+        notes=(*value.notes, *published.notes, *((note,) if note else ())),
+    )
+
+
+async def _published(office: HostSession, value: PullReview, told: Delivered) -> Published:
+    ref = value.pull
+    pull = await asyncio.to_thread(read_pull, office.client, ref.repository, ref.number)
+    # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
+    reviewed = replace(pull, repository_id=ref.repository_id, base_sha=ref.base_sha, head_sha=ref.head_sha)
+
+    def suggest(finding: Finding) -> str | None:
+        return value.suggestions.get(told.fingerprints.get(finding, ""))
+
+    order = PublishRequest(reviewed, told, value.change, value.policy, value.gate_closed, value.exit_code)
+    manner = PublishOptions(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
+    host = GithubHost(office.client, pull, office.own_id)
+    return await publish(order, manner, PublishContext(host, office.intents, office.clock, office.holder))
+
+
+async def _concluded(office: HostSession, value: PullReview, *, superseded: bool) -> tuple[str, str]:
+    # With time of its own: however long posting took, a check run must not stay in progress.
+    office.client.within(READING_S)
+    draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
+    return await concluded(office, value.pull, value.check_id, draft)
+
+
+async def posted_before(office: HostSession, prepared: Prepared) -> PullPosted | None:
+    """The review of this head, from this base and under this policy, that stands there and leaves nothing to do.
+
+    None where it is not going to be posted; where none stands there; where the one that does closed the gate or was
+    incomplete, which a second run has to say again; where its check run was never concluded; and where the host does
+    not tell: posting looks once more, and says what is wrong.
+    """
+    if not prepared.terms.to_post:
+        return None
+    office.client.within(READING_S)
+    host = GithubHost(office.client, prepared.pull, office.own_id)
+    try:
+        found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
+    except HostError:
+        return None
+    if found is None or await _left_open(office, prepared):
+        return None
+    return PullPosted(outcome=found.outcome, url=found.url, review_id=found.review_id)
+
+
+async def _left_open(office: HostSession, prepared: Prepared) -> bool:
+    """Whether a run that was cut short left the check run of this head in progress."""
+    checks = GithubChecks(office.client, prepared.ref.repository)
+    try:
+        return bool(await asyncio.to_thread(checks.in_progress, CHECK_NAME, prepared.ref.head_sha))
+    except HostError:
+        return False

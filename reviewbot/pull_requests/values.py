@@ -1,0 +1,28 @@
+"""From a review that may be shown to the value that stands between two steps, and back."""
+
+from __future__ import annotations
+
+from reviewbot.delivery import Delivered
+from reviewbot.domain.contracts import ChangeSet, Review
+from reviewbot.domain.contracts.pulls import PullReview
+from reviewbot.report.fingerprints import all_of
+
+
+def names_of(told: Delivered) -> tuple[str, ...]:
+    """The fingerprints in the order of the findings."""
+    return tuple(told.fingerprints.get(finding, "") for finding in dict.fromkeys(all_of(told.review)))
+
+
+def told_of(value: PullReview) -> Delivered:
+    """The review with what its findings are called."""
+    names = zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True)
+    return Delivered(value.review, {finding: name for finding, name in names if name})
+
+
+def shown_part(change: ChangeSet, review: Review) -> ChangeSet:
+    """The files of a change that have findings: no other can have a comment."""
+    paths = {finding.path for finding in all_of(review)}
+    kept = [(file, state) for file, state in zip(change.files, change.parsed, strict=True) if file.path in paths]
+    return change.model_copy(
+        update={"files": tuple(file for file, _ in kept), "parsed": tuple(state for _, state in kept)}
+    )

@@ -1,0 +1,95 @@
+"""What a review is made with beside the workers' answers: the change without its code, and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from reviewbot import __version__
+from reviewbot.domain.contracts import ChangeSet, FileChange, Suppression
+from reviewbot.domain.errors import InputError
+from reviewbot.domain.ports import Recorder
+from reviewbot.replay.reading import first_of, read
+from reviewbot.review.calibration import Calibration
+from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.model_calibration import NumberMaps
+from reviewbot.review.trace import Event
+from reviewbot.review.verify.verifier import Together
+
+JointRow = tuple[str, str, int]
+"""Tools and rules, each joined by "+", and the confidence that was counted for places of which all of these speak."""
+
+
+class RecordedInputs(NamedTuple):
+    """What decides, beside the workers' answers, what a review says."""
+
+    rules: Rules
+    joint: tuple[JointRow, ...]
+    """What `rules.together` knows."""
+    engine: str
+    notes: tuple[str, ...]
+    synthesizer: str = "rules"
+    """Who made the review: "rules", a "judge", or rules from readers' "claims"."""
+    version: str = __version__
+    refused: tuple[Suppression, ...] = ()
+    """Comments that silence nothing."""
+    number_maps: NumberMaps = NumberMaps()
+    """What takes the place of the numbers that models state."""
+
+
+def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
+    """The rows of a table from which the trust in several tools together follows."""
+    return tuple((row.tool, row.rule, row.confidence) for row in table.rows.values() if "+" in row.tool and row.counted)
+
+
+def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> None:
+    """Write both down, before the review begins."""
+    bare = change.model_copy(update={"description": "", "files": tuple(_without_code(file) for file in change.files)})
+    trace.record("change", change=bare.model_dump(mode="json"))
+    trace.record(
+        "rules",
+        version=given.version,
+        engine=given.engine,
+        synthesizer=given.synthesizer,
+        notes=list(given.notes),
+        thresholds=dict(given.rules.thresholds),
+        max_findings=given.rules.max_findings,
+        together=[list(row) for row in given.joint],
+        refused=[entry.model_dump(mode="json") for entry in given.refused],
+        number_maps=given.number_maps.model_dump(mode="json"),
+    )
+
+
+def read_given(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
+    """Both, from a trace. Raises InputError where it does not hold them."""
+    change = read(ChangeSet, first_of(events, "change").get("change"))
+    told = first_of(events, "rules")
+    try:
+        joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in told["together"])
+        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint))
+        notes = tuple(str(note) for note in told["notes"])
+        engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError("the rules in this trace are not what this version writes") from None
+    refused = tuple(read(Suppression, entry) for entry in told.get("refused") or ())
+    maps = read(NumberMaps, told.get("number_maps") or {})
+    return change, RecordedInputs(rules, joint, engine, notes, synthesizer, version, refused, maps)
+
+
+def _numbers(fields: dict[str, Any]) -> dict[str, int]:
+    return {name: int(number) for name, number in fields.items()}
+
+
+def _together(joint: Iterable[JointRow]) -> Together:
+    known = {(tools, rules): confidence for tools, rules, confidence in joint}
+
+    def together(sources: Iterable[str], rules: Iterable[str]) -> int | None:
+        return known.get(("+".join(sorted(set(sources))), "+".join(sorted(set(rules)))))
+
+    return together
+
+
+def _without_code(file: FileChange) -> FileChange:
+    """The file with the places of its hunks alone: what was read of it is held against them."""
+    bare = {"heading": "", "body": ""}
+    return file.model_copy(update={"hunks": tuple(hunk.model_copy(update=bare) for hunk in file.hunks)})

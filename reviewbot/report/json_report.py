@@ -1,0 +1,15 @@
+"""Review -> JSON: the whole review, for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.strict_json import write_json
+
+if TYPE_CHECKING:
+    from reviewbot.domain.contracts import Plan, Review
+
+
+def render_json(model: Review | Plan) -> str:
+    """The model's fields in their order (`schema_version` first), indented by two, ASCII only, with a last LF."""
+    return write_json(model.model_dump(mode="json"), indent=2) + "\n"

@@ -1,0 +1,1 @@
+"""The review as SARIF 2.1.0."""

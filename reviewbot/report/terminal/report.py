@@ -1,0 +1,187 @@
+"""Review -> the page that a person reads in a terminal: the verdict, the findings, and what was not reviewed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reviewbot.report.costs import bill, cost_line, in_words
+from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
+from reviewbot.report.text import block, label, one_line, short_line
+from reviewbot.report.view_model import (
+    Unseen,
+    advice,
+    by_severity,
+    readers_line,
+    suppression_groups,
+    tags,
+    unseen,
+    withheld_counts,
+)
+from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
+
+_SEVERITY_STYLES: dict[Severity, str] = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+_VERDICT_STYLES: dict[Verdict, str] = {
+    "issues": "bold red",
+    "needs_person": "bold yellow",
+    "clean": "bold green",
+    "limited": "bold yellow",
+    "incomplete": "bold yellow",
+    "not_reviewed": "bold red",
+    "nothing_to_review": "bold",
+}
+_TOLD = (
+    ("when  ", "trigger"),
+    ("rule  ", "contract"),
+    ("seen  ", "symptom"),
+    ("proof ", "judgement"),
+    ("doubt ", "disputed"),
+)
+"""What a finding says of itself beside its message: how its line begins, and its field."""
+_PROSE_CHARS = 2_000
+"""The longest message that the contracts let a candidate carry."""
+_ITEMS = 50
+"""Items for a person, or suppressions; a change can cause thousands, and no reader scrolls to the first of them."""
+_PATHS = 8
+"""Names per reason; the JSON report has them all."""
+
+
+def render_terminal(review: Review, *, width: int, colour: bool, verbose: bool = False) -> str:
+    """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences.
+
+    With `verbose` it ends with the names of the tools that ran, and what the tasks took together.
+    """
+    page = Page(width=width, colour=colour)
+    page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
+    if summary := _prose(review.summary):
+        page.paragraph(summary)
+    for finding in by_severity(review.findings):
+        page.blank()
+        _finding(page, finding)
+    _conflicts(page, review)
+    _human(page, review)
+    missed = unseen(review)
+    if missed:
+        page.heading("Not reviewed in full")
+        write_unseen(page, missed)
+    _suppressed(page, review)
+    if review.notes:
+        page.heading("About this run")
+        for note in review.notes:
+            page.paragraph(_prose(note), indent=2, lead="- ")
+    _bill(page, review)
+    _closing(page, review, verbose=verbose)
+    return page.render()
+
+
+def write_unseen(page: Page, groups: list[Unseen]) -> None:
+    """One entry per reason, with the files that it holds for."""
+    for group in groups:
+        why = f": {group.reason}" if group.reason else ""
+        page.paragraph(_prose(f"{group.what}{why}"), indent=2, lead="- ")
+        names = ", ".join(label(path) for path in group.paths[:_PATHS])
+        more = len(group.paths) - _PATHS
+        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+
+
+def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool = True) -> None:
+    _head(page, finding)
+    if evidence and block(finding.evidence):
+        whole = block(finding.evidence).count("\n") == finding.end_line - finding.line
+        page.code(finding.evidence, indent=4, first_line=finding.line if whole else None)
+    for lead, told in _TOLD:
+        if one_line(text := getattr(finding, told)):
+            page.paragraph(_prose(text), indent=2, lead=lead)
+    if "\n" in block(advice(finding)):
+        page.code(advice(finding), indent=2, lead="fix   ")
+    elif one_line(advice(finding)):
+        page.paragraph(_prose(advice(finding)), indent=2, lead="fix   ")
+    if reason:
+        page.paragraph(_prose(reason), indent=2, lead="why   ")
+    about = f"{', '.join(tags(finding))}; confidence {finding.confidence} of 100, by {', '.join(finding.sources)}"
+    page.paragraph(_prose(about), LABEL, indent=2)
+
+
+def _head(page: Page, finding: Finding) -> None:
+    """Place, severity and message on one line; the message below where there is no room for it."""
+    start = (
+        (f"{label(finding.path)}:{finding.line}", PLACE),
+        ("  ", PLAIN),
+        (finding.severity, _SEVERITY_STYLES[finding.severity]),
+    )
+    message = _prose(finding.message)
+    if page.fits(*start, ("  ", PLAIN), (message, PLAIN)):
+        page.line(*start, ("  ", PLAIN), (message, PLAIN))
+    else:
+        page.line(*start)
+        page.paragraph(message, indent=2)
+
+
+def _conflicts(page: Page, review: Review) -> None:
+    if review.conflicts:
+        page.heading("Contradictions, both sides shown")
+    for number, conflict in enumerate(review.conflicts):
+        if number:
+            page.blank()
+        page.paragraph(_prose(conflict.reason), indent=2)
+        shown: set[tuple[str, int, str]] = set()
+        for finding in conflict.findings:
+            code = (finding.path, finding.line, finding.evidence)
+            _finding(page, finding, evidence=code not in shown)
+            shown.add(code)
+
+
+def _human(page: Page, review: Review) -> None:
+    if review.human:
+        page.heading("Needs a person")
+    for number, item in enumerate(review.human[:_ITEMS]):
+        if number:
+            page.blank()
+        if item.finding:
+            _finding(page, item.finding, reason=item.reason)
+        else:
+            page.line((_human_place(item), PLACE))
+            page.paragraph(_prose(item.reason), indent=2)
+    if (more := len(review.human) - _ITEMS) > 0:
+        page.paragraph(f"... and {more:,} more; --format json lists them.")
+
+
+def _suppressed(page: Page, review: Review) -> None:
+    """What settings and comments did to findings, and where."""
+    groups = suppression_groups(review)
+    if groups:
+        page.heading("Suppressed")
+    for group in groups[:_ITEMS]:
+        page.paragraph(_prose(group.text), indent=2, lead="- ")
+        names = ", ".join(f"{label(path)}:{line}" for path, line in group.places[:_PATHS])
+        more = len(group.places) - _PATHS
+        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+    if (left := len(groups) - _ITEMS) > 0:
+        page.paragraph(f"... and {left:,} more; --format json lists them.")
+
+
+def _human_place(item: HumanItem) -> str:
+    return f"{label(item.path)}:{item.line}" if item.line else label(item.path)
+
+
+def _bill(page: Page, review: Review) -> None:
+    """What each worker and each role cost; nothing without a model."""
+    if costs := bill(review):
+        page.heading("Cost")
+    for cost in costs:
+        page.paragraph(in_words(cost), LABEL, indent=2, lead=f"{_prose(cost.who)}: ")
+
+
+def _closing(page: Page, review: Review, *, verbose: bool) -> None:
+    page.blank()
+    if review.withheld:
+        counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
+        page.paragraph(f"{counts} --format json lists {'it' if len(review.withheld) == 1 else 'them'}.")
+    page.paragraph(one_line(readers_line(review, names=verbose)), PLACE)
+    page.paragraph(one_line(cost_line(review, chains=verbose)), LABEL)
+
+
+def _prose(text: str) -> str:
+    return short_line(text, _PROSE_CHARS)

@@ -1,0 +1,183 @@
+"""What every output says of a review, as plain values: order, counts, and equal reasons told once with their files.
+
+Pure; nothing here is escaped yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from reviewbot.coverage import READER, STATE_WORDS
+from reviewbot.domain.contracts import SEVERITY_ORDER
+from reviewbot.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reviewbot.domain.contracts import (
+        FileCoverage,
+        Finding,
+        Gap,
+        Need,
+        PlannedFile,
+        Review,
+        Severity,
+        SkippedWorkers,
+        Suppression,
+    )
+
+SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
+GAP_WORDS = {
+    "missing_program": "a program is missing",
+    "crashed": "crashed",
+    "timeout": "took too long",
+    "flooded": "reported too much",
+    "bad_answer": "gave no usable answer",
+    "deadline": "the run's deadline came first",
+    "dependency": "what it waits for failed",
+    "breaker": "failed too often",
+    "unreadable": "could not read it",
+    "unsettled": "left it to a person",
+    "budget": "the budget was spent",
+    "refused": "declined to answer",
+    "provider": "the model provider could not be used",
+    "no_answer": "no answer came",
+}
+WITHHELD_WORDS = {
+    "below_threshold": "below the confidence threshold",
+    "over_cap": "over the cap on findings",
+    "minor": "true and minor",
+}
+
+
+class Unseen(NamedTuple):
+    """Files that were not reviewed in full, or not by everyone, for one and the same reason."""
+
+    what: str
+    reason: str
+    paths: tuple[str, ...]
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Critical first; the order within a severity is the synthesizer's."""
+    return sorted(findings, key=lambda finding: SEVERITY_ORDER[finding.severity])
+
+
+def readers_line(review: Review, *, names: bool = True) -> str:
+    """Which models read files of the change, and which tools analyzed or only scanned them; by name or by number.
+
+    It counts no files: the headline does.
+    """
+    kinds = (("read by", "models", ""), ("analyzed by", "analyzers", "analyzer"), ("scanned by", "scans", "scan"))
+    parts = []
+    for word, field, noun in kinds:
+        if found := sorted({name for entry in review.coverage for name in getattr(entry, field)}):
+            by_number = noun and not names
+            parts.append(f"{word} {counted(len(found), noun) if by_number else ', '.join(found)}")
+    line = "; ".join(parts) or "nothing was read"
+    return f"{line[0].upper()}{line[1:]}."
+
+
+def unseen(review: Review) -> list[Unseen]:
+    """Every file that was not reviewed in full, by state and reason; then workers that could not look, and failures."""
+    files = [(state_words(entry), entry.reason, entry.path) for entry in review.coverage if entry.state != "reviewed"]
+    shown = {(path, reason) for _, reason, path in files}
+    gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
+    return [
+        *_grouped(((words, reason), path) for words, reason, path in files),
+        *unlooked(review.unlooked),
+        *_together(gaps),
+    ]
+
+
+def state_words(entry: FileCoverage) -> str:
+    """The state of a file in words, and whether that is all that it needs."""
+    enough = entry.need == "scan" and entry.state == "scanned"
+    return f"{STATE_WORDS[entry.state]}, which is enough" if enough else STATE_WORDS[entry.state]
+
+
+def _together(gaps: Iterable[Gap]) -> list[Unseen]:
+    """Gaps by reason; workers that met the same one on the same file are named together."""
+    who: dict[tuple[str, str], dict[str, None]] = {}
+    for gap in gaps:
+        who.setdefault((gap.path, _why(gap)), {})[_who(gap)] = None
+    return _grouped(((", ".join(names), why), path) for (path, why), names in who.items())
+
+
+def without_review(entries: Iterable[PlannedFile]) -> list[Unseen]:
+    """Files that a plan gives no reader, or that need none, by reason."""
+    words: dict[Need, str] = {"review": "needs a review", "scan": "scans are enough", "nothing": "not read"}
+    return _grouped(((words[entry.need], entry.reason), entry.path) for entry in entries if entry.reason)
+
+
+def unlooked(entries: Iterable[SkippedWorkers]) -> list[Unseen]:
+    """Parts of the review that were planned out, by workers and reason."""
+    return _grouped(((f"not looked at for {', '.join(entry.workers)}", entry.reason), entry.path) for entry in entries)
+
+
+def withheld_counts(review: Review) -> str:
+    """How many findings are not shown, by reason; empty where there are none."""
+    counts = Counter(item.reason for item in review.withheld)
+    return ", ".join(f"{number} {WITHHELD_WORDS[reason]}" for reason, number in counts.items())
+
+
+class SuppressionGroup(NamedTuple):
+    """What one setting or comment did to findings, in words, and where."""
+
+    text: str
+    places: tuple[tuple[str, int], ...]
+    """Path and line of each finding; of a refused comment, its own."""
+    important: bool
+    """A reader must see it: something grave was silenced, or a comment does not count."""
+
+
+def suppression_groups(review: Review) -> list[SuppressionGroup]:
+    """By setting or comment; a silenced finding that is critical or a secret, and each refused comment, for itself."""
+    groups: dict[tuple[str, bool], dict[tuple[str, int], None]] = {}
+    for entry in review.suppressed:
+        important = entry.is_grave or entry.action == "refused"
+        groups.setdefault((suppression_text(entry), important), {})[entry.path, entry.line] = None
+    made = [SuppressionGroup(text, tuple(places), important) for (text, important), places in groups.items()]
+    return sorted(made, key=lambda group: not group.important)
+
+
+def suppression_text(entry: Suppression) -> str:
+    """What was done to a finding, and by what; with the finding itself where a reader must see it."""
+    name = entry.rule or entry.category
+    why = f" ({entry.reason})" if entry.reason else ""
+    if entry.action == "refused":
+        return f"{entry.by}: ignore[{name}]{why} silences nothing: {entry.message}"
+    if entry.action == "severity":
+        return f"{name} is {entry.shown_as} in place of {entry.severity} by {entry.by}"
+    done = ("silenced" if entry.reason else "off") if entry.action == "off" else "ignored"
+    found = f": {entry.severity}: {entry.message}" if entry.is_grave else ""
+    return f"{name} {done} by {entry.by}{why}{found}"
+
+
+def tags(finding: Finding) -> list[str]:
+    """What a finding is and who says so: type or category, rule, weakness."""
+    kinds = dict.fromkeys((finding.type, finding.category))
+    return [*kinds, *([finding.rule] if finding.rule else []), *([f"CWE-{finding.cwe}"] if finding.cwe else [])]
+
+
+def _who(gap: Gap) -> str:
+    if gap.reason == "provider" and gap.tool is None:
+        return "models"  # every worker met it, so that its files are one list
+    return f"{gap.worker}, {gap.tool}" if gap.tool else gap.worker
+
+
+def _why(gap: Gap) -> str:
+    return f"{GAP_WORDS[gap.reason]}: {gap.message}" if gap.message else GAP_WORDS[gap.reason]
+
+
+def _grouped(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for key, path in entries:
+        groups.setdefault(key, {})[path] = None
+    return [Unseen(what, reason, tuple(paths)) for (what, reason), paths in groups.items()]
+
+
+def advice(finding: Finding) -> str:
+    """What mends it: a finder's words or code, else the lines that are to stand in its place; empty where none is."""
+    return finding.suggestion if finding.suggestion.strip() else finding.replacement or ""

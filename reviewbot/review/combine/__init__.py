@@ -1,0 +1,1 @@
+"""From what the workers found to one review: deduplicated, weighed, suppressed, ranked."""

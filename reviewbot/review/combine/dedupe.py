@@ -1,0 +1,337 @@
+"""Findings about one place: the same defect said twice becomes one, contradictions are kept side by side."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from reviewbot.domain.contracts import SEVERITY_ORDER, SURE, Conflict, Finding
+from reviewbot.review.verify.verifier import (
+    AGREES_FROM,
+    Together,
+    Vote,
+    agreed,
+    by_a_model_alone,
+    by_programs_alone,
+    voice_of,
+)
+
+SAME_WORDS = 0.6
+"""Share of the shorter message's words that two messages have in common when they say the same."""
+FEWEST_WORDS = 3
+"""Shorter messages have too few words to be compared by them."""
+REACH = 60
+"""Lines between a finding and another one on the way of its value."""
+MAX_PROOF = 8
+"""Places that prove one defect; more say the same."""
+COMPARED = 16
+"""Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
+
+_WORD = re.compile(r"[a-z0-9_]{3,}")
+
+
+class Defect(NamedTuple):
+    """A finding that speaks for all that was joined to it."""
+
+    finding: Finding
+
+
+class Contradiction(NamedTuple):
+    """Two defects that cannot both be followed, or be one, as they stand."""
+
+    sides: tuple[Defect, Defect]
+    reason: str
+
+    def as_conflict(self) -> Conflict:
+        """As it is shown."""
+        return Conflict(findings=tuple(side.finding for side in self.sides), reason=self.reason)
+
+
+class Merged(NamedTuple):
+    """Every defect, in exactly one of the two."""
+
+    single: list[Defect]
+    contradictions: list[Contradiction]
+
+
+class _Said(NamedTuple):
+    """A finding, the words of its message, which are dear to cut and compared often, and its voices."""
+
+    finding: Finding
+    words: frozenset[str]
+    voices: set[Vote]
+    trust: int
+    """Of the surest voice on its own; no bonus and no count is in it."""
+
+    @property
+    def believed(self) -> bool:
+        """Whether one of them is more likely right than wrong."""
+        return self.trust >= AGREES_FROM
+
+    def as_defect(self) -> Defect:
+        return Defect(self.finding)
+
+
+def merge(
+    findings: Iterable[Finding], together: Together = lambda _sources, _rules: None
+) -> tuple[list[Finding], list[Conflict]]:
+    """Split findings into single defects and conflicts, as `merged` does."""
+    single, contradictions = merged(findings, together)
+    return [defect.finding for defect in single], [pair.as_conflict() for pair in contradictions]
+
+
+def merged(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
+    """Split findings into single defects and contradictions. No finding is in both, and none is lost.
+
+    Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
+    also if one lies on the way of the value that the other follows, and they share a CWE. Those of one tool for one
+    worker are the same only where they are repetitions.
+
+    What is less likely right than wrong, such as a model's finding that was refuted, is joined to nothing but its own
+    repetitions and contradicts nothing: it stays a defect of its own. Programs are believed as their counts say, and no
+    model's finding changes which of theirs are one.
+    """
+    by_path: dict[str, list[_Said]] = defaultdict(list)
+    for finding in findings:
+        by_path[finding.path].append(_said(finding))
+    single: list[Defect] = []
+    contradictions: list[Contradiction] = []
+    for group in by_path.values():
+        kept, contradicting = _parted(_trusted(_fold(group), together))
+        single += kept
+        contradictions += contradicting
+    return Merged(single, contradictions)
+
+
+def words_of(finding: Finding) -> frozenset[str]:
+    """The words by which its message is compared with others."""
+    return frozenset(_WORD.findall(finding.message.lower()))
+
+
+def speaks_for(speaker: Finding, other: Finding) -> bool:
+    """Whether both are findings of programs and one defect, which would be reported in the words of `speaker`."""
+    if not (by_programs_alone(speaker) and by_programs_alone(other)) or speaker.path != other.path:
+        return False
+    first, second = sorted((speaker, other), key=order)
+    if first.end_line < second.line - REACH:
+        return False
+    return _graver(speaker) <= _graver(other) and _is_twin(_said(first), _said(second))
+
+
+def _said(finding: Finding) -> _Said:
+    return _Said(finding, words_of(finding), {voice_of(finding)}, finding.confidence)
+
+
+class _Window:
+    """The findings that one further down can still concern; the others leave through `done`, each once.
+
+    `reach` is how many lines above another finding one may end and still concern it.
+    """
+
+    def __init__(self, reach: int = 0) -> None:
+        self._reach = reach
+        self.near: list[_Said] = []
+        self.done: list[_Said] = []
+
+    def advance(self, line: int) -> None:
+        """Let go of what ends above a line."""
+        top = line - self._reach
+        self.done += [said for said in self.near if said.finding.end_line < top]
+        self.near = [said for said in self.near if said.finding.end_line >= top]
+
+    def add(self, said: _Said) -> None:
+        """Take one more in; the oldest makes room."""
+        self.near.append(said)
+        self.done += self.near[:-COMPARED]
+        self.near = self.near[-COMPARED:]
+
+
+def _trusted(group: Iterable[_Said], together: Together) -> Iterator[_Said]:
+    """Each with the confidence that all who said it have together, which no order of theirs changes."""
+    for said in group:
+        confidence = agreed(said.voices, together)
+        yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
+
+
+def _fold(group: Sequence[_Said]) -> list[_Said]:
+    """Join what is the same defect, in the findings of one file: those of programs first, as if no model had spoken."""
+    programs = [said for said in group if by_programs_alone(said.finding)]
+    others = [said for said in group if not by_programs_alone(said.finding)]
+    joined = _folded(programs, _is_twin)
+    return _folded([*joined, *others], _is_twin_by_a_model) if others else joined
+
+
+def _folded(group: Iterable[_Said], is_twin: Callable[[_Said, _Said], bool]) -> list[_Said]:
+    window = _Window(REACH)
+    for said in sorted(group, key=_order):
+        window.advance(said.finding.line)
+        twin = next((n for n, kept in enumerate(window.near) if is_twin(kept, said)), None)
+        if twin is None:
+            window.add(said)
+        else:
+            window.near[twin] = _joined(window.near[twin], said)
+    return window.done + window.near
+
+
+def _parted(group: Iterable[_Said]) -> tuple[list[Defect], list[Contradiction]]:
+    """Take pairs that contradict each other out of the findings of one file."""
+    window = _Window()
+    pairs: list[Contradiction] = []
+    for said in sorted(group, key=_order):
+        window.advance(said.finding.line)
+        reasons = ((kept, _contradiction(kept, said)) for kept in window.near)
+        other, reason = next((pair for pair in reasons if pair[1] is not None), (None, None))
+        if other is None or reason is None:
+            window.add(said)
+        else:
+            window.near.remove(other)
+            pairs.append(Contradiction((other.as_defect(), said.as_defect()), reason))
+    return [said.as_defect() for said in window.done + window.near], pairs
+
+
+def _is_twin(one: _Said, other: _Said) -> bool:
+    if one.finding.end_line >= other.finding.line:
+        same = _same_cause(one, other) and _quarrel(one, other) is None
+    else:
+        same = _on_the_way(one.finding, other.finding)
+    return same and _may_be_joined(one, other)
+
+
+def _is_twin_by_a_model(one: _Said, other: _Said) -> bool:
+    """Whether they are twins, and a model's words are all that stands behind one of them."""
+    return any(by_a_model_alone(said.finding) for said in (one, other)) and _is_twin(one, other)
+
+
+def _may_be_joined(one: _Said, other: _Said) -> bool:
+    """Whether both are believed; or neither gives the other more than it has."""
+    if _count(one, other):
+        return True
+    return not (one.believed or other.believed) and _is_of_one_tool(one.finding, other.finding)
+
+
+def _count(one: _Said, other: _Said) -> bool:
+    """Whether both are believed. Of two programs the counts tell how likely each is, however little that may be."""
+    programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
+    return programs or (one.believed and other.believed)
+
+
+def _on_the_way(one: Finding, other: Finding) -> bool:
+    """Whether two programs follow one defect from different ends: where a text is built, and where it is used."""
+    if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
+        return False
+    return any(_lies_on(here, there) for here, there in ((one, other), (other, one)))
+
+
+def _lies_on(one: Finding, other: Finding) -> bool:
+    return any(one.line <= line <= one.end_line for line in other.also)
+
+
+def _same_cause(one: _Said, other: _Said) -> bool:
+    """Whether two findings at one place say the same."""
+    first, second = one.finding, other.finding
+    if _is_of_one_tool(first, second):
+        # One tool that reports twice means two defects, such as two keys on one line, unless it repeats itself.
+        return (first.rule, first.message) == (second.rule, second.message)
+    if first.cwe is not None and first.cwe == second.cwe:
+        return True
+    if first.cause not in (None, "other") and first.cause == second.cause:
+        return True
+    if first.category == second.category or (first.rule and first.rule == second.rule):
+        return True
+    shorter = min(len(one.words), len(other.words))
+    return shorter >= FEWEST_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
+
+
+def _is_of_one_tool(first: Finding, second: Finding) -> bool:
+    """Whether one tool reported both to one worker."""
+    return first.type == second.type and not set(first.sources).isdisjoint(second.sources)
+
+
+def _contradiction(one: _Said, other: _Said) -> str | None:
+    """Why two findings at one place that are both believed cannot both be followed, or None."""
+    return _quarrel(one, other) if _count(one, other) else None
+
+
+def _quarrel(one: _Said, other: _Said) -> str | None:
+    """Why two findings at one place cannot both be followed, believed or not, or None."""
+    first, second = one.finding, other.finding
+    if first.type == second.type or not _same_cause(one, other):
+        return None
+    if {first.severity, second.severity} == {"critical", "info"}:
+        return f"{first.type} calls it {first.severity}, {second.type} calls it {second.severity}"
+    if first.suggestion and second.suggestion and plain(first.suggestion) != plain(second.suggestion):
+        return f"{first.type} and {second.type} suggest different code for the same defect"
+    return None
+
+
+def _joined(one: _Said, other: _Said) -> _Said:
+    """One finding for both, as severe as the graver one: one of them speaks, the other's evidence counts.
+
+    Among programs the graver and surer one speaks, as their reports are counted. Where a model has a part in it, one
+    speaks that is sure enough to be shown on its own; of two that both are or both are not, a program speaks before a
+    model, so that no model's text silences it, and of two models the graver one.
+    """
+    programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
+    best, rest = sorted((one, other), key=_program_order if programs else _surer)
+    one.voices.update(other.voices)
+    severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
+    fixed: dict[str, object] = {"severity": severity}
+    if by_a_model_alone(best.finding) and not by_a_model_alone(rest.finding):
+        # A program's finding stays the one of its rule, and is measured by the threshold that it had without a model.
+        fixed |= {"type": rest.finding.type, "rule": rest.finding.rule or best.finding.rule}
+        fixed |= {"also": _way(best.finding, rest.finding)}
+    finding = said_again(best.finding, rest.finding).model_copy(update=fixed)
+    trust = max(one.trust, other.trust)
+    return best._replace(finding=finding, voices=one.voices, trust=trust)
+
+
+def _way(speaker: Finding, other: Finding) -> tuple[int, ...]:
+    """The lines of both ways, and that of the other where the speaker's are elsewhere: it is not to be lost."""
+    lines = {*speaker.also, *other.also}
+    if other.line > speaker.end_line or other.end_line < speaker.line:
+        lines.add(other.line)
+    return tuple(sorted(lines))
+
+
+def _graver(finding: Finding) -> tuple[int, int]:
+    return SEVERITY_ORDER[finding.severity], -finding.confidence
+
+
+def _program_order(said: _Said) -> tuple[int, int]:
+    return _graver(said.finding)
+
+
+def _surer(said: _Said) -> tuple[bool, bool, int, int]:
+    return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said.finding))
+
+
+def said_again(speaker: Finding, other: Finding) -> Finding:
+    """The speaker's words for both: what it leaves blank the other may fill, and both are named as sources."""
+    filled = {name: getattr(speaker, name) or getattr(other, name) for name in _FILLED}
+    filled["proof"] = tuple(dict.fromkeys((*speaker.proof, *other.proof)))[:MAX_PROOF]
+    filled["worth"] = other.worth if speaker.worth is None else speaker.worth
+    if speaker.replacement is None and (speaker.line, speaker.end_line) == (other.line, other.end_line):
+        filled["replacement"] = other.replacement
+    return speaker.model_copy(update={"sources": tuple(sorted({*speaker.sources, *other.sources})), **filled})
+
+
+_FILLED = ("trigger", "contract", "symptom", "suggestion", "judgement", "disputed", "cwe", "also")
+"""A doubt that was raised stays as well, whoever speaks."""
+
+
+def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
+    """By place, and then by everything else: the order in which workers answered must not show in the review."""
+    place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
+    told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.judgement, f.disputed)
+    return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also), str(f.replacement))
+
+
+def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:
+    return order(said.finding)
+
+
+def plain(text: str) -> str:
+    """Without what only lays out."""
+    return " ".join(text.split())

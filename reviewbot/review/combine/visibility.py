@@ -1,0 +1,159 @@
+"""Which findings are shown, which are withheld, and which go to a person: by certainty and severity. Rules only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewbot.domain.contracts import (
+    FLOOR_WORKER,
+    SEVERITY_ORDER,
+    SURE,
+    Conflict,
+    Finding,
+    HumanItem,
+    Withheld,
+    WorkerCard,
+)
+from reviewbot.review.combine.dedupe import merge
+from reviewbot.review.verify.verifier import Together, by_a_model_alone, by_programs_alone
+
+PERSON_FROM = 50
+"""A critical finding at least this likely goes to a person where it stays below the threshold, or is disputed."""
+
+WORTH_FROM = 50
+"""Of models' findings. Below it, fewer than half of the people who maintain the code would act on one."""
+
+_REASON_CHARS = 240
+"""Of a verifier's words in the reason why a finding is withheld: enough to see what it doubts."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What decides which findings are shown."""
+
+    thresholds: Mapping[str, int]
+    """By task type; a finding is shown at its type's confidence or above."""
+    max_findings: int
+    together: Together = lambda _sources, _rules: None
+    """How far several programs are trusted that speak of one place."""
+
+    @classmethod
+    def of(
+        cls,
+        cards: Iterable[WorkerCard],
+        min_confidence: int | None,
+        max_findings: int,
+        together: Together = lambda _sources, _rules: None,
+    ) -> Rules:
+        """The cards' own thresholds, or one number for all."""
+        by_type: dict[str, int] = {}
+        for card in cards:
+            wanted = card.threshold if min_confidence is None else min_confidence
+            by_type[card.task_type] = min(wanted, by_type.get(card.task_type, wanted))
+        return cls(by_type, max_findings, together)
+
+    def let_through(self, finding: Finding) -> bool:
+        """Whether a finding is certain enough to be shown."""
+        # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
+        return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
+
+
+@dataclass(frozen=True)
+class SortedFindings:
+    """The findings, each in exactly one place."""
+
+    shown: list[Finding]
+    withheld: list[Withheld]
+    human: list[HumanItem]
+    conflicts: list[Conflict]
+
+    @property
+    def issues(self) -> int:
+        """How many are certain, those that the cap hides included."""
+        return len(self.shown) + len(self.conflicts) + sum(entry.reason == "over_cap" for entry in self.withheld)
+
+
+def weigh(findings: Iterable[Finding], rules: Rules) -> SortedFindings:
+    """Merge, then sort into shown, withheld, for a person, and in conflict."""
+    single, conflicts = merge(findings, rules.together)
+    return placed(single, conflicts, rules)
+
+
+def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rules) -> SortedFindings:
+    """Sort what has been merged into shown, withheld, for a person, and in conflict."""
+    shown: list[Finding] = []
+    withheld: list[Withheld] = []
+    human: list[HumanItem] = []
+    certain: list[Conflict] = []
+    weak: list[Finding] = []
+    for conflict in conflicts:
+        if any(rules.let_through(finding) for finding in conflict.findings):
+            certain.append(conflict)
+        else:
+            weak += conflict.findings
+    for finding in sorted([*single, *weak], key=rank):
+        if reason := _why_a_person(finding, rules):
+            human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
+        elif rules.let_through(finding) and is_minor(finding):
+            withheld.append(Withheld(finding=finding, reason="minor", message=f"true and minor: worth {finding.worth}"))
+        elif rules.let_through(finding):
+            shown.append(finding)
+        else:
+            withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
+    over = f"the review shows at most {rules.max_findings} findings"
+    certain.sort(key=lambda conflict: rank(conflict.findings[0]))
+    hidden = [*shown[rules.max_findings :], *(f for c in certain[rules.max_findings :] for f in c.findings)]
+    withheld += [Withheld(finding=finding, reason="over_cap", message=over) for finding in hidden]
+    return SortedFindings(shown[: rules.max_findings], withheld, human, certain[: rules.max_findings])
+
+
+def is_minor(finding: Finding) -> bool:
+    """Whether a finding that is true stays out of the way of those that matter, by its worth.
+
+    Never a critical one, and never a security finding that is this certain: text in the change may argue for low worth.
+    """
+    if finding.worth is None or finding.worth >= WORTH_FROM or finding.severity == "critical":
+        return False
+    return not (finding.type == FLOOR_WORKER and finding.confidence >= SURE)
+
+
+def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:
+    """The order of a review: by severity, then by certainty, then by place."""
+    return (
+        SEVERITY_ORDER[finding.severity], -finding.confidence, finding.path, finding.line, finding.rule, finding.message
+    )  # fmt: skip
+
+
+def _may_be_critical(finding: Finding) -> bool:
+    return finding.severity == "critical" and finding.confidence >= PERSON_FROM
+
+
+def _why_a_person(finding: Finding, rules: Rules) -> str | None:
+    """Why neither showing nor withholding a finding would be right, or None."""
+    if finding.severity == "critical" and finding.disputed and by_a_model_alone(finding):
+        return f"critical if true: its reader is sure of it, and the judge holds that it is wrong: {finding.disputed}"
+    if not _may_be_critical(finding):
+        return None
+    if finding.disputed and by_programs_alone(finding):
+        finders = " and ".join(finding.sources)
+        return (
+            f"critical if true: {finders} found it, {finding.confidence} of 100 certain; "
+            f"a model that looked holds that it is wrong: {finding.disputed}"
+        )
+    if rules.let_through(finding):
+        return None
+    return f"critical if true, and {finding.confidence} of 100 certain"
+
+
+def _why_not(finding: Finding, rules: Rules) -> str:
+    if finding.type not in rules.thresholds:
+        return f"no worker of this run is there for {finding.type}"
+    below = f"confidence {finding.confidence} is below {rules.thresholds[finding.type]}"
+    doubt = _shortened(finding.judgement) if by_a_model_alone(finding) else ""
+    return f"{below}: {doubt}" if doubt else below
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _REASON_CHARS else line[:_REASON_CHARS].rstrip() + "..."

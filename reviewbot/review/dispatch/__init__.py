@@ -1,0 +1,1 @@
+"""Runs the tasks of a plan, and decides what follows an outcome."""

@@ -1,0 +1,1 @@
+"""From a change to a plan: which worker reads what, checked before anything runs."""

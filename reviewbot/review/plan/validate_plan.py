@@ -1,0 +1,226 @@
+"""A plan as somebody proposes it, held against the routed one: everything that is wrong with it.
+
+Pure, and nothing of a proposal is believed. Whatever it says, the floor holds: a file that the routed plan gives to
+security, or to a worker that the repository brought, stays with it, and no file loses its last reader.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from reviewbot.config.hints import nearest, quoted
+from reviewbot.domain.contracts import Payload, Plan, ReviewTask, Tier, WorkerCard
+from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
+from reviewbot.review.plan.dependency_graph import Waits, circle, longest
+from reviewbot.review.plan.instruction_lint import looks_away, vagueness
+from reviewbot.review.plan.routing import FIRST_READERS
+from reviewbot.review.plan.slices import Slice, bundles
+from reviewbot.wording import counted
+
+MAX_FAULTS = 20
+"""That are told; a plan with more is not worth a longer list."""
+
+FLOOR = frozenset({"security"})
+"""Shipped workers that no proposal can take from a file."""
+
+SEAT_TIERS: frozenset[Tier] = frozenset({"haiku", "sonnet"})
+"""Tiers that a worker without a card may ask for; nobody has tried out its prompt."""
+
+
+@dataclass(frozen=True)
+class PlanCaps:
+    """What bounds a proposed plan."""
+
+    max_tasks: int = 64
+    """Tasks of models, where the routed plan does not have more itself."""
+    part_lines: int = 1_500
+    """Changed lines of one task; a longer one is cut into several of the same instruction."""
+    chain: int = 2
+    """Tasks in a row: each one more is another wait for the slowest of a row."""
+    token_share: float = 1.5
+    """What all tasks together may write, in shares of what those of the routed plan may."""
+    whole: bool = True
+    """Whether it stands for the routed plan, so that the floor holds; else it only adds to it."""
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """What a proposal is held against, and what its plan is made of."""
+
+    routed: Plan
+    cards: Mapping[str, WorkerCard]
+    """The workers that run, by name."""
+    allowed: Mapping[str, frozenset[str]]
+    """By path: the workers whose card is for the file."""
+    programs: Callable[[str, str], bool]
+    """Whether a program of a worker reads a language."""
+    seats: tuple[WorkerCard, ...] = ()
+    """Cards without a job of their own, which proposed workers may take; none: no worker may be proposed."""
+    caps: PlanCaps = field(default_factory=PlanCaps)
+
+    @cached_property
+    def slices(self) -> Mapping[str, tuple[Payload, ...]]:
+        """By path: all slices of the files that somebody reads, in order."""
+        found: defaultdict[str, dict[Payload, None]] = defaultdict(dict)
+        for task in self.routed.tasks:
+            for payload in task.slices:
+                found[payload.file_path][payload] = None
+        return {path: tuple(cut) for path, cut in found.items()}
+
+    @cached_property
+    def readers(self) -> Mapping[str, frozenset[str]]:
+        """By path: the workers whose model reads the file in the routed plan."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for task in self.of_models:
+            for path in task.paths:
+                found[path].add(task.worker)
+        return {path: frozenset(workers) for path, workers in found.items()}
+
+    @cached_property
+    def of_models(self) -> tuple[ReviewTask, ...]:
+        """The routed tasks that ask a model."""
+        return tuple(task for task in self.routed.tasks if not task.programs_only)
+
+    def parts(self, task: ProposedTask) -> list[tuple[Payload, ...]]:
+        """The slices of a proposed task, task by task. Files that are not known have none."""
+        named = [Slice(path, each) for path in dict.fromkeys(task.files) for each in self.slices.get(path, ())]
+        return [tuple(each.payload for each in bundle) for bundle in bundles(named, self.caps.part_lines)]
+
+    def card_of(self, name: str, proposed: ProposedPlan) -> WorkerCard | None:
+        """The card of a worker: its own, or the seat that a proposed one takes; None: there is no such worker."""
+        taken = {worker.name: seat for worker, seat in zip(proposed.workers, self.seats, strict=False)}
+        return self.cards.get(name) or taken.get(name)
+
+
+def faults_of(proposed: ProposedPlan, ground: PlanContext) -> tuple[str, ...]:
+    """What is wrong with a proposal, a line each, worst first; nothing: `adoption.plan_of` makes a plan of it."""
+    most = max(ground.caps.max_tasks, len(ground.of_models) if ground.caps.whole else 0)
+    if len(proposed.tasks) > most:
+        return (f"it has {counted(len(proposed.tasks), 'task')}; at most {most} are allowed",)
+    found = [*_of_workers(proposed, ground)]
+    for task in proposed.tasks:
+        found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, ground))
+    found += (*_of_graph(proposed, ground), *_of_budget(proposed, ground, most))
+    found += _of_floor(proposed, ground) if ground.caps.whole else ()
+    if len(found) <= MAX_FAULTS:
+        return tuple(found)
+    return (*found[:MAX_FAULTS], f"and {len(found) - MAX_FAULTS} more")
+
+
+def waits_of(proposed: ProposedPlan, ground: PlanContext) -> Waits:
+    """Whom each proposed task waits for: those that it names, and those of the workers that its card waits for."""
+    by_worker: defaultdict[str, list[ProposedTask]] = defaultdict(list)
+    for task in proposed.tasks:
+        by_worker[task.worker].append(task)
+    known = {task.task_id for task in proposed.tasks}
+    waits: dict[str, list[str]] = {}
+    for task in proposed.tasks:
+        card = ground.cards.get(task.worker)
+        others = [other for name in (card.depends_on if card else ()) for other in by_worker[name]]
+        mine = [other.task_id for other in others if set(other.files) & set(task.files)]
+        waits[task.task_id] = list(dict.fromkeys([*(name for name in task.depends_on if name in known), *mine]))
+    return waits
+
+
+def granted(task: ProposedTask, card: WorkerCard | None) -> int:
+    """What a proposed task may write: what it asks for, at most what the card allows and at least half of that."""
+    if card is None:
+        return task.max_tokens
+    return max(card.budget.max_tokens // 2, min(task.max_tokens, card.budget.max_tokens))
+
+
+def _of_workers(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+    if not proposed.workers:
+        return
+    if not ground.seats:
+        yield "it asks for workers that nobody described; this review has only those that were named"
+        return
+    if len(proposed.workers) > len(ground.seats):
+        yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(ground.seats)} are allowed"
+    names = Counter(worker.name for worker in proposed.workers)
+    for worker, seat in zip(proposed.workers, ground.seats, strict=False):
+        yield from (f"new worker {worker.name}: {fault}" for fault in _of_worker(worker, seat, names, ground))
+
+
+def _of_worker(
+    worker: ProposedWorker, seat: WorkerCard, names: Mapping[str, int], ground: PlanContext
+) -> Iterator[str]:
+    if worker.name in ground.cards or names[worker.name] > 1:
+        yield "its name is taken"
+    if unknown := [name for name in worker.tools if name not in seat.tools]:
+        yield f"it cannot have the tool {unknown[0]!r}; {nearest(unknown[0], seat.tools)}"
+    if worker.tier not in SEAT_TIERS:
+        yield f"its tier may be {' or '.join(sorted(SEAT_TIERS))}"
+    if fault := vagueness(worker.instruction, ()):
+        yield f"its instruction {fault}"
+
+
+def _of_task(task: ProposedTask, proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+    card = ground.card_of(task.worker, proposed)
+    if card is None:
+        yield f"there is no worker {task.worker!r}; {nearest(task.worker, ground.cards)}"
+    if not task.files:
+        yield "it names no file"
+    for path in dict.fromkeys(task.files):
+        if path not in ground.slices:
+            yield f"{quoted(path)} is none of the files to read"
+        elif task.worker in ground.cards and task.worker not in ground.allowed.get(path, ()):
+            yield f"{task.worker} does not read files like {quoted(path)}"
+    if looks_away(task.success_criterion):
+        yield "its success criterion tells the worker what to answer; say what has to be looked at"
+    if fault := vagueness(task.instruction, task.files):
+        yield f"its instruction {fault}"
+    names = {other.task_id for other in proposed.tasks}
+    yield from (f"it waits for {name!r}, which is no task" for name in task.depends_on if name not in names)
+
+
+def _of_graph(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+    twice = [name for name, count in Counter(task.task_id for task in proposed.tasks).items() if count > 1]
+    if twice:
+        yield f"two tasks are called {twice[0]!r}"
+        return
+    waits = waits_of(proposed, ground)
+    if found := circle(waits):
+        yield f"these tasks wait for each other in a circle: {' -> '.join(found)}"
+        return
+    most = max(ground.caps.chain, longest({task.task_id: task.depends_on for task in ground.routed.tasks}))
+    if longest(waits) > most:
+        yield f"{longest(waits)} tasks wait in a row; at most {most} may"
+
+
+def _of_budget(proposed: ProposedPlan, ground: PlanContext, most: int) -> Iterator[str]:
+    counts = [
+        (granted(task, ground.card_of(task.worker, proposed)), len(ground.parts(task))) for task in proposed.tasks
+    ]
+    total = sum(count for _, count in counts)
+    if total > most:
+        yield f"cut into tasks of {ground.caps.part_lines} changed lines it has {total}; at most {most} are allowed"
+    asked = sum(tokens * count for tokens, count in counts)
+    given = round(ground.caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models))
+    if asked > given:
+        yield f"its tasks may write {asked} tokens in all; {given} are allowed"
+    if proposed.strategy == "select" and not _attempts(proposed.tasks):
+        yield "strategy select is for several tasks of one worker about the same files"
+
+
+def _attempts(tasks: Sequence[ProposedTask]) -> bool:
+    """Whether these are several attempts at each thing."""
+    counts = Counter((task.worker, frozenset(task.files)) for task in tasks)
+    return all(count > 1 for count in counts.values())
+
+
+def _of_floor(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+    given: defaultdict[str, set[str]] = defaultdict(set)
+    for task in proposed.tasks:
+        for path in task.files:
+            given[path].add(task.worker)
+    for path, workers in ground.readers.items():
+        held = sorted(name for name in workers if name in FLOOR or name not in FIRST_READERS)
+        for name in held:
+            if name not in given[path]:
+                yield f"{quoted(path)} has to stay with {name}; its task there may be focused, not dropped"
+        if not held and not given[path]:
+            yield f"nobody reads {quoted(path)}; the routed plan gives it to {', '.join(sorted(workers))}"

@@ -1,0 +1,1 @@
+"""How far a finding can be believed."""

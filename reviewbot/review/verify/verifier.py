@@ -1,0 +1,161 @@
+"""How far a finding can be believed, given what stands behind it. No source scores its own finding.
+
+Findings of programs carry the confidence that was measured for their rule. What a model says is worth little until a
+second look confirms it; that second look is another call, and where an engine offers none, the cap stays.
+
+No model lowers or deletes what a program found. Where one holds it to be wrong, that is written into `disputed` and
+the confidence stays; a disputed finding that is critical and certain enough to be shown is for a person to decide.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from reviewbot.domain.contracts import MODEL_SOURCE, Finding, WorkerResult
+from reviewbot.domain.ports import WorkOrder
+
+UNVERIFIED_CAP = 70
+"""Below the threshold of 80: nobody has tried to refute it yet. Critical ones still reach a person."""
+
+AGREEMENT_BONUS = 10
+"""A program and a model that found the same thing independently: each is rarely wrong in the same way."""
+AGREES_FROM = 50
+"""What is less likely right than wrong, such as a model's finding that was refuted, agrees with nobody."""
+FOREIGN_BONUS = 20
+"""What one of our own tools found as well as a program of the repository's: they were written by different people,
+unless both tell the same rule, which is then one program heard twice."""
+FOREIGN_SOURCE = "sarif:"
+"""How the source of a finding begins that was handed in as SARIF."""
+HIGHEST_CONFIDENCE = 99
+"""Nothing but a person is certain."""
+
+Together = Callable[[Iterable[str], Iterable[str]], int | None]
+"""The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
+
+
+class CappingVerifier:
+    """The `Verifier` that asks nobody: programs have their counted confidence, and a model its cap."""
+
+    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
+        """The result with the caps by evidence applied."""
+        del order
+        return verified(result)
+
+
+def verified(result: WorkerResult) -> WorkerResult:
+    """The result with the caps by evidence applied."""
+    return result.model_copy(update={"findings": tuple(capped(finding) for finding in result.findings)})
+
+
+def capped(finding: Finding) -> Finding:
+    """The finding with its confidence cut to what its evidence carries: a claim without proof is capped."""
+    if by_a_model_alone(finding) and not finding.proof and finding.confidence > UNVERIFIED_CAP:
+        return finding.model_copy(update={"confidence": UNVERIFIED_CAP})
+    return finding
+
+
+def by_a_model_alone(finding: Finding) -> bool:
+    """Whether no program stands behind this finding."""
+    return all(source.startswith(MODEL_SOURCE) for source in finding.sources)
+
+
+def by_programs_alone(finding: Finding) -> bool:
+    """Whether no model had a part in this finding."""
+    return not any(source.startswith(MODEL_SOURCE) for source in finding.sources)
+
+
+class Vote(NamedTuple):
+    """What counts of a finding when it supports others."""
+
+    sources: tuple[str, ...]
+    rule: str
+    """Without what follows ":", which tells forms of one rule apart."""
+    spoken: str
+    """The rule in full."""
+    cwe: int | None
+    confidence: int
+    program: bool
+    """No model had a part in it."""
+    model: bool
+    """No program had a part in it."""
+    foreign: bool
+    """It was handed in as SARIF."""
+
+
+def voice_of(finding: Finding) -> Vote:
+    """The voice of one finding that nothing was joined to."""
+    return Vote(
+        sources=finding.sources,
+        rule=finding.rule.partition(":")[0],
+        spoken=finding.rule,
+        cwe=finding.cwe,
+        confidence=finding.confidence,
+        program=by_programs_alone(finding),
+        model=by_a_model_alone(finding),
+        foreign=all(source.startswith(FOREIGN_SOURCE) for source in finding.sources),
+    )
+
+
+def agreed(voices: Iterable[Vote], together: Together) -> int:
+    """The confidence of a defect that all of these have named; their order has no part in it.
+
+    Our own programs that name one weakness by different rules have what was counted for them together. What was not
+    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a
+    rule that none of ours has told, else the common one where two programs agree so, or a program and a model that
+    are both more likely right than wrong. One that was handed in with a rule that ours has told is the same program
+    heard twice, and counts for nothing.
+    """
+    everyone = set(voices)
+    told = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
+    heard = {voice for voice in everyone if not (voice.foreign and voice.rule in told)}
+    trust, bonus = 0, 0
+    for weakness in _by_weakness(heard):
+        own = [voice for voice in weakness if not voice.foreign]
+        foreign = [voice for voice in weakness if voice.foreign]
+        count = _counted(own, together) if _are_two(own) else None
+        trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
+        bonus = max(bonus, _agreement(own, foreign, counted=count is not None))
+    trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
+    believed = _believed(heard)
+    if any(voice.program for voice in believed) and any(voice.model for voice in believed):
+        bonus = max(bonus, AGREEMENT_BONUS)
+    return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
+
+
+def _agreement(own: Sequence[Vote], foreign: Sequence[Vote], *, counted: bool) -> int:
+    """The bonus of programs for one weakness; `counted`: what ours are worth together is known."""
+    if own and foreign:
+        return FOREIGN_BONUS
+    return AGREEMENT_BONUS if (not counted and _are_two(own)) or _are_two(foreign) else 0
+
+
+def _believed(voices: Iterable[Vote]) -> list[Vote]:
+    return [voice for voice in voices if voice.confidence >= AGREES_FROM]
+
+
+def _is_weighed(voice: Vote) -> bool:
+    return voice.program and voice.cwe is not None
+
+
+def _by_weakness(voices: Iterable[Vote]) -> Iterable[list[Vote]]:
+    named: dict[int | None, list[Vote]] = defaultdict(list)
+    for voice in filter(_is_weighed, voices):
+        named[voice.cwe].append(voice)
+    return named.values()
+
+
+def _are_two(voices: Sequence[Vote]) -> bool:
+    """Whether two of them are different programs that tell different rules."""
+    sources = {voice.sources for voice in voices}
+    return len(sources) > 1 and len({voice.rule or voice.sources for voice in voices}) > 1
+
+
+def _counted(voices: Sequence[Vote], together: Together) -> int | None:
+    sources = {source for voice in voices for source in voice.sources}
+    return together(sources, {voice.spoken for voice in voices})
+
+
+def _surest(voices: Iterable[Vote]) -> int:
+    return max((voice.confidence for voice in voices), default=0)

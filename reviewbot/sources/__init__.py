@@ -1,0 +1,1 @@
+"""Where the files of both sides of a change come from."""

@@ -1,0 +1,62 @@
+"""Words in all files of a commit, asked of git."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reviewbot.context.word_search import MAX_LINE, is_word, whole_word
+from reviewbot.diff.parser.names import label
+from reviewbot.domain.errors import InputError
+from reviewbot.domain.ports import Occurrence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewbot.sources.git.process import Git
+
+SEARCH_SECONDS = 20.0
+"""A tree of a hundred thousand files takes some five."""
+
+MAX_SEARCH_BYTES = 8 * 2**20
+"""Of lines that hold the word. A word that fills more is no name that anybody follows."""
+
+
+def search_tree(
+    git: Git, tree: str, word: str, limit: int, *, seconds: float = SEARCH_SECONDS
+) -> tuple[Occurrence, ...] | None:
+    """Lines of the text files below a folder that hold a word; None where git could not look at all of them.
+
+    Neither attributes nor a configuration of the reviewed files is in force in the private git directory.
+    """
+    if not is_word(word) or limit < 1:
+        return ()
+    options = ("-n", "-z", "-w", "-F", "-I", "--no-color", "--no-textconv", "--no-recurse-submodules")
+    try:
+        found = git.run("grep", *options, "-e", word, tree, "--", limit=MAX_SEARCH_BYTES, seconds=seconds, cut=True)
+    except InputError:
+        return None
+    if not found.cut and (found.code not in (0, 1) or found.errors):
+        return None  # a missing object: a partial clone
+    seen: list[Occurrence] = []
+    whole = whole_word(word)  # git's idea of a word knows ASCII alone
+    for occurrence in _occurrences(found.output, len(tree) + 1):
+        if whole.search(occurrence.text):
+            seen.append(occurrence)
+            if len(seen) == limit:
+                return tuple(seen)
+    return None if found.cut else tuple(seen)
+
+
+def _occurrences(output: bytes, prefix: int) -> Iterator[Occurrence]:
+    """Take git's answer apart: "TREE:", path, NUL, number, one byte, line, LF. A path may hold anything but NUL."""
+    at = 0
+    while True:
+        name_end = output.find(b"\0", at)
+        number = re.compile(rb"([0-9]{1,9})[\0:]").match(output, name_end + 1)
+        end = output.find(b"\n", number.end()) if number else -1
+        if name_end < 0 or number is None or end < 0:
+            return
+        text = output[number.end() : end].decode("utf-8", "replace")
+        yield Occurrence(label(output[at + prefix : name_end]), int(number[1]), text[:MAX_LINE])
+        at = end + 1

@@ -1,0 +1,56 @@
+"""The history of a folder on disk that a diff is reviewed beside."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from reviewbot.domain.errors import InputError
+from reviewbot.sources.git.place import find_work_tree
+from reviewbot.sources.git.repository import GitRepository
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from reviewbot.domain.ports import Commit
+
+MAX_BACK = 100
+"""Commits of HEAD's history among which the one before the change is looked for."""
+
+
+class WorkTreeHistory:
+    """The commits up to a change whose base nobody has named: it may be committed in the folder, or not yet.
+
+    Its base is the newest commit of HEAD's history at which the changed files stand as before the change. Safe to use
+    from several threads. Blocks.
+    """
+
+    def __init__(self, folder: Path, before: Mapping[str, str | None]) -> None:
+        """Look at nothing yet. `before`: the old sides that are known, by label; None for a file that was not there."""
+        self._folder = folder
+        self._before = before
+        self._lock = Lock()
+        self._base: tuple[str | None] | None = None
+
+    def last(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The last commits that changed a file; none where the folder is no top of a work tree, or holds no base."""
+        try:
+            found = find_work_tree(self._folder)
+            if found is None or found[0] != ".":
+                return ()
+            with GitRepository(self._folder) as repository:
+                base = self._base_of(repository)
+                return () if base is None else repository.history(base, path, limit)
+        except InputError:
+            return ()
+
+    def _base_of(self, repository: GitRepository) -> str | None:
+        with self._lock:
+            if self._base is None:
+                commits = repository.newest_commits(MAX_BACK) if self._before else ()
+                self._base = (next((each for each in commits if self._is_before(repository, each)), None),)
+            return self._base[0]
+
+    def _is_before(self, repository: GitRepository, commit: str) -> bool:
+        return all(repository.blob(commit, path) == text for path, text in self._before.items())

@@ -1,0 +1,1 @@
+"""The files of a commit through GitHub's API."""

@@ -1,1 +1,0 @@
-"""The supervisor: plans, dispatches and judges; it never reads code for defects itself."""

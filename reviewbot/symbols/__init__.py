@@ -1,9 +1,0 @@
-"""Where names are defined in a repository of Python, TypeScript, JavaScript and Go: parsed when they are looked up."""
-
-from __future__ import annotations
-
-from reviewbot.symbols.index import Definition, SymbolIndex
-from reviewbot.symbols.languages import LANGUAGES
-from reviewbot.symbols.resolve import Resolution, resolve
-
-__all__ = ["LANGUAGES", "Definition", "Resolution", "SymbolIndex", "resolve"]

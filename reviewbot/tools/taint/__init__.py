@@ -1,5 +1,0 @@
-"""The taint analysis: which values come from outside, and where they do harm."""
-
-from reviewbot.tools.taint.check import check
-
-__all__ = ["check"]

@@ -1,0 +1,160 @@
+"""Builds the components of a run without models; `reviewbot.wiring.model_components` builds those with models."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from reviewbot.analyzers.engine import AnalyzersEngine
+from reviewbot.config import Settings
+from reviewbot.config.attributes import declared_by
+from reviewbot.context.service import Context
+from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
+from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
+from reviewbot.redact import SecretMask
+from reviewbot.replay import RecordedInputs
+from reviewbot.replay.recorded_inputs import JointRow
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.model_calibration import ModelTables, NumberMaps
+from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
+from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.wiring.change_sources import Subject
+from reviewbot.wiring.keyless import note_on, without_models
+from reviewbot.wiring.models import RunServices
+
+if TYPE_CHECKING:
+    # What asks models is loaded where a model is configured, and not with every review.
+    from reviewbot.llm.agents.judge import JudgingSynthesizer
+    from reviewbot.llm.estimate import Preview
+
+Baseline = Literal["request", "reader"]
+"""What a review is compared with: one request with the whole change and no tools, or one reader and no judge."""
+
+
+@dataclass(frozen=True)
+class BuildContext:
+    """What every cast stands on."""
+
+    subject: Subject
+    crew: WorkerSet
+    programs: AnalyzersEngine
+    rules: Rules
+    notes: tuple[str, ...]
+    handed_in: Mapping[str, Collection[str]]
+    around: RunServices
+    mask: SecretMask
+    tools: Mapping[str, Tool]
+    measured: ModelTables | None
+    """What models' numbers are worth; None: as the tables that come with the package say."""
+    refused: tuple[Suppression, ...]
+    """Comments that silence nothing."""
+
+    def order(self, task: ReviewTask) -> WorkOrder:
+        """The order for a task whose results of other tasks are not there yet."""
+        card = next(card for card in self.crew.cards if card.name == task.worker)
+        tools = {name: self.tools[name] for name in card.tools if name in self.tools}
+        change = self.subject.change
+        prompt_text = self.crew.prompts[card.name]
+        return WorkOrder(task, card, prompt_text, tools, self.subject.snapshot, change.title, change.description)
+
+    def orders(self, plan: Plan) -> Iterator[WorkOrder]:
+        """An order for the programs of each slice of a plan, in its order."""
+        cards = {card.name: card for card in self.crew.cards}
+        for task in (each for each in plan.tasks if not each.seam):
+            card = cards[task.worker]
+            tools = {name: self.tools[name] for name in card.tools if name in self.tools}
+            for payload in task.slices:
+                alone = task.model_copy(update={"payload": payload, "more": ()})
+                yield WorkOrder(alone, card, "", tools, self.subject.snapshot)
+
+
+MakePreview = Callable[[ChangeSet], Coroutine[None, None, "Preview"]]
+
+
+@dataclass(frozen=True)
+class Components:
+    """Everything that a review is made with."""
+
+    engine: Engine
+    planner: Planner
+    verifier: Verifier
+    synthesizer: RuledSynthesizer | JudgingSynthesizer
+    close: Callable[[], Awaitable[None]]
+    preview: MakePreview
+    """Asks no model."""
+    tasks_at_once: int
+    fan_out: int | None = None
+
+    def given(self, joint: tuple[JointRow, ...]) -> RecordedInputs:
+        """What a replay has to know of it."""
+        made = self.synthesizer
+        if isinstance(made, RuledSynthesizer):
+            how, maps = "rules", NumberMaps()
+        else:
+            how, maps = "judge" if made.judging else "claims", made.calibrator.maps
+        return RecordedInputs(made.rules, joint, made.engine, made.notes, how, number_maps=maps, refused=made.refused)
+
+
+def rule_parts(settings: Settings, ground: BuildContext, engine: Engine) -> Components:
+    """Programs, or canned answers; rules do the rest."""
+    limits, crew, notes = plan_limits(settings, ground), ground.crew, ground.notes
+    if engine is ground.programs:
+        # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
+        limits = replace(limits, chunk_lines=WHOLE_FILE, ask_models=False)
+        crew, left_out = without_models(crew, ground.tools)
+        notes = (*note_on(left_out, ground.subject.change, settings.workers), *notes)
+    planner = RoutedPlanner(crew, engine.covers, ground.subject.snapshot.head, limits)
+    return Components(
+        engine=engine,
+        planner=planner,
+        verifier=CappingVerifier(),
+        synthesizer=RuledSynthesizer(ground.rules, engine.name, notes, refused=ground.refused),
+        close=_nothing,
+        preview=_preview_of(planner),
+        tasks_at_once=settings.tasks_at_once,
+    )
+
+
+def _preview_of(planner: Planner) -> MakePreview:
+    """The plan of a planner that asks no model."""
+
+    async def preview(change: ChangeSet) -> Preview:
+        from reviewbot.llm.estimate import Preview  # noqa: PLC0415 - loaded for an estimate alone
+
+        return Preview(await planner.plan(change))
+
+    return preview
+
+
+def plan_limits(settings: Settings, ground: BuildContext, *, models: bool = False) -> PlanLimits:
+    """What a planner of rules must know of a run; `models`: readers do the work, and not programs alone."""
+    context = Context(ground.subject.snapshot)
+
+    @cache
+    def has_conventions(path: str) -> bool:
+        return bool(context.conventions(path).files)
+
+    given = PlanLimits(
+        chunk_lines=settings.chunk_lines,
+        ignore=settings.ignore,
+        paths=settings.paths,
+        workers=settings.workers,
+        handed_in=ground.handed_in,
+        declared=declared_by(ground.subject.base if ground.subject.declares else None),
+        scans=ground.programs.scans,
+    )
+    if not models:
+        return given
+    return replace(
+        given,
+        part_lines=settings.reader_lines,
+        route=True,
+        programs=ground.programs.covers,
+        has_conventions=has_conventions,
+    )
+
+
+async def _nothing() -> None:
+    """There is nothing to close."""

@@ -1,0 +1,164 @@
+"""Who plays which part in a run with models: readers, a judge, a planner; or something simpler to compare one with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+
+from reviewbot.config import Settings
+from reviewbot.domain.contracts import ChangeSet, Effort, Plan
+from reviewbot.domain.contracts.answers import ReviewAnswer
+from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
+from reviewbot.llm.agents.conversation import Bounds
+from reviewbot.llm.agents.judge import JUDGE_BOUNDS, ConversingModel, JudgingSynthesizer
+from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.prefetch import ProgramPrefetch
+from reviewbot.llm.agents.reader import ReaderEngine
+from reviewbot.llm.estimate import Preview
+from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.tools import RepositoryTools
+from reviewbot.prices import unpriced_note
+from reviewbot.replay import RecordingLedger, RecordingModel
+from reviewbot.review.cards import shipped_files
+from reviewbot.review.model_calibration import maps_for, packaged_model_tables
+from reviewbot.review.plan.bundling import BundlingPlanner, with_readers
+from reviewbot.review.plan.planner import RoutedPlanner
+from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, plan_limits
+from reviewbot.wiring.model_session import ModelSession, line_to
+from reviewbot.wiring.models import prices_of, tiers_of
+
+READER_BOUNDS: Mapping[Effort, Bounds] = {
+    "quick": Bounds(tool_turns=4, result_chars=60_000),
+    "standard": Bounds(),
+    "deep": Bounds(),
+}
+NO_TOOLS = Bounds(tool_turns=0)
+
+
+def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | None = None) -> Components:
+    """Readers and a judge, with the analyzers' results before them. Raises ConfigError where no model can be asked."""
+    line = line_to(settings, ground.around)
+    head = ProgramPrefetch(ground.programs, ground.orders)
+    tools = RepositoryTools(
+        ground.subject.snapshot, mask=_mask(ground), private=settings.private, symbols=settings.effort == "deep"
+    )
+    bounds = NO_TOOLS if baseline == "request" else READER_BOUNDS[settings.effort]
+    engine = _reader(ground, line, head, tools, bounds)
+    limits = replace(plan_limits(settings, ground, models=True), is_withheld=tools.view.is_withheld)
+    routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
+    planner = ModelPlanner(
+        routed,
+        line.model,
+        ground.around.trace,
+        prompt("planner"),
+        Planning(plan_above=settings.plan_above, replan=settings.replan),
+        line.deadline.left_s,
+        lambda plan: head.begin(plan, line.ready),
+        _mask(ground),
+    )
+    foreign = [name for name, origin in ground.crew.origin.items() if origin != "package"]
+
+    def begin(plan: Plan) -> None:
+        engine.begin(plan, ground.order)
+        head.begin(plan)
+
+    judge = _judge(settings, ground, line, engine, judging=settings.effort != "quick" and baseline is None)
+
+    async def preview(change: ChangeSet) -> Preview:
+        plan = await routed.plan(change)
+        made = with_readers(plan, settings.effort, foreign)
+        engine.begin(made, ground.order)
+        question, requests = planner.request_of(change, plan), await engine.first_requests()
+        return Preview(
+            made,
+            question,
+            requests,
+            engine.bounds,
+            judge.first_request(file.path for file in change.files),
+            JUDGE_BOUNDS,
+        )
+
+    return Components(
+        engine=engine,
+        planner=BundlingPlanner(planner, settings.effort, foreign, begin),
+        verifier=CappingVerifier(),
+        synthesizer=judge,
+        close=_all_of(engine.close, head.close, line.close),
+        preview=preview,
+        # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.
+        tasks_at_once=settings.calls_in_flight + settings.calls_in_flight // 4,
+        fan_out=settings.fan_out,
+    )
+
+
+def _reader(
+    ground: BuildContext, line: ModelSession, head: ProgramPrefetch, tools: RepositoryTools, bounds: Bounds
+) -> ReaderEngine:
+    return ReaderEngine(
+        model=line.model,
+        programs=head,
+        tools=tools,
+        map_of=MapMaker(tools.view, ground.subject.change.files, _mask(ground)),
+        prompt=prompt("reader"),
+        trace=ground.around.trace,
+        clock=ground.around.clock,
+        bounds=bounds,
+        review_left_s=line.deadline.left_s,
+    )
+
+
+def _judge(
+    settings: Settings, ground: BuildContext, line: ModelSession, engine: ReaderEngine, *, judging: bool
+) -> JudgingSynthesizer:
+    trace, tools = ground.around.trace, engine.tools
+    measured = packaged_model_tables() if ground.measured is None else ground.measured
+    hashes = {
+        "reader": prompt_hash(prompt("reader"), ReviewAnswer),
+        "judge": prompt_hash(f"{prompt('reader')}\n{prompt('judge')}", ReviewAnswer),
+    }
+    return JudgingSynthesizer(
+        rules=ground.rules,
+        # What the judge said decides the review, so a replay of the trace needs its answers.
+        model=RecordingModel(ConversingModel(line.model, tools, JUDGE_BOUNDS, trace), trace),
+        prompt=prompt("judge"),
+        trace=trace,
+        engine=ReaderEngine.name,
+        calibrator=Calibrator(trace, maps_for(measured, hashes)),
+        prefix_of=engine.prefix_of,
+        lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
+        notes=(*ground.notes, *_unpriced(settings)),
+        books=RecordingLedger(line.books, trace),
+        refused=ground.refused,
+        left_s=line.deadline.left_s,
+        judging=judging,
+    )
+
+
+def _mask(ground: BuildContext) -> Callable[[str], str]:
+    """What takes secrets out of a text that a model gets, line by line."""
+    return partial(ground.mask, keep_lines=True)
+
+
+def _all_of(*closers: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        async with AsyncExitStack() as stack:
+            for each in reversed(closers):
+                stack.push_async_callback(each)
+
+    return close
+
+
+def _unpriced(settings: Settings) -> tuple[str, ...]:
+    """What a reader must know of the budget in dollars, where it cannot hold."""
+    if settings.max_cost is None:
+        return ()
+    note = unpriced_note(prices_of(settings), tiers_of(settings).values())
+    return () if note is None else (note,)
+
+
+def prompt(name: str) -> str:
+    """A shipped prompt that is no worker's."""
+    return shipped_files()[f"prompts/{name}.md"]

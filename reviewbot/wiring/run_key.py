@@ -1,0 +1,55 @@
+"""What makes two runs the same one: the key under which progress is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from reviewbot import __version__
+from reviewbot.config import Settings
+from reviewbot.domain.errors import InputError
+from reviewbot.domain.ports import WorkerSet
+from reviewbot.wiring.change_sources import Subject
+
+
+def run_id(
+    subject: Subject, crew: WorkerSet, settings: Settings, script: Path | None, extra: Sequence[str] = ()
+) -> str:
+    """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version.
+
+    `extra` is what else the answers of tools depend on.
+    """
+    digest = hashlib.sha256()
+    parts = [
+        __version__,
+        # Of two versions of Python one may parse what the other does not.
+        platform.python_version(),
+        metadata.version("ruff"),
+        *extra,
+        subject.digest,
+        str(settings.engine),
+        str(settings.chunk_lines),
+        repr((settings.ignore, settings.paths)),
+    ]
+    parts += [repr(settings.workers), "" if script is None else hashlib.sha256(read_script(script)).hexdigest()]
+    for card in crew.cards:
+        parts += [card.model_dump_json(), crew.prompts[card.name]]
+    for part in parts:
+        digest.update(part.encode("utf-8", "replace") + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def digests(results: Sequence[tuple[str, bytes]]) -> list[str]:
+    """One for each log that was handed in."""
+    return [hashlib.sha256(data).hexdigest() for _, data in results]
+
+
+def read_script(path: Path) -> bytes:
+    """The answers of the scripted engine. Raises InputError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the script {path}: {error.strerror}") from None

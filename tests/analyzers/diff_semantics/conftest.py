@@ -1,0 +1,115 @@
+"""A change of one file among others, and what the tool says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from reviewbot.analyzers.both_sides import DiffSemantics
+from reviewbot.analyzers.core.rules import Rule, packaged_rules
+from reviewbot.analyzers.core.run import changed_file
+from reviewbot.domain.contracts import Candidate, FileChange, Hunk
+from reviewbot.domain.ports import Commit, Occurrence, ToolReport
+from reviewbot.review.calibration import Calibration
+
+RULES = packaged_rules("diff_semantics", Calibration()).of_tool("diff-semantics")
+
+
+class Repository:
+    """A snapshot of one changed file and of others that are the same on both sides; counts what it was asked."""
+
+    def __init__(
+        self,
+        path: str,
+        sides: tuple[str | None, str | None],
+        others: Mapping[str, str],
+        before: Mapping[str, str] | None = None,
+    ) -> None:
+        self._path = path
+        self._sides = sides
+        self._others = others
+        self._before = others if before is None else before
+        self.searchable = True
+        self.searches: list[str] = []
+
+    def base(self, path: str) -> str | None:
+        return self._sides[0] if path == self._path else self._before.get(path)
+
+    def head(self, path: str) -> str | None:
+        return self._sides[1] if path == self._path else self._others.get(path)
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        self.searches.append(word)
+        if not self.searchable:
+            return None
+        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        texts = {**self._others, self._path: self._sides[1] or ""}
+        found = [
+            Occurrence(path, number, line)
+            for path, text in sorted(texts.items())
+            for number, line in enumerate(text.split("\n"), 1)
+            if whole.search(line)
+        ]
+        return tuple(found[:limit])
+
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        return ()
+
+
+def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> FileChange:
+    """A file with all hunks of a change."""
+    lines = list(difflib.unified_diff(base.split("\n"), head.split("\n"), n=context, lineterm=""))[2:]
+    hunks: list[Hunk] = []
+    old = new = 0
+    for _, group in groupby(lines, key=lambda line: line.startswith("@@")):
+        if (text := list(group))[0].startswith("@@"):
+            old, new = (int(n) for n in re.findall(r"[-+](\d+)", text[0])[:2])
+        else:
+            hunks.append(Hunk(old_start=old, old_count=0, new_start=new, new_count=0, body="\n".join(text)))
+    return FileChange(path=path, status="modified", language="python", kind="code", hunks=tuple(hunks))
+
+
+def _report(
+    base: str, head: str, others: Mapping[str, str] | None = None, *, path: str = "src/app.py", searchable: bool = True
+) -> ToolReport:
+    snapshot = Repository(path, (base, head), others or {})
+    snapshot.searchable = searchable
+    return asyncio.run(DiffSemantics(RULES).run(changed_file([_file(base, head, path)], snapshot), snapshot))
+
+
+def _said(base: str, head: str, others: Mapping[str, str] | None = None, **options: Any) -> dict[str, Candidate]:
+    """What is said of a change, by rule; one of each."""
+    report = _report(base, head, others, **options)
+    assert report.gap is None
+    return {each.rule: each for each in report.candidates}
+
+
+@pytest.fixture(scope="session")
+def said() -> Callable[..., dict[str, Candidate]]:
+    return _said
+
+
+@pytest.fixture(scope="session")
+def report_of() -> Callable[..., ToolReport]:
+    return _report
+
+
+@pytest.fixture(scope="session")
+def file_of() -> Callable[..., FileChange]:
+    return _file
+
+
+@pytest.fixture(scope="session")
+def repository() -> Callable[..., Any]:
+    return Repository
+
+
+@pytest.fixture(scope="session")
+def rules() -> Mapping[str, Rule]:
+    return RULES

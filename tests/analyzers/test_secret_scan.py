@@ -1,0 +1,103 @@
+"""The secret scan. Every token here is put together at run time, so that no scanner takes this file for a leak."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reviewbot.analyzers.core.run import changed_file
+from reviewbot.analyzers.text.secrets import SecretScan
+from reviewbot.redact import redact
+from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reviewbot.domain.contracts import FileChange
+    from reviewbot.domain.ports import Snapshot
+
+    FileOf = Callable[..., FileChange]
+
+
+def test_a_token_is_critical_and_its_value_is_nowhere(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = scan(file_of(f" a: 1\n+token: {TOKEN}", path="deploy.yml", language="yaml", start=4), bare)
+
+    assert (found.line, found.severity, found.confidence, found.cwe) == (5, "critical", 99, 798)
+    assert found.message == "Hard-coded GitHub token: ghp_****"
+    assert found.quote == "token: ghp_****"
+    assert found.rule == "github-token"
+    assert TOKEN not in found.model_dump_json()
+    assert TOKEN[4:16] not in found.model_dump_json()
+
+
+@pytest.mark.parametrize("line", [f" x = '{TOKEN}'", f"-x = '{TOKEN}'\n+x = ENV['X']"])
+def test_a_token_that_was_not_added_is_not_told(file_of: FileOf, bare: Snapshot, line: str) -> None:
+    assert scan(file_of(f"{line}\n+y = 1"), bare) == []
+
+
+def test_a_stand_in_stays_far_below_the_threshold(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = scan(file_of("key = '" + "AK" + "IAIOSFODNN7EXAMPLE'"), bare)
+
+    assert (found.severity, found.confidence) == ("info", 30)
+
+
+def test_a_private_key_is_one_finding_over_its_lines(file_of: FileOf, bare: Snapshot) -> None:
+    text = f"{HEADER}\n{KEY_LINE}\n{KEY_LINE}\n{FOOTER}"
+
+    (found,) = scan(file_of(text, path="id_ec", language="text"), bare)
+
+    assert (found.line, found.end_line, found.severity, found.confidence) == (1, 3, "critical", 97)
+    assert KEY_LINE not in found.model_dump_json()
+    assert found.message == "Hard-coded private key"
+
+
+def test_a_private_key_in_a_test_is_less_sure_to_matter(file_of: FileOf, bare: Snapshot) -> None:
+    text = f"{HEADER}\n{KEY_LINE}\n{FOOTER}"
+
+    (found,) = scan(file_of(text, path="tests/data/key.pem", language="text"), bare)
+
+    assert (found.severity, found.confidence) == ("warning", 70)
+
+
+def test_code_that_names_the_header_of_a_key_is_only_mentioned(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = scan(file_of(f"if '{HEADER}' in text:\n    load_pem_private_key(text)"), bare)
+
+    assert (found.severity, found.confidence) == ("info", 40)
+
+
+def test_a_named_value_goes_to_a_person_and_in_a_test_to_nobody(file_of: FileOf, bare: Snapshot) -> None:
+    line = "db_password = 'q8W3e7R2t6Y1u5I9'"
+
+    (outside,) = scan(file_of(line), bare)
+    (inside,) = scan(file_of(line, path="tests/test_db.py"), bare)
+
+    assert (outside.severity, outside.confidence, outside.message) == ("critical", 60, "Hard-coded named value")
+    assert (inside.severity, inside.confidence) == ("info", 40)
+    assert outside.quote == "db_password = '****'"
+
+
+def test_lines_are_told_apart_also_over_several_hunks(file_of: FileOf, bare: Snapshot) -> None:
+    found = scan(
+        file_of(f"+x = '{TOKEN}'\n y = 1\n+z = '{TOKEN}'\n-w = 2\n+v = '{TOKEN}'", f"+u = '{TOKEN}'\n t = 5", start=10),
+        bare,
+    )
+
+    assert [candidate.line for candidate in found] == [10, 12, 13, 1010]
+
+
+def test_the_quote_of_each_finding_is_what_redaction_leaves(file_of: FileOf, bare: Snapshot) -> None:
+    line = f"login('{TOKEN}', password='q8W3e7R2t6Y1u5I9')"
+
+    found = scan(file_of(line), bare)
+
+    assert {candidate.quote for candidate in found} == {redact(line)}
+    assert len(found) == 2
+
+
+def test_any_language_is_read(file_of: FileOf, bare: Snapshot) -> None:
+    assert SecretScan().languages is None
+    report = asyncio.run(SecretScan().run(changed_file([file_of("")], bare), bare))
+
+    assert (report.candidates, report.gap, report.run.exit_code) == ((), None, None)

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from reviewbot.app.scheduling.scheduler import Scheduler
+from reviewbot.app.store.durable import Database, Runs, open_database
+from reviewbot.app.worker.runner import RetryTimings, Runner
+from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from tests.github_api.apps import a_key
+
+A, B, C = ("a" * 40, "b" * 40, "c" * 40)
+
+
+def order(head: str = A, **more: object) -> ReviewRequest:
+    """An order of one pull request."""
+    told = {"installation": 1, "repository": "o/n", "repository_id": 5, "number": 7, "head_sha": head, **more}
+    return ReviewRequest.from_json(told)
+
+
+class Moment:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Shelf:
+    """A queue that only remembers."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, tuple[str, str, Json]] = {}
+        self.cancelled: list[str] = []
+        self.forgotten: list[str] = []
+        self.taken: list[str] = []
+        self.told: dict[str, str] = {}
+        self.trouble: Exception | None = None
+
+    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+        self.waiting.setdefault(name, (kind, lane, told))
+
+    def cancel(self, names: Sequence[str]) -> None:
+        self.cancelled += names
+
+    def take_over(self, executor: str) -> int:
+        self.taken.append(executor)
+        return 3
+
+    def forget(self, names: Sequence[str]) -> None:
+        self.forgotten += names
+
+    def states(self, names: Sequence[str]) -> dict[str, str]:
+        return {name: self.told.get(name, "ENQUEUED") for name in names if name in self.waiting}
+
+    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+        return ["ask:old"]
+
+
+class Straight:
+    """The engine's part for one run: records each step by its place, and can end the worker in the middle."""
+
+    def __init__(self) -> None:
+        self.recorded: list[tuple[str, Json]] = []
+        self.slept: list[float] = []
+        self.dies_before: str | None = None
+        self.dies_after: str | None = None
+        self.place = 0
+
+    def again(self) -> Straight:
+        """The same run, begun again."""
+        self.place, self.dies_before, self.dies_after = 0, None, None
+        return self
+
+    def step(self, name: str, act: Callable[[], Json]) -> Json:
+        if self.place < len(self.recorded):
+            found = self.recorded[self.place]
+            assert found[0] == name, "steps come in the same order each time"
+            self.place += 1
+            return found[1]
+        if name == self.dies_before:
+            raise KilledError
+        value = act()
+        if name == self.dies_after:
+            raise KilledError
+        self.recorded.append((name, value))
+        self.place += 1
+        return value
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+class KilledError(BaseException):
+    """The worker is no more."""
+
+
+def raising(error: Exception, times: int = 99) -> Callable[[Run], Json | End]:
+    """A step that raises this so many times."""
+    left = [times]
+
+    def act(run: Run) -> Json | End:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise error
+        return {}
+
+    return act
+
+
+class Play:
+    """Steps that tests set, and what was called."""
+
+    def __init__(self) -> None:
+        self.called: list[str] = []
+        self.runs: list[Run] = []
+        self.on_fetch: Callable[[Run], Json | End] = lambda run: {"code": run.order.head_sha}
+        self.on_review: Callable[[Run], Reviewed | End] = lambda run: Reviewed({"found": 1}, 0.5, 100, "the trace")
+        self.on_post: Callable[[Run], Posted | End] = lambda run: Posted(42, "https://host.test/42")
+        self.on_resolve: Callable[[ReviewRequest], ReviewRequest | None] = lambda told: None
+        self.on_close: Callable[[ReviewRequest], None] = lambda told: None
+        self.concluded: list[End] = []
+        self.closed: list[tuple[str, str]] = []
+        """Heads whose check run was ended, and why."""
+
+    def steps(self) -> Steps:
+        def fetch(run: Run) -> Json | End:
+            self.called.append("fetch")
+            self.runs.append(run)
+            return self.on_fetch(run)
+
+        async def review(run: Run, fetched: Json) -> Reviewed | End:
+            self.called.append("review")
+            return self.on_review(run)
+
+        def post(run: Run, reviewed: Json) -> Posted | End:
+            self.called.append("post")
+            return self.on_post(run)
+
+        def resolve(told: ReviewRequest) -> ReviewRequest | None:
+            return self.on_resolve(told)
+
+        def conclude(run: Run, end: End) -> None:
+            self.concluded.append(end)
+
+        def close(told: ReviewRequest) -> None:
+            self.on_close(told)
+            self.closed.append((told.head_sha, told.refusal))
+
+        return Steps("p", fetch, review, post, resolve, conclude, close)
+
+
+class Stage:
+    """A desk and a runner, on a database of a test, without an engine."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.shelf = Shelf()
+        self.play = Play()
+        self.desk = Scheduler(database, self.shelf, "p")
+        self.runs = Runs(database)
+        self.durable = Straight()
+        pace = RetryTimings(first_wait_s=1.0, longest_wait_s=10.0, look_s=0.01)
+        self.runner = Runner(database, self.play.steps(), self.desk, "worker", pace)
+
+    def submit(self, told: ReviewRequest) -> str:
+        return self.desk.submit(told)
+
+    def carry_out(self, run: str) -> End:
+        """One execution of what waits under this name."""
+        kind, _, told = self.shelf.waiting[run]
+        if kind == "close":
+            return self.close(run)
+        act = self.runner.review if kind == "review" else self.runner.ask
+        found = act(run, told, self.durable)
+        return End(**found["end"]) if "end" in found else End("posted")
+
+    def close(self, name: str) -> End:
+        """End what a stopped run left behind."""
+        found = self.runner.close(self.shelf.waiting[name][2], Straight())
+        return End(**found["end"]) if "end" in found else End("superseded")
+
+    def closings(self) -> list[str]:
+        """What waits to be ended, by the names in the queue."""
+        return [name for name, (kind, _, _) in self.shelf.waiting.items() if kind == "close"]
+
+    def state(self, run: str) -> str:
+        found = self.runs.get(run)
+        return "none" if found is None else found.state
+
+
+@pytest.fixture(scope="session")
+def pem() -> str:
+    """The key of an App: to make one takes a tenth of a second."""
+    return a_key()
+
+
+@pytest.fixture
+def moment() -> Moment:
+    return Moment()
+
+
+@pytest.fixture
+def database(tmp_path: Path, moment: Moment) -> Iterator[Database]:
+    opened = open_database(str(tmp_path / "app.sqlite"), moment)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def stage(database: Database) -> Stage:
+    return Stage(database)

@@ -1,0 +1,103 @@
+"""An App on our GitHub, a pull request, and a stage whose steps are the real ones."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from reviewbot.app.store.durable import Database
+from reviewbot.app.store.inbox import Tallies, open_store
+from reviewbot.app.worker.github_steps import App, hosted_steps
+from reviewbot.app.worker.runner import Runner
+from reviewbot.app.worker.work import End, ReviewRequest
+from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
+from reviewbot.publish import Signer
+from tests.app.worker.conftest import Stage
+from tests.github_api import Pull
+from tests.github_api.apps import APP_ID, AppGithub
+from tests.messages_api import Scripted, a_reading, answered
+
+BEFORE = "def pay(order):\n    return order\n"
+AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
+ENVIRON = {"REVIEWBOT_ENGINE": "analyzers", "HOME": "/nowhere"}
+
+
+class QuickClock:
+    """Time that passes as fast as somebody waits for it."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Shop:
+    """An App on our GitHub, a pull request, and a stage whose steps are the real ones."""
+
+    def __init__(self, github: AppGithub, folder: Path, database: Database, pem: str) -> None:
+        self.github = github
+        self.folder = folder
+        self.stage = Stage(database)
+        self.pem = pem
+        self.environ = dict(ENVIRON)
+        self.tallies = Tallies(open_store(str(folder.parent / "inbox.sqlite"), durable=False))
+        folder.mkdir()
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+        command = ["git", "-C", str(self.folder), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, branch: str = "", **files: str) -> str:
+        if branch:
+            self.git("checkout", "--quiet", "-B", branch)
+        for name, text in files.items():
+            (self.folder / name.replace("__", ".")).write_text(text, "utf-8")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a commit")
+        return self.git("rev-parse", "HEAD")
+
+    def open(self, settings: str = "", after: str = AFTER, **more: Any) -> Pull:
+        base = {"pay__py": BEFORE, **({"__reviewbot__toml": settings} if settings else {})}
+        self.commit(**base)
+        self.commit("feature", pay__py=after)
+        self.github.add_repository("acme/shop", self.folder)
+        self.github.install(1, "acme/shop")
+        return self.github.open_pull("acme/shop", "main", "feature", **more)
+
+    def order(self, pull: Pull, **more: Any) -> ReviewRequest:
+        told = {
+            "installation": 1,
+            "repository": "acme/shop",
+            "repository_id": pull.repository.repository_id,
+            "number": pull.number,
+            "head_sha": pull.head_sha,
+            "trigger": {"kind": "head"},
+            **more,
+        }
+        return ReviewRequest.from_json(told)
+
+    def run(self, order: ReviewRequest) -> End:
+        """Order it, and carry it out as a worker would."""
+        tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
+        app = App(
+            tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
+            QuickClock(),
+        )  # fmt: skip
+        self.stage.runner = Runner(self.stage.database, hosted_steps(app), self.stage.desk, "worker")
+        return self.stage.carry_out(self.stage.submit(order))
+
+    def writes(self) -> list[str]:
+        writing = [each for each in self.github.recorded if each.method not in ("GET", "HEAD")]
+        return [each.path for each in writing if "access_tokens" not in each.path]
+
+
+def nothing_found(body: dict[str, Any]) -> Scripted:
+    """What a model says that finds nothing."""
+    del body
+    return answered(a_reading())

@@ -1,0 +1,166 @@
+"""`reviewbot replay` and `reviewbot trace` from the command line, over traces in files."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.cli.commands.replay import events_of, replay_command
+from reviewbot.cli.commands.timeline import trace_command
+from reviewbot.delivery import delivered, masked_trace
+from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewTask, Timings, WorkerResult
+from reviewbot.domain.errors import InputError, ReviewbotError
+from reviewbot.domain.ports import TaskResult
+from reviewbot.replay import RecordedInputs, record_given
+from reviewbot.report.annotations import render_annotations
+from reviewbot.report.json_report import render_json
+from reviewbot.report.markdown.comment import render_markdown
+from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.report.terminal import render_terminal
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.trace import Trace, write_trace
+
+Make = Callable[..., Any]
+
+
+class Recorded:
+    """A trace on disk, and the review that it tells of."""
+
+    def __init__(self, folder: Path, review: Review, fingerprints: Any) -> None:
+        self.path = folder / "run.trace"
+        self.review = review
+        self.fingerprints = fingerprints
+
+    def arguments(self, form: str = "json", output: Path | None = None) -> argparse.Namespace:
+        return argparse.Namespace(trace=self.path, format=form, output=output, verbose=False)
+
+
+@pytest.fixture(name="recorded")
+def _recorded(
+    tmp_path: Path, clock: Any, a_change: Make, a_file: Make, a_task: Make, a_finding: Make, no_snapshot: Any
+) -> Recorded:
+    """The shortest run that there is: one task and one finding."""
+    change: ChangeSet = a_change(a_file())
+    task: ReviewTask = a_task("security:src/app.py#1")
+    finding: Finding = a_finding()
+    plan = Plan(goal="g", tasks=(task,), reason="r")
+    rules = Rules({"security": 80}, 10)
+    result = WorkerResult(task_id=task.task_id, findings=(finding,))
+    settled = {task.task_id: TaskResult(task, (result,), done=True)}
+    answer = asyncio.run(RuledSynthesizer(rules, "scripted", ("a note",)).synthesize(change, plan, settled))
+    answer = answer.model_copy(update={"timings": Timings(wall_ms=1_200, critical_path_ms=0, sequential_ms=0)})
+    trace = Trace(clock)
+    record_given(trace, change, RecordedInputs(rules, (), "scripted", ("a note",)))
+    trace.record("plan_made", plan=plan.model_dump(mode="json", exclude={"tasks": {"__all__": {"payload": {"code"}}}}))
+    about = {"task_id": task.task_id, "attempt": 1}
+    trace.record("task_started", worker="security", **about)
+    trace.record("result", outcome=result.model_dump(mode="json"), **about)
+    clock.now = 1.2
+    trace.record("step", task_id=task.task_id, root=task.task_id, action="done", reason="answered", gaps=[], human=None)
+    trace.record("review", **answer.model_dump(mode="json"))
+    shown = delivered(answer, no_snapshot, trace)
+    found = Recorded(tmp_path, *shown)
+    found.path.write_text(masked_trace(trace))
+    return found
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "annotations", "sarif", "terminal"])
+def test_the_report_is_the_same_in_every_format(
+    form: str, recorded: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    expected = {
+        "json": render_json(recorded.review),
+        "markdown": render_markdown(recorded.review),
+        "annotations": render_annotations(recorded.review),
+        "sarif": render_sarif_named(recorded.review, recorded.fingerprints),
+        "terminal": render_terminal(recorded.review, width=100, colour=False),
+    }
+
+    assert replay_command(recorded.arguments(form)) == 0
+
+    assert capsys.readouterr().out == expected[form]
+
+
+def test_the_report_goes_to_a_file(recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replay_command(recorded.arguments("json", tmp_path / "report.json"))
+
+    assert (tmp_path / "report.json").read_text() == render_json(recorded.review)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_trace_is_not_overwritten_by_its_report(recorded: Recorded, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(recorded.path)
+    before = recorded.path.read_text()
+
+    with pytest.raises(InputError, match="different files"):
+        replay_command(recorded.arguments("json", tmp_path / "link"))
+
+    assert recorded.path.read_text() == before
+
+
+def test_a_place_that_cannot_be_written_is_said_in_one_line(recorded: Recorded, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot write .*: No such file or directory"):
+        replay_command(recorded.arguments("json", tmp_path / "nowhere" / "report.json"))
+
+
+def test_a_trace_that_was_changed_is_refused_by_its_record(recorded: Recorded) -> None:
+    recorded.path.write_text(recorded.path.read_text().replace("user input", "no input"))
+
+    with pytest.raises(InputError, match=r"record 5 of the trace \(result\)"):
+        replay_command(recorded.arguments())
+
+
+def test_a_trace_of_other_rules_is_a_fault(recorded: Recorded) -> None:
+    trace = Trace(clock=_Still())
+    trace.events = events_of(recorded.path)
+    trace.events[1]["thresholds"] = {"security": 100}
+    recorded.path.write_text(write_trace(trace.events))
+
+    with pytest.raises(ReviewbotError, match="gives another review") as caught:
+        replay_command(recorded.arguments())
+
+    assert caught.value.exit_code == 3
+
+
+class _Still:
+    def monotonic(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        del seconds
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"", b"diff --git a/a b/a\n", json.dumps({"a": 1}).encode()])
+def test_a_file_that_is_no_trace_is_refused(content: bytes, recorded: Recorded) -> None:
+    recorded.path.write_bytes(content)
+
+    for command in (replay_command, trace_command):
+        with pytest.raises(InputError, match="this is no trace"):
+            command(recorded.arguments())
+
+
+def test_a_file_that_is_not_there_is_said_in_one_line(recorded: Recorded) -> None:
+    recorded.path.unlink()
+
+    with pytest.raises(InputError, match="cannot read"):
+        trace_command(recorded.arguments())
+
+
+def test_the_timeline_of_a_run_is_printed(
+    recorded: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+    assert trace_command(recorded.arguments()) == 0
+
+    out = capsys.readouterr().out
+    assert out.startswith("1.2 s in all")
+    assert "security  security:src/app.py#1" in out
+    assert "\x1b" not in out

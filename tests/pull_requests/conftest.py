@@ -1,0 +1,88 @@
+"""A pull request on our GitHub with a defect that the analyzers find, and the office that works on it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.publish import Signer
+from reviewbot.pull_requests import HostSession
+from tests.github_api import FakeGitHub, Pull
+
+REPOSITORY = "acme/shop"
+BEFORE = "def pay(order):\n    return order\n"
+AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
+"""Ruff's F632: a literal is compared by identity. It has a safe fix."""
+
+
+class QuickClock:
+    """Time that passes as fast as somebody waits for it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class GitFolder:
+    """A repository on disk, worked on with real git."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+        command = ["git", "-C", str(self.folder), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, files: Mapping[str, str], branch: str = "") -> str:
+        """Write files and commit them, on a new branch where one is named; the commit."""
+        if branch:
+            self.git("checkout", "--quiet", "-B", branch)
+        for name, text in files.items():
+            place = self.folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8", newline="")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a commit")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> GitFolder:
+    return GitFolder(tmp_path / "shop")
+
+
+@pytest.fixture
+def open_pull(github_api: FakeGitHub, folder: GitFolder) -> Callable[..., Pull]:
+    """Open one between two states of some files."""
+
+    def make(head: Mapping[str, str] | None = None, base: Mapping[str, str] | None = None) -> Pull:
+        folder.commit({"src/pay.py": BEFORE, **(base or {})})
+        folder.commit(head or {"src/pay.py": AFTER}, "feature")
+        github_api.add_repository(REPOSITORY, folder.folder)
+        return github_api.open_pull(REPOSITORY, "main", "feature", title="Pay three at most")
+
+    return make
+
+
+@pytest.fixture
+def client(github_api: FakeGitHub) -> Iterator[GithubClient]:
+    with GithubClient(Access(github_api.token, github_api.url)) as made:
+        yield made
+
+
+@pytest.fixture
+def office(client: GithubClient) -> HostSession:
+    return HostSession(client, Signer.from_environment({}), clock=QuickClock())

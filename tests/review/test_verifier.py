@@ -1,0 +1,95 @@
+"""What a finding is worth, given who stands behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from reviewbot.domain.contracts import WorkerResult
+from reviewbot.domain.ports import WorkOrder
+from reviewbot.review.verify.verifier import (
+    CappingVerifier,
+    agreed,
+    by_a_model_alone,
+    by_programs_alone,
+    capped,
+    verified,
+    voice_of,
+)
+from tests.make import MakeFinding
+
+
+@pytest.mark.parametrize(
+    ("sources", "confidence", "expected"),
+    [
+        (("model:sonnet",), 95, 70),
+        (("model:sonnet",), 70, 70),
+        (("model:sonnet",), 40, 40),
+        (("model:opus", "model:sonnet"), 99, 70),
+        (("ruff",), 95, 95),
+        (("model:sonnet", "ruff"), 95, 95),
+        (("remodel:ruff",), 95, 95),
+    ],
+)
+def test_what_a_model_alone_says_is_capped(
+    sources: tuple[str, ...], confidence: int, expected: int, a_finding: MakeFinding
+) -> None:
+    assert capped(a_finding(sources=sources, confidence=confidence)).confidence == expected
+
+
+def test_a_cap_changes_the_confidence_and_nothing_else(a_finding: MakeFinding) -> None:
+    finding = a_finding(sources=("model:sonnet",), confidence=95, severity="critical")
+
+    assert capped(finding) == finding.model_copy(update={"confidence": 70})
+
+
+def test_a_whole_result_is_capped_finding_by_finding(
+    a_finding: MakeFinding, a_result: Callable[..., WorkerResult]
+) -> None:
+    result = a_result(findings=(a_finding(sources=("model:x",), confidence=90), a_finding(confidence=91)))
+
+    weighed = verified(result)
+
+    assert [finding.confidence for finding in weighed.findings] == [70, 91]
+    assert weighed.metadata == result.metadata
+
+
+@pytest.mark.parametrize(
+    ("sources", "makers"),
+    [
+        (("model:x",), {"models"}),
+        (("model:x", "model:y"), {"models"}),
+        (("ruff",), {"programs"}),
+        (("model:x", "ruff"), set()),
+    ],
+)
+def test_models_and_programs_are_told_apart(sources: tuple[str, ...], makers: set[str], a_finding: MakeFinding) -> None:
+    finding = a_finding(sources=sources)
+
+    alone = {"models": by_a_model_alone(finding), "programs": by_programs_alone(finding)}
+    assert {name for name, is_alone in alone.items() if is_alone} == makers
+
+
+def test_a_dispute_lowers_nothing_that_a_program_found(a_finding: MakeFinding) -> None:
+    finding = a_finding(confidence=95, disputed="it is meant")
+
+    assert capped(finding) == finding
+
+
+@pytest.mark.parametrize(("confidence", "together"), [(90, 85), (50, 85), (49, 75), (5, 75)])
+def test_a_model_that_was_refuted_lends_a_program_no_weight(
+    confidence: int, together: int, a_finding: MakeFinding
+) -> None:
+    program, model = a_finding(confidence=75), a_finding(sources=("model:x",), confidence=min(confidence, 75))
+
+    assert agreed([voice_of(program), voice_of(model)], lambda _sources, _rules: None) == together
+
+
+def test_the_verifier_that_asks_nobody_caps(
+    a_finding: MakeFinding, a_result: Callable[..., WorkerResult], an_order: Callable[[], WorkOrder]
+) -> None:
+    result = a_result(findings=(a_finding(sources=("model:x",), confidence=90),))
+
+    assert asyncio.run(CappingVerifier().verify(an_order(), result)) == verified(result)
