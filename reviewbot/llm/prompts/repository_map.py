@@ -16,6 +16,7 @@ WHOLE_FILES = 60
 MAX_LISTED = 150
 """Files that an outline names one by one; of more, the folders."""
 MAX_FOLDERS = 60
+ABSENT = "Only the files of the change are at hand. No other file can be read or searched."
 
 
 class RepositoryMap(NamedTuple):
@@ -26,14 +27,14 @@ class RepositoryMap(NamedTuple):
 
 
 def repository_map(view: RepositoryView, in_change: Mapping[str, Sequence[range]]) -> RepositoryMap:
-    """The map; its text is empty where the tree is not at hand.
+    """The map; where the tree is not at hand, its text says so.
 
     `in_change`: for each changed file of the part, the lines of the new side that its hunks show. Of a small repository
     the other files are shown whole; the changed ones belong into the change, so that nothing is sent twice.
     """
     files = view.files
     if files is None:
-        return RepositoryMap("")
+        return RepositoryMap(ABSENT)
     if len(files) <= WHOLE_FILES and (whole := _whole(view, files, in_change)):
         return RepositoryMap(whole, whole=True)
     if len(files) <= MAX_LISTED:

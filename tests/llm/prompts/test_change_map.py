@@ -11,7 +11,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Payload
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_map import MAX_DELETED, MapMaker
 from reviewbot.llm.prompts.change_view import change_view
-from reviewbot.llm.prompts.repository_map import MAX_LISTED, WHOLE_CHARS, repository_map
+from reviewbot.llm.prompts.repository_map import ABSENT, MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.sources.memory import DiffSnapshot
@@ -106,8 +106,8 @@ def test_of_a_larger_repository_the_files_are_named_and_of_a_large_one_the_folde
     assert "and 90 more" in told
 
 
-def test_where_the_tree_is_not_at_hand_there_is_no_map() -> None:
-    assert repository_map(RepositoryTools(DiffSnapshot(ChangeSet())).view, {"a": []}) == ("", False)
+def test_where_the_tree_is_not_at_hand_the_map_says_that_no_other_file_can_be_read() -> None:
+    assert repository_map(RepositoryTools(DiffSnapshot(ChangeSet())).view, {"a": []}) == (ABSENT, False)
 
 
 @pytest.fixture
