@@ -51,6 +51,10 @@ def test_every_package_has_a_layer_and_every_layer_a_package() -> None:
     assert there - {"__init__", *LAYERS["exhaustive_ignores"]} == set(NAMES)
 
 
+def test_the_layers_alone_hold(lint: Lint) -> None:
+    assert lint()[0] == 0
+
+
 def test_a_new_package_is_refused_until_it_has_a_layer(package: Path, lint: Lint) -> None:
     (package / "novelty").mkdir()
     (package / "novelty/__init__.py").write_text("")
