@@ -59,10 +59,7 @@ class RecordingHost:
         self.drafts.append(draft)
         made = self.stand(draft.body, draft.commit_sha, blocks=draft.event == "REQUEST_CHANGES")
         for comment in draft.comments:
-            number = len(self.at_lines) + 1
-            self.at_lines.append(
-                PostedComment(number, made.review_id, OWN, comment.path, comment.line, comment.body),
-            )
+            self.at_lines.append(PostedComment(OWN, comment.line, comment.body))
         self.after_post(draft)
         return made
 

@@ -58,10 +58,7 @@ class PostedReview:
 class PostedComment:
     """A comment at a line that stands on the host."""
 
-    comment_id: int
-    review_id: int | None
     author_id: int | None
-    path: str
     line: int | None
     """None where the line is no longer in the change."""
     body: str

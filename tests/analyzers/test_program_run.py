@@ -164,7 +164,7 @@ def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(
     if confinement == OPEN:
         assert failure(made, limits=Limits(seconds=2.0), confinement=confinement).reason == "timeout"
     else:
-        assert run(made, confinement=confinement).exit_code == 0
+        run(made, confinement=confinement)
     assert ends(int(pid.read_text()))
 
 
@@ -179,7 +179,7 @@ def test_a_child_in_a_session_of_its_own_goes_with_the_namespace(program: Progra
     if tail:
         assert failure(made, limits=Limits(seconds=2.0)).reason == "timeout"
     else:
-        assert run(made).exit_code == 0
+        run(made)
     assert ends(int(pid.read_text()))
 
 
@@ -234,14 +234,6 @@ def test_a_program_that_aborts_is_a_crash(program: Program, confinement: Confine
     assert str(error) == f"program ended with signal {-(error.status or 0)}"
 
 
-def test_a_status_that_was_expected_is_an_answer(program: Program) -> None:
-    made = program("print('found'); sys.exit(11)")
-
-    finished = asyncio.run(run_program(made, (), {}, exit_codes=frozenset({0, 11})))
-
-    assert (finished.exit_code, finished.stdout) == (11, b"found\n")
-
-
 def test_a_program_that_is_not_there_is_missing(tmp_path: Path, confinement: Confinement) -> None:
     assert failure(tmp_path / "nowhere", confinement=confinement).reason == "missing_program"
 
@@ -253,13 +245,6 @@ def test_a_file_that_cannot_be_run_is_missing(tmp_path: Path, confinement: Confi
 
     assert error.reason == "missing_program"
     assert str(tmp_path) not in str(error)
-
-
-@LINUX
-def test_a_status_of_the_wrappers_is_an_answer_where_the_program_may_end_with_it(program: Program) -> None:
-    finished = asyncio.run(run_program(program("sys.exit(127)"), (), {}, exit_codes=frozenset({127})))
-
-    assert finished.exit_code == 127
 
 
 @LINUX

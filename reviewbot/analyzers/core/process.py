@@ -59,7 +59,6 @@ class ProgramError(ToolError):
 class Finished:
     """A program that ended by itself with a status that it may end with."""
 
-    exit_code: int
     stdout: bytes
     stderr: bytes
     """For decisions of ours only; never shown, logged or stored."""
@@ -74,13 +73,12 @@ async def run_program(
     files: Mapping[str, str],
     *,
     limits: Limits = _LIMITS,
-    exit_codes: frozenset[int] = frozenset({0}),
     confinement: Confinement | None = None,
 ) -> Finished:
     """Run `program` with `arguments`, and the folder of `files` where there are any, in an empty working folder.
 
     The keys of `files` are names of our own making. Raises ProgramError with the reason missing_program, crashed
-    (any status outside `exit_codes`), timeout or flooded. Nothing of the run is left behind, also after a cancellation.
+    (any status but 0), timeout or flooded. Nothing of the run is left behind, also after a cancellation.
     `confinement` is by default the best that this system has.
     """
     # The first time it is tried out, by starting a program: not in the way of everything else that runs.
@@ -103,26 +101,20 @@ async def run_program(
             raise ProgramError("timeout", message, duration_ms=watch.ms()) from None
         finally:
             await _end(transport, watch)
-        if confined.start and transport.get_returncode() in _NOT_STARTED - exit_codes:
+        if confined.start and transport.get_returncode() in _NOT_STARTED:
             raise ProgramError("missing_program", f"{name} cannot be started", duration_ms=watch.ms())
-        return _finished(name, transport, watch, in_force, exit_codes)
+        return _finished(name, transport, watch, in_force)
 
 
-def _finished(
-    name: str,
-    transport: asyncio.SubprocessTransport,
-    watch: _Watch,
-    in_force: tuple[str, ...],
-    exit_codes: frozenset[int],
-) -> Finished:
+def _finished(name: str, transport: asyncio.SubprocessTransport, watch: _Watch, in_force: tuple[str, ...]) -> Finished:
     if watch.flooded:
         message = f"{name} wrote more than it may and was stopped"
         raise ProgramError("flooded", message, duration_ms=watch.ms(), output=bytes(watch.output[_STDOUT]))
     code = transport.get_returncode()
-    if code is None or code not in exit_codes:
+    if code != 0:
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
         raise ProgramError("crashed", f"{name} ended with {how}", duration_ms=watch.ms(), status=code)
-    return Finished(code, bytes(watch.output[_STDOUT]), bytes(watch.output[_STDERR]), watch.ms(), in_force)
+    return Finished(bytes(watch.output[_STDOUT]), bytes(watch.output[_STDERR]), watch.ms(), in_force)
 
 
 class _Watch(asyncio.SubprocessProtocol):

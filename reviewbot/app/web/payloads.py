@@ -123,7 +123,6 @@ class CommentPart(_Part):
     id: Id | None = None
     body: Text | None = None
     author_association: Word = "NONE"
-    user: Account | None = None
     performed_via_github_app: Numbered | None = None
 
 

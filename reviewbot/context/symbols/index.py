@@ -30,7 +30,7 @@ MAX_OTHERS = 40
 _KEPT_FILES = 3_000
 """Parsed files that are held in memory: some 20 MB."""
 
-_NOTHING = FileSymbols("")
+_NOTHING = FileSymbols()
 
 
 class Definition(NamedTuple):

@@ -46,7 +46,6 @@ class Import:
 class FileSymbols:
     """All of one file."""
 
-    language: str
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     package: str = ""

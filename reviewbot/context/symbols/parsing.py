@@ -69,7 +69,7 @@ def parse_file(language: Language, content: bytes) -> FileSymbols:
     from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - what looks no name up need not wait for it
 
     if len(content) > MAX_FILE_BYTES:
-        return FileSymbols(language.name)
+        return FileSymbols()
     root = Parser(language.grammar).parse(content).root_node
     found: dict[tuple[int, str], Symbol] = {}
     for _, captures in QueryCursor(language.compiled).matches(root):
@@ -85,7 +85,7 @@ def parse_file(language: Language, content: bytes) -> FileSymbols:
                 if key not in found or found[key].kind == "constant":
                     found[key] = symbol
     ordered = tuple(sorted(found.values(), key=lambda each: (each.line, each.first)))
-    return FileSymbols(language.name, ordered, tuple(imports_of(language.name, root)), package_of(language.name, root))
+    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(language.name, root))
 
 
 def _is_own(captures: dict[str, list[Node]], kind: str) -> bool:

@@ -111,12 +111,9 @@ def _inline(comment: InlineComment) -> dict[str, object]:
 
 
 def _comment(found: Json) -> PostedComment:
-    review, line = found.get("pull_request_review_id"), found.get("line")
+    line = found.get("line")
     return PostedComment(
-        comment_id=int(found["id"]),
-        review_id=review if is_id(review) else None,
         author_id=_author(found),
-        path=_text(found.get("path")),
         line=line if isinstance(line, int) else None,
         body=_text(found.get("body")),
     )
