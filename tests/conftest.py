@@ -32,12 +32,13 @@ from reviewbot.domain.contracts import (
     ReviewTask,
     WorkerCard,
 )
-from reviewbot.domain.ports import Commit, ModelRequest, Occurrence, Text, Turn, WorkerSet, WorkOrder
+from reviewbot.domain.ports import ModelRequest, Text, Turn, WorkerSet, WorkOrder
 from tests.command_line import Ended, Run, git
 from tests.git_repositories import make_repo, repo
 from tests.github_api import FakeGitHub
 from tests.make import factory
 from tests.messages_api import MessagesApi
+from tests.snapshots import Files
 
 # No test asks a real model, whoever runs it and whatever is configured on the machine.
 for _name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "AWS_", "CLOUD_ML_"))]:
@@ -96,22 +97,6 @@ class DictJournal:
         self.store[key] = value
 
 
-class NoSnapshot:
-    """Nothing is around the change."""
-
-    def head(self, path: str) -> str | None:
-        return None
-
-    def base(self, path: str) -> str | None:
-        return None
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
-
-
 @pytest.fixture
 def clock() -> RecordingClock:
     return RecordingClock()
@@ -128,8 +113,8 @@ def journal() -> DictJournal:
 
 
 @pytest.fixture(scope="session")
-def no_snapshot() -> NoSnapshot:
-    return NoSnapshot()
+def no_snapshot() -> Files:
+    return Files()
 
 
 def _hunk(body: str = "+x = 1", start: int = 1, heading: str = "") -> Hunk:
@@ -243,7 +228,7 @@ def _order(task: ReviewTask | None = None, dependencies: Mapping[str, Any] | Non
         card=_card(task.worker),
         prompt="Look closely.",
         tools={},
-        snapshot=NoSnapshot(),
+        snapshot=Files(),
         dependencies=dependencies or {},
     )
 

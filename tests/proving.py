@@ -4,37 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
-from reviewbot.domain.ports import Answer, Commit, Occurrence, Snapshot
+from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import Proof, Prover
+from tests.snapshots import Files
 
 BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"
 AFTER = "import os\n\n\ndef f(x):\n    if x is 3:\n        return 1\n    return 0\n"
-
-
-class Files:
-    """A snapshot of both sides of some files."""
-
-    def __init__(self, head: Mapping[str, str], base: Mapping[str, str] | None = None) -> None:
-        self._head, self._base = head, base or {}
-
-    def head(self, path: str) -> str | None:
-        return self._head.get(path)
-
-    def base(self, path: str) -> str | None:
-        return self._base.get(path)
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        del word, limit
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        del path, limit
-        return ()
 
 
 class Says:

@@ -1,4 +1,4 @@
-"""A clock for tests that need a new one for each example."""
+"""Clocks that only tests move."""
 
 from __future__ import annotations
 
@@ -18,3 +18,13 @@ class StillClock:
         end = self.now + seconds
         await asyncio.sleep(0)
         self.now = max(self.now, end)
+
+
+class Moment:
+    """The time of day that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now

@@ -24,35 +24,13 @@ from reviewbot.domain.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal
 from reviewbot.report.fingerprints import Place, of_review
 from reviewbot.review.trace import Trace, read_trace
 from tests.make import MakeFinding
+from tests.snapshots import Files
 
 TEXT = "def save(db, key):\n    db.run(\n        key,\n    )\n    db.run(key)\n    db.run(key)\n"
-
-
-class Files:
-    """A snapshot that has the new side of some files."""
-
-    def __init__(self, texts: dict[str, str]) -> None:
-        self._texts = texts
-
-    def head(self, path: str) -> str | None:
-        return self._texts.get(path)
-
-    def base(self, path: str) -> str | None:
-        del path
-        return None
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        del word, limit
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        del path, limit
-        return ()
 
 
 def a_review(**fields: object) -> Review:

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.snapshots import Files
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from reviewbot.domain.contracts import FileChange, Hunk
-    from reviewbot.domain.ports import Commit, Occurrence, Snapshot
+    from reviewbot.domain.ports import Snapshot
 
 
-class FakeSnapshot:
+class FakeSnapshot(Files):
     """Has one file, on either side, under any name; remembers which names it was asked for."""
 
     def __init__(self, head: str | None = None, base: str | None = None) -> None:
+        super().__init__()
         self._head = head
         self._base = base
-        self.asked: list[str] = []
 
     def head(self, path: str) -> str | None:
         self.asked.append(path)
@@ -30,12 +32,6 @@ class FakeSnapshot:
     def base(self, path: str) -> str | None:
         self.asked.append(path)
         return self._base
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
 
 
 @pytest.fixture

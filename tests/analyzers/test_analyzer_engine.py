@@ -24,23 +24,10 @@ from reviewbot.domain.contracts import (
     ToolRun,
     WorkerCard,
 )
-from reviewbot.domain.ports import Answer, ChangedFile, Commit, Occurrence, Snapshot, Tool, ToolReport, WorkOrder
+from reviewbot.domain.ports import Answer, ChangedFile, Snapshot, Tool, ToolReport, WorkOrder
+from tests.snapshots import Files
 
 PYTHON = frozenset({"python"})
-
-
-class NoFiles:
-    def head(self, path: str) -> str | None:
-        return None
-
-    def base(self, path: str) -> str | None:
-        return None
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
 
 
 @dataclass
@@ -89,7 +76,7 @@ def order(*tools: Tool, language: str = "python", path: str = "a.py", timeout_ms
         payload=payload,
         constraints=Constraints(max_tokens=256, timeout_ms=timeout_ms, tier="sonnet"),
     )
-    return WorkOrder(task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, NoFiles())
+    return WorkOrder(task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, Files())
 
 
 def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str, ...] = ("a.py",)) -> AnalyzersEngine:
@@ -100,7 +87,7 @@ def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str
     )
     parsed = tuple(ParsedFile(path=path, state="read") for path in paths)
     every = {tool.name: tool for tool in tools}
-    analysis = ChangeAnalysis(ChangeSet(files=files, parsed=parsed), NoFiles(), every)
+    analysis = ChangeAnalysis(ChangeSet(files=files, parsed=parsed), Files(), every)
     return AnalyzersEngine({name: tool for name, tool in every.items() if own is None or name in own}, analysis)
 
 

@@ -12,6 +12,7 @@ from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache, WatchedSn
 from reviewbot.analyzers.core.run import ChangeAnalysis, changed_file
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, IdentifiedSnapshot, RepositorySnapshot, Snapshot, ToolReport
+from tests.snapshots import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,24 +51,16 @@ class Counting:
         return ToolReport((found,), ToolRun(tool=self.name, version="1", duration_ms=7), self.gap)
 
 
-class Commits:
+class Commits(Files):
     """A snapshot of two commits that have one file, which is the same under any name."""
 
     def __init__(self, identity: str | None, text: str = "x = 1\n") -> None:
+        super().__init__()
         self.identity = identity
         self._text = text
 
     def head(self, path: str) -> str | None:
         return self._text
-
-    def base(self, path: str) -> str | None:
-        return None
-
-    def search(self, word: str, limit: int) -> None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[()]:
-        return ()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.analyzers.ruff.config import RuffConfig, find_config, parse_config
 from reviewbot.analyzers.ruff.run import find_ruff
 from reviewbot.analyzers.ruff.selection import Selection, prefixes, select
-
-if TYPE_CHECKING:
-    from reviewbot.domain.ports import Commit, Occurrence
+from tests.snapshots import Files
 
 KNOWN = frozenset(
     {
@@ -37,23 +34,9 @@ KNOWN = frozenset(
 )
 
 
-class BaseSide:
+def base_side(**files: str) -> Files:
     """A base side with some files."""
-
-    def __init__(self, **files: str) -> None:
-        self._files = {name.replace("__", "/").replace("_toml", ".toml"): text for name, text in files.items()}
-
-    def head(self, path: str) -> str | None:
-        return None
-
-    def base(self, path: str) -> str | None:
-        return self._files.get(path)
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
+    return Files(base={name.replace("__", "/").replace("_toml", ".toml"): text for name, text in files.items()})
 
 
 def selected(text: str, requires: str = "") -> Selection:
@@ -231,7 +214,7 @@ def test_only_so_many_globs_and_selectors_are_read() -> None:
 )
 def test_the_configuration_is_the_one_that_ruff_would_take(files: dict[str, str], path: str, label: str | None) -> None:
     given_names = {(".ruff_toml" if name == "_ruff_toml" else name): text for name, text in files.items()}
-    found = find_config(BaseSide(**given_names), path)
+    found = find_config(base_side(**given_names), path)
 
     assert (found.label if found else None) == (".ruff.toml" if "_ruff_toml" in files else label)
 
@@ -240,14 +223,16 @@ def test_what_the_project_requires_is_known() -> None:
     text = '[project]\nrequires-python = ">=3.12"\n[tool.ruff]\nline-length = 90'
     odd = "[project]\nrequires-python = 3\n[tool.ruff]\nline-length = 90"
 
-    assert [getattr(find_config(BaseSide(pyproject_toml=t), "a.py"), "requires_python", None) for t in (text, odd)] == [
+    found = [find_config(base_side(pyproject_toml=each), "a.py") for each in (text, odd)]
+
+    assert [getattr(each, "requires_python", None) for each in found] == [
         ">=3.12",
         "",
     ]
 
 
 def test_a_path_of_many_folders_is_searched_in_few_of_them() -> None:
-    assert find_config(BaseSide(ruff_toml="line-length = 9"), "a/" * 5_000 + "b.py") is not None
+    assert find_config(base_side(ruff_toml="line-length = 9"), "a/" * 5_000 + "b.py") is not None
 
 
 @pytest.mark.parametrize(

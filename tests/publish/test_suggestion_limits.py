@@ -12,7 +12,8 @@ from reviewbot.domain.contracts import Candidate, FileChange, Gap
 from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import MOST_CHARS, MOST_LINES, Proof, Prover
 from tests.make import MakeCandidate, MakeFinding
-from tests.proving import AFTER, BEFORE, Files, Says, change_of, offered, prover
+from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
+from tests.snapshots import Files
 
 Told = tuple[str, str, int | None]
 """Source, rule and line of what an analyzer says."""

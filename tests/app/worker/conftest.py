@@ -10,6 +10,7 @@ from reviewbot.app.store.durable import Database, Runs, open_database
 from reviewbot.app.worker.runner import RetryTimings, Runner
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
 from tests.github_api.apps import a_key
+from tests.still_clock import Moment
 
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
@@ -18,16 +19,6 @@ def order(head: str = A, **more: object) -> ReviewRequest:
     """An order of one pull request."""
     told = {"installation": 1, "repository": "o/n", "repository_id": 5, "number": 7, "head_sha": head, **more}
     return ReviewRequest.from_json(told)
-
-
-class Moment:
-    """A clock that tests set."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Shelf:

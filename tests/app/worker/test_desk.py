@@ -10,7 +10,8 @@ from reviewbot.domain.errors import ConfigError
 from tests.app.worker.conftest import A, B, C, order
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Moment, Stage
+    from tests.app.worker.conftest import Stage
+    from tests.still_clock import Moment
 
 
 def test_an_order_becomes_a_run_in_the_lane_of_its_installation(stage: Stage) -> None:

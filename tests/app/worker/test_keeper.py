@@ -13,7 +13,8 @@ from reviewbot.domain.errors import ConfigError
 from tests.app.worker.conftest import order
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Moment, Stage
+    from tests.app.worker.conftest import Stage
+    from tests.still_clock import Moment
 
 OPTIONS = JobOptions(Path("/none"), "postgresql://host/name", beat_s=5.0, silent_s=30.0)
 

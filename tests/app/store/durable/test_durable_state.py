@@ -24,7 +24,7 @@ from reviewbot.app.store.durable.intents import forget_old_intents
 from reviewbot.app.store.durable.runs import State
 
 if TYPE_CHECKING:
-    from tests.app.store.durable.conftest import Moment
+    from tests.still_clock import Moment
 
 PULL = (5, 7)
 

@@ -10,31 +10,7 @@ import pytest
 from reviewbot.app.store.inbox import Inbox
 from reviewbot.app.store.inbox.store import Store, open_store
 from reviewbot.app.triggers import Delivery, Trigger, TriggerKind
-from tests.postgres_server import postgres, program
-
-
-class Moment:
-    """A clock that tests set."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def moment() -> Moment:
-    return Moment()
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """A Postgres of our own; the tests that need one are skipped where it is not installed."""
-    if program("initdb") is None:
-        pytest.skip("Postgres is not installed")
-    with postgres() as url:
-        yield url
+from tests.still_clock import Moment
 
 
 @pytest.fixture(params=["file", "server"])
