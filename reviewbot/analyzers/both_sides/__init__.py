@@ -1,4 +1,4 @@
-"""What a change takes away or alters that something else relies on: told by holding both sides against each other."""
+"""Compare both sides of a change to find what it removes or alters that other code relies on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls a function, as far as imports and classes tell for certain."""
+"""Find the callers of a function, as far as imports and classes identify them for certain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STEPS_PER_FILE = 5_000
 """What parsing a file and looking for its imports is counted as."""
 
 _LEAST_NAME = 8
-"""Characters. A shorter name of a method is shared by strangers."""
+"""Characters. A shorter name of a method is shared by unrelated classes."""
 
 
 def callers(sides: Sides, unit: Unit, budget: Budget) -> list[Use]:

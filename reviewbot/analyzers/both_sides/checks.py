@@ -46,7 +46,7 @@ _IN_KEPT = (
 
 
 def compare(sides: Sides, budget: Budget) -> tuple[tuple[Told, ...], bool]:
-    """What all checks have to say of a file, and whether they gave up before the end of it."""
+    """Run all checks on a file; their findings, and whether they gave up before the end of it."""
     found: list[Told] = []
     try:
         for told in _all(sides, budget):

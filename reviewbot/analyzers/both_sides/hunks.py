@@ -1,4 +1,4 @@
-"""What hunks show where the whole file is not at hand: removed lines that came back without one thing.
+"""Find losses in hunks where the whole file is not at hand: removed lines that came back without one thing.
 
 Nothing here is certain: what is gone may have gone to a place that the hunks do not show.
 """

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from reviewbot.analyzers.both_sides.sides import Sides, Unit
 
 LEAST_KEPT = 0.5
-"""Of the plain statements of a function. With fewer of them it was rewritten, and nothing is told of it."""
+"""Of the plain statements of a function. With fewer of them it was rewritten, and nothing is reported for it."""
 
 CHECKS = re.compile(r"_{0,2}(?:check|validate|verify|require|authorize|ensure|enforce|assert)_[a-z0-9_]{1,60}")
-"""What functions are called that stop whoever may not go on."""
+"""Names of functions that stop a caller who is not allowed to go on."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Pair:
 
     @cached_property
     def is_rewritten(self) -> bool:
-        """Whether too little of the old function is left to tell anything."""
+        """Whether too little of the old function is left to compare it with the new one."""
         return kept(self.old.node.body, self.new.node.body) < LEAST_KEPT
 
     def may_be_replaced(self, about: frozenset[str]) -> bool:
-        """Whether something new speaks of what a check was about: it may do the check's work."""
+        """Whether something new mentions the names that a check was about: it may do the check's work."""
         roots = {name.partition(".")[0] for name in about} - {"self", "cls"} | about
         fresh = [*self.new_conditions, *self.new_calls]
         return (
@@ -94,7 +94,7 @@ class Pair:
         return both[0] != both[1]
 
     def told(self, rule: str, message: str, gone: ast.stmt | ast.expr) -> Told:
-        """Something that the function has lost."""
+        """Make the finding for something that the function has lost."""
         return Told(rule, message, (gone.lineno, gone.end_lineno or gone.lineno), within=self.new.rows)
 
 

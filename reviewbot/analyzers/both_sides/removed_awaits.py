@@ -1,4 +1,4 @@
-"""Statements that are the same as before but for one thing: an `await`, or a call that made a text harmless."""
+"""Find statements that have only lost an `await`, or a call that made a text harmless."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPES = frozenset(
      "secure_filename", "escape_string", "quote_name", "quote_identifier", "escape_filter_chars", "escapejs",
      "format_html", "xml_escape"}
 )  # fmt: skip
-"""What makes a text harmless for whoever reads it next."""
+"""Functions that make a text harmless for its next consumer."""
 
 
 def _same_without(statement: ast.AST, node: ast.expr, inner: ast.expr) -> str:
@@ -30,7 +30,7 @@ def _same_without(statement: ast.AST, node: ast.expr, inner: ast.expr) -> str:
 
 
 def removed_awaits(pair: Pair) -> Iterator[Told]:
-    """Yield calls that a coroutine function awaited and takes as they are now."""
+    """Yield calls that a coroutine function awaited before and uses without `await` now."""
     if not (isinstance(pair.old.node, ast.AsyncFunctionDef) and isinstance(pair.new.node, ast.AsyncFunctionDef)):
         return
     before, present = (_parts(unit) for unit in (pair.old, pair.new))
@@ -126,7 +126,7 @@ def _defines_coroutine(sides: Sides, path: str, symbol: str) -> bool:
 
 
 def removed_escapes(pair: Pair) -> Iterator[Told]:
-    """Yield texts that were made harmless on their way and are not any more."""
+    """Yield texts that were escaped before and are not any more."""
     present = {ast.dump(node): node for node in leaves(pair.new.node.body)}
     for statement in leaves(pair.old.node.body):
         for node in (inner for inner in ast.walk(statement) if isinstance(inner, ast.Call)):

@@ -1,4 +1,4 @@
-"""A block that is gone while what it held is still done: a lock, what closes something, what catches an error."""
+"""Find removed blocks whose content is still executed: locks, closing of resources, handlers of errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def removed_locks(pair: Pair) -> Iterator[Told]:
             continue
         before, after = _withs(pair.sides.old, lock), _withs(pair.sides.new, lock)
         if len(after) >= len(before) or _is_called_in(pair, after):
-            continue  # somebody else takes it
+            continue  # another block, or a caller, takes the lock
         name = short(lock)
         rule, why = "removed-lock", "and other places in this file still take it"
         if not after:
@@ -63,7 +63,7 @@ def _is_lock(node: ast.expr) -> bool:
 
 
 def _changes(node: ast.stmt) -> bool:
-    """Whether a statement changes something that others can see."""
+    """Whether a statement may change something outside the function's local variables."""
     if isinstance(node, ast.Assign):
         return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
     return isinstance(node, _CHANGES) or (isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Await)))
@@ -153,7 +153,7 @@ def _more_blocks(pair: Pair) -> bool:
 
 
 def removed_handlers(pair: Pair) -> Iterator[Told]:
-    """Yield errors that a function caught, where it does the same without that."""
+    """Yield handlers of errors that a function has lost, where it does the same without them."""
     if pair.reshaped or pair.new_calls or _more_blocks(pair):
         return
     caught, watched = _caught(pair.sides.old), _caught(pair.sides.new)

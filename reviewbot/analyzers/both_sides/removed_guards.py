@@ -1,7 +1,7 @@
-"""Checks that a function made before and makes no more, while what they guarded is still done.
+"""Find checks that a function made before and makes no more, while what they guarded is still done.
 
-A check that was moved or replaced must not be told, so that anything new which may do its work silences it: a new
-call, condition, `try`, `with` or decorator that speaks of the same things.
+A check that was moved or replaced must not be reported, so anything new that may do its work suppresses the finding: a
+new call, condition, `try`, `with` or decorator that mentions the same names.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def is_authorization(name: str) -> bool:
 
 
 def speaks_of_authorization(text: str) -> bool:
-    """Whether a text has a word in it that may have to do with who is kept out."""
+    """Whether a text has a word in it that may have to do with authorization."""
     return _AUTH_WORD.search(_OPENING.sub("", text)) is not None
 
 
@@ -73,7 +73,7 @@ def _is_let_in_elsewhere(pair: Pair, decorator: str) -> bool:
 
 
 def removed_decorators(pair: Pair) -> Iterator[Told]:
-    """Yield decorators that let only some callers in."""
+    """Yield removed decorators that let only some callers in."""
     remaining = {decorator_name(node) for node in pair.new.node.decorator_list}
     for node in pair.old.node.decorator_list:
         name = decorator_name(node)
@@ -86,7 +86,7 @@ def removed_decorators(pair: Pair) -> Iterator[Told]:
 
 
 def removed_exits(pair: Pair) -> Iterator[Told]:
-    """Yield guards: a condition under which the function stopped or went on with the next round."""
+    """Yield removed guards: a condition under which the function stopped or went on with the next round."""
     for node in own_nodes(pair.old.node.body):
         if not isinstance(node, ast.If) or node.orelse or not _leaves(node) or ast.dump(node.test) in pair.asked:
             continue
@@ -117,7 +117,7 @@ def _is_asked_elsewhere(pair: Pair, lost: list[ast.expr]) -> bool:
 
 
 def removed_operands(pair: Pair) -> Iterator[Told]:
-    """Yield parts of a condition that stood beside others with `and`, under which the same was done."""
+    """Yield operands removed from an `and` condition, under which the same was done."""
     now = {
         ast.dump(ast.Module(node.body, [])): node for node in own_nodes(pair.new.node.body) if isinstance(node, ast.If)
     }
@@ -140,7 +140,7 @@ def removed_operands(pair: Pair) -> Iterator[Told]:
 
 
 def removed_checks(pair: Pair) -> Iterator[Told]:
-    """Yield calls that stood alone and whose name says that they check something."""
+    """Yield removed calls that were statements of their own and whose name says that they check something."""
     now = calls(pair.new.node.body)
     for node in leaves(pair.old.node.body):
         value = node.value if isinstance(node, ast.Expr) else None

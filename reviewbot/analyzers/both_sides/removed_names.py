@@ -1,4 +1,4 @@
-"""Names that the change took away and that something still asks for."""
+"""Find names that the change removed and that other code still uses."""
 
 from __future__ import annotations
 

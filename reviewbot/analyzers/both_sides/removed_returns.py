@@ -1,4 +1,4 @@
-"""Functions that gave a value back and give none any more."""
+"""Find functions that returned a value before and return none any more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def removed_returns(pair: Pair, budget: Budget) -> Iterator[Told]:
-    """Yield a function that gave something back on every way and gives nothing back now."""
+    """Yield a function that returned a value on every path and returns none now."""
     old, new = pair.old, pair.new
     given = [node for node in own_nodes(old.node.body) if isinstance(node, ast.Return) and _gives(node)]
     still = [node for node in own_nodes(new.node.body) if isinstance(node, ast.Return) and _gives(node)]

@@ -1,4 +1,4 @@
-"""Both sides of a Python file, definition by definition, and what a check says before it has a line."""
+"""Both sides of a Python file, definition by definition, and the findings of its checks before they have a line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_SHOWN = 80
 
 
 class Told(NamedTuple):
-    """What a check has to say, before a line is found for it."""
+    """A finding of a check, before it is mapped to an added line."""
 
     rule: str
     message: str
@@ -35,7 +35,7 @@ class Told(NamedTuple):
     spot: Rows = NOWHERE
     """The rows of the new side that are at fault, where there are any."""
     within: Rows = NOWHERE
-    """The definition on the new side in which it may be told as well."""
+    """The definition on the new side in which it may be reported as well."""
 
 
 class Unit(NamedTuple):
@@ -85,7 +85,7 @@ class Sides:
 
     @cached_property
     def old_expressions(self) -> Counter[str]:
-        """How often each thing is asked on the old side."""
+        """How often each operand of a condition stands on the old side."""
         return _asked(self.old)
 
     @cached_property

@@ -56,7 +56,7 @@ def parameters(unit: Unit) -> Parameters | None:
 
 
 def misfit(call: ast.Call, wanted: Parameters) -> str | None:
-    """Why a call cannot work, in a few words; empty where it fits, None where that cannot be told."""
+    """Why a call cannot work, in a few words; empty where it fits, None where that cannot be determined."""
     if any(isinstance(arg, ast.Starred) for arg in call.args) or any(word.arg is None for word in call.keywords):
         return None
     given = {word.arg for word in call.keywords if word.arg}
@@ -92,7 +92,7 @@ def decorator_name(node: ast.expr) -> str:
 
 
 def returned(node: Function) -> int | None:
-    """How many values a function always returns as a tuple; None where it is none, varies or cannot be told."""
+    """How many values a function always returns as a tuple; None where it is none, varies or is not known."""
     sizes: set[int] = set()
     waiting: list[ast.AST] = list(node.body)
     while waiting:

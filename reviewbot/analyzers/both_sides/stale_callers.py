@@ -1,4 +1,4 @@
-"""Functions whose calls elsewhere no longer fit them: parameters, `async`, and how many values come back."""
+"""Find functions whose callers no longer fit them: parameters, `async`, and the number of returned values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Jo
 
 
 def stale_callers(sides: Sides, budget: Budget) -> Iterator[Told]:
-    """Yield what the calls of each changed function say against the change."""
+    """Yield changed functions that have calls which no longer fit them."""
     for old, new in sides.pairs:
         before, after = parameters(old), parameters(new)
         if before is None or after is None:

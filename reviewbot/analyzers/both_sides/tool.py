@@ -1,4 +1,4 @@
-"""The tool: both sides of a file held against each other, and what is gone told at an added line."""
+"""The tool: compares both sides of a Python file and reports what was removed at an added line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Compared = tuple[tuple["Told", ...], bool]
 
 
 class DiffSemantics:
-    """Tells what a change of Python takes away or alters that something else relies on.
+    """Reports what a change of Python removes or alters that other code relies on.
 
     Args:
         rules: the table's rules by code.
@@ -47,7 +47,7 @@ class DiffSemantics:
         self._steps = steps
 
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Hold both sides of the file against each other; without them only what its hunks show."""
+        """Compare both sides of the file; without them only its hunks are checked."""
         began = time.monotonic()
         found, tired = await in_thread(lambda: self._checked(file, snapshot))
         spent = round((time.monotonic() - began) * 1000)
@@ -69,7 +69,7 @@ class DiffSemantics:
 
         old = _side(file.path, file.base, old_tree(file))
         new = _side(file.path, file.head, new_tree(file)[0])
-        if old is None or new is None:  # what does not parse is told by others
+        if old is None or new is None:  # other tools report what does not parse
             return (), False
         return compare(Sides(old, new, snapshot), Budget(self._steps))
 

@@ -1,4 +1,4 @@
-"""What the annotation of a parameter says: what kind of thing it is, and whether only a few values are let through."""
+"""Read the annotation of a parameter: its type, and whether only a few values are let through."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Declared(NamedTuple):
     path: str
     """The dotted name of its type."""
     harmless: bool = False
-    """It is no text that somebody chooses freely: a number, one of a few words, or what the program provides."""
+    """It is not free text from a user: a number, one of a few words, or what the program provides."""
     fields: tuple[str, ...] = ()
     """Of a model of this file: the fields that are harmless."""
 

@@ -1,4 +1,4 @@
-"""Calls: what they do to what they are given, and what they return."""
+"""Evaluate calls: their effect on their arguments, and what they return."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Calls:
         self._results = Results(flow)
 
     def result(self, call: Call, scope: Scope) -> Value:
-        """What a call returns; sinks are told of what it is given. Raises OutOfSteps."""
+        """What a call returns; its arguments are checked against the sinks. Raises OutOfSteps."""
         names = names_of(call.path, call.name if call.receiver is not None else "")
         sinks = self._knowledge.called(names)
         for sink in sinks:
@@ -54,15 +54,15 @@ class Calls:
         return _named(call, self._results.of(call, names, harmful=bool(sinks)))
 
     def assigned(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
-        """An item is set."""
+        """Handle the assignment of an item."""
         self._sinks.assigned(target, base, index, value)
 
     def returned(self, node: ast.expr, value: Value) -> None:
-        """A page is returned."""
+        """Handle the return of a page."""
         self._sinks.returned(node, value)
 
     def keep_field(self, owner: str, name: str, value: Value) -> None:
-        """An attribute of `self` is set: other methods of the class see what comes from outside."""
+        """Handle the assignment of an attribute of `self`: other methods of the class see what comes from outside."""
         taints = tuple(taint for taint in value.taints if taint.origin.reach in ("remote", "typed"))
         there = self._flow.fields.get((owner, name))
         if taints or (value.path and there is None):

@@ -1,4 +1,4 @@
-"""Follows values from where they come in to where they do harm, through one file of Python.
+"""Track untrusted values from source to sink through one Python file.
 
 Each function is followed once, those first that others call; a summary says what its parameters reach. Branches are
 followed on both sides and joined, loops twice. Nothing is run.
@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w{1,80}")
 
 
 def check(view: View, budget: Budget) -> Iterator[Found]:
-    """The flows of one piece of code, by row. Raises OutOfSteps."""
+    """Find the flows in one piece of code, by row. Raises OutOfSteps."""
     knowledge = packaged_knowledge()
     spoken = _words_of(view)
     words = _sink_words(knowledge, view, spoken)
@@ -74,7 +74,7 @@ def _words_of(view: View) -> frozenset[str]:
 
 def _sink_words(knowledge: Knowledge, view: View, spoken: frozenset[str]) -> frozenset[str]:
     """The last parts of the names of the sinks that may be meant: of packages that are named, and methods."""
-    # What parameters reach is not told of test code: there something has to come in.
+    # Flows from parameters are not reported in test code: there a value has to come from outside.
     open_kinds = frozenset[str]() if is_test(view.path) else knowledge.open_kinds
     sourced = not spoken.isdisjoint(knowledge.source_words)
     packages = spoken if view.whole else spoken | _packages_in_front(view)

@@ -1,4 +1,4 @@
-"""Constants: what an expression of constants comes to, so that branches which are never taken carry nothing."""
+"""Fold expressions of constants, so that branches which are never taken carry no taint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers that are filled and emptied by their methods, item by item where the keys are constant."""
+"""Model the methods that fill and empty containers, item by item where the keys are constant."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _filled(call: Call, receiver: Value) -> Value | None:
 
 
 def parts_of(name: str, receiver: Value) -> Value | None:
-    """What `keys`, `values` or `items` of a dict gives; None where its keys and values are not told apart."""
+    """What `keys`, `values` or `items` of a dict gives; None where its keys and values are not tracked separately."""
     if receiver.form != "dict" or not is_container(receiver):
         return None
     keys = element(receiver)

@@ -1,4 +1,4 @@
-"""What an expression comes to."""
+"""Evaluate expressions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PARSED = frozenset({"netloc", "hostname", "host", "scheme", "path", "query"})
 
 
 class Expressions:
-    """Evaluates expressions in a scope, and tells sinks what arrives at them."""
+    """Evaluates expressions in a scope, and passes to the sinks what arrives at them."""
 
     def __init__(self, flow: Flow, here: Here, calls: Calls, guards: Guards) -> None:
         self._flow = flow
@@ -91,7 +91,7 @@ class Expressions:
         }
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
-        """What an expression comes to. Raises OutOfSteps."""
+        """Evaluate an expression. Raises OutOfSteps."""
         self._flow.budget.spend(_STEPS)
         if self._depth >= _DEEPEST:
             return self._looked_through(node, scope)
@@ -103,7 +103,7 @@ class Expressions:
             self._depth -= 1
 
     def values(self, nodes: Sequence[ast.expr], scope: Scope) -> list[Value]:
-        """What some expressions come to."""
+        """Evaluate some expressions."""
         return [self.value(node, scope) for node in nodes]
 
     def _looked_through(self, node: ast.expr, scope: Scope) -> Value:

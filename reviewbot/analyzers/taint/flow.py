@@ -1,4 +1,4 @@
-"""What all parts of one analysis share: the code, what is known of libraries, and what has been found so far."""
+"""State shared by all parts of one analysis: the code, what is known of libraries, and the hits so far."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def is_request(path: str, knowledge: Knowledge) -> bool:
 
 
 def referred(value: Value, key: Value, knowledge: Knowledge) -> Value:
-    """A header by its name: the page that a link was on is none that somebody else can choose as a target."""
+    """A header by its name; a referrer is marked safe for redirects, since an attacker cannot choose it as a target."""
     is_referrer = isinstance(key.const, str) and key.const.lower() in knowledge.words["request.referrers"]
     return value.marked("redirect") if is_referrer else value
 

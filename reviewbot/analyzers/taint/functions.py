@@ -1,4 +1,4 @@
-"""One function after the other: what its parameters are, what it returns, and what arrives where inside of it."""
+"""Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_TIMES = 3
 """That one function is followed: one that is defined inside a loop is met in each round."""
 
 _MAX_ITEMS = 20
-"""Items of what a function returns that are told apart; a longer container is taken as a whole."""
+"""Items of a returned container that are tracked one by one; a longer container is taken as a whole."""
 
 _WITH_SLASHES = frozenset({"path", "re"})
 _TEXTS = frozenset({"string", "str", "any", ""})

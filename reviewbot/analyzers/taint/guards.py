@@ -1,4 +1,4 @@
-"""What a condition says about the values in it: what has been compared with a list of what is allowed does no harm."""
+"""Refine values by conditions: a value that was compared with a list of allowed ones does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flows that arrived: what counts, under which rule, and how it is told."""
+"""Collect the values that reach sinks, and turn those that count into findings with a rule and a message."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reviewbot.analyzers.taint.knowledge import Knowledge, Sink
 
 _MOST_HITS = 40
-"""Of one function's parameters; a function with more of them is no function to be told apart by its parameters."""
+"""Hits kept for one function's parameters; further ones are dropped."""
 
 _WHERE_FROM = {
     "remote": "A value from outside",
@@ -51,7 +51,7 @@ class Hit(NamedTuple):
 
 
 class Hits:
-    """All that arrived: from outside, and from the parameters of each function, which its callers choose."""
+    """All values that reached sinks: from outside, and from the parameters of functions, which their callers choose."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -62,7 +62,7 @@ class Hits:
         """Whether any call in this file gives a parameter something that is not constant."""
 
     def arrive(self, kind: str, node: ast.expr | ast.stmt, sink: str, value: Value, rule: Sink | None = None) -> None:
-        """A value arrives at a sink."""
+        """Record that a value arrives at a sink."""
         for taint in value.taints:
             if kind == "path" and UPLOAD in taint.how:
                 continue
@@ -97,12 +97,12 @@ class Hits:
         return list(self._of.get(function, {}).values())
 
     def called(self, function: int, parameter: str, value: Value) -> None:
-        """A call in this file gives a parameter a value."""
+        """Record that a call in this file gives a parameter a value."""
         key = (function, parameter)
         self._calls[key] = self._calls.get(key, False) or _open(value)
 
     def told(self) -> Iterator[Found]:
-        """All findings by row: what comes from outside, and what comes from a parameter that nobody here fills."""
+        """All findings by row: values from outside, and parameters unless calls here give them only safe values."""
         found: dict[tuple[str, int], Found] = {}
         for hit in self._outside.values():
             suffix = self._knowledge.kinds[hit.kind].suffixes[hit.taint.origin.reach]

@@ -1,4 +1,4 @@
-"""The functions of a piece of code: which of them are worth following, and in which order."""
+"""Index the functions of a piece of code: which of them to analyse, and in which order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of libraries, read from `data/taint.toml`; the head of that file says what the fields mean."""
+"""Load what is known of libraries from `data/taint.toml`; the head of that file says what the fields mean."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     what: str
     """Where the value arrives, as a message says it."""
     suffixes: Mapping[str, str]
-    """How the rule's name ends for each reach that is told."""
+    """How the rule's name ends for each reach that is reported."""
     unseen: bool
     """Whether a flow counts that goes through code which is not at hand."""
     built: bool
@@ -86,7 +86,7 @@ class Knowledge:
     source_words: frozenset[str]
     """Words of which every text has one that something comes into from outside."""
     open_kinds: frozenset[str]
-    """The kinds that are told of parameters too."""
+    """The kinds that are reported for parameters too."""
     last_words: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
     """By the last part of their names: the packages of sinks, empty for a method of anything, and their kinds."""
 

@@ -1,4 +1,4 @@
-"""Members of what a framework hands in: the request, and the object that handles it."""
+"""Resolve members of the objects that a framework passes in: the request, and its handler."""
 
 from __future__ import annotations
 

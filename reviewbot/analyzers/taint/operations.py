@@ -1,4 +1,4 @@
-"""Operations on values: sums of texts and lists, filled patterns, items of containers."""
+"""Evaluate operations on values: sums of texts and lists, filled patterns, items of containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patterns of a `match`: which of them a value takes for certain, or never."""
+"""Decide which patterns of a `match` a value takes for certain, or never."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Names of places and of what they lead to, as the code writes them."""
+"""Names of variables, attributes and items, as the code writes them."""
 
 from __future__ import annotations
 
 import ast
 
 _DEEPEST = 8
-"""Parts of a name that are told apart; who goes deeper is not followed."""
+"""Parts of a dotted name that are tracked; a deeper name is not followed."""
 
 _LONGEST = 60
 """Characters of code that are shown in a step."""

@@ -1,4 +1,4 @@
-"""What functions return whose code is elsewhere: what they are given, in one form or another, or nothing of it."""
+"""Model the results of functions whose code is not in the file: their arguments in some form, or nothing of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of a scope and their values, in layers: a branch writes into its own and is joined or forgotten."""
+"""Values of the names of a scope, in layers: a branch writes into its own layer, which is joined or dropped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Scope:
         self.inner: dict[str, list[str]] = {}
         """Keys by the name that they begin with."""
         self.checked: set[str] = set()
-        """Attributes and items that a check spoke of and that nothing was known of before."""
+        """Attributes and items that a check tested and of which nothing was known before."""
         self.dead = False
         """No run of the program goes on from here."""
 
@@ -68,13 +68,13 @@ class Scope:
             self.inner.setdefault(name, []).append(key)
 
     def check(self, name: str, key: str, value: Value) -> None:
-        """Give what a check spoke of a value, which holds only as long as the check does."""
+        """Give the name that a check tested a value, which holds only as long as the check does."""
         if key != name and self.get(key) is None:
             self.checked.add(key)
         self.put(name, key, value)
 
     def spread(self, old: Value, new: Value) -> None:
-        """Give all names that have one value another one."""
+        """Replace one value by another under all names that have it."""
         for key, value in list(self.entries()):
             if value is old:
                 self.own[key] = new

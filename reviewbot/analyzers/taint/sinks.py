@@ -1,4 +1,4 @@
-"""What arrives at the calls, assignments and returns that do harm."""
+"""Check what reaches the sinks: calls, assignments and returns that do harm."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _MOVES = ("location", "refresh")
 """Headers that send the reader to another address."""
 
 _EXTERNAL = "(external)"
-"""What the name of a parser ends with that has been told to resolve external entities."""
+"""Suffix of the name of a parser that has been configured to resolve external entities."""
 
 _NO_MARKUP = ("json", "plain", "csv", "octet", "image", "pdf", "javascript")
 """Words of content types that a browser does not show as a page."""
 
 
 class Sinks:
-    """Tells the hits what arrives."""
+    """Passes to the hits what arrives."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
 
     def check(self, call: Call, sink: Sink) -> None:
-        """A call that may do harm with what it is given."""
+        """Check a call that may do harm with its arguments."""
         if sink.kind == "argv":
             self._argv(call)
         elif sink.kind == "yaml":
@@ -50,7 +50,7 @@ class Sinks:
                 self._arrive(call, sink, value)
 
     def assigned(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
-        """An item of something that sends or keeps it is set."""
+        """Check the assignment of an item to an object that sends or keeps it."""
         names = [f"{name}[]" for name in names_of(base.path, "")]
         if isinstance(target.value, ast.Attribute):
             names.append(f".{target.value.attr}[]")
@@ -60,7 +60,7 @@ class Sinks:
             self._flow.hits.arrive("redirect" if moves else sink.kind, target, shown(target.value), given, sink)
 
     def returned(self, node: ast.expr, value: Value) -> None:
-        """A function returns what is shown as a page."""
+        """Check a function's return value that is shown as a page."""
         if value.form == "tuple" and value.items:
             kept = list(value.items.values())
             if any(_is_no_page(part) for part in kept[1:]):

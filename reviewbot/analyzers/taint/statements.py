@@ -1,4 +1,4 @@
-"""What a run of statements does to the names of a scope."""
+"""Interpret statements: their effect on the names of a scope."""
 
 from __future__ import annotations
 

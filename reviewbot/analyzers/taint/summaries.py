@@ -1,4 +1,4 @@
-"""Calls of functions of the same file: what they return and what they do, in terms of what they are given."""
+"""Apply function summaries to calls in the same file: what they return and do, in terms of their arguments."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Summaries:
         return self._flow.method(call.path, "__init__") if call.path in self._flow.bases else -1
 
     def applied(self, call: Call, number: int) -> Value:
-        """What the call returns; what its arguments reach inside is told."""
+        """What the call returns; also records the sinks that its arguments reach inside the function."""
         function = self._flow.functions[number]
         given = self._given(call, function)
         for name, value in given.items():
@@ -89,7 +89,7 @@ class Summaries:
         return kinds if self._flow.quoting[number] else frozenset()
 
     def _returned(self, returned: Value, given: dict[str, Value], call: Call, function: Function) -> Value:
-        """What is returned, item by item where its items are told apart, with the arguments in place of parameters."""
+        """What is returned, item by item where items are tracked, with the arguments in place of parameters."""
         if not returned.is_tainted:
             return returned
         each = None if returned.each is None else self._returned(returned.each, given, call, function)

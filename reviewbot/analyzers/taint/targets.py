@@ -1,4 +1,4 @@
-"""What assignments do to the names, attributes and items that they are made to."""
+"""Apply assignments to the names, attributes and items that they are made to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are put together: what their beginning says about the rest."""
+"""Evaluate texts that are put together, and what their beginning says about the rest."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Taint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A value; two of them are the same only if they are the same object, which is how copies of a name are told."""
+    """A value; compared by identity, which is how copies of a name are recognised."""
 
     taints: tuple[Taint, ...] = ()
     const: Any = UNKNOWN
@@ -117,7 +117,7 @@ class Value:
     lead: str = ""
     """How a text begins that was put together, as far as that is constant."""
     each: Value | None = None
-    """What iterating over a container gives, of a dict its keys; None where that is not told apart."""
+    """What iterating over a container gives, of a dict its keys; None where that is not tracked separately."""
 
     @property
     def known(self) -> bool:
