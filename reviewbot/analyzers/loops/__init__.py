@@ -1,4 +1,4 @@
-"""What a loop pays for each of its turns, what grows with the square of the data, and what holds up an event loop.
+"""Find costs per turn of a loop, operations quadratic in the size of the data, and calls that block an event loop.
 
 A pure check of syntax trees. It believes names: of imports, of methods of common libraries, of what is bound.
 """

@@ -1,4 +1,4 @@
-"""Which calls leave the process: requests, programs and files."""
+"""Recognise calls that leave the process: requests, programs and files."""
 
 from __future__ import annotations
 

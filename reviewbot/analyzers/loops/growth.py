@@ -1,4 +1,4 @@
-"""Operations that walk or copy a whole collection in each turn, so that the time grows with the square of the data."""
+"""Find operations that walk or copy a whole collection in each turn of a loop: quadratic time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values are, as far as the places tell where their names are bound."""
+"""Infer the kinds of values from the places where their names are bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a finding about a loop is put into words, and on which rows it stands."""
+"""Build the findings about loops, with their rows."""
 
 from __future__ import annotations
 

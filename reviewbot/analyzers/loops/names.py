@@ -1,4 +1,4 @@
-"""What an expression is called: chains of names as written, and with the module that their first name came from."""
+"""Name expressions: chains of names as written, and with the module that their first name was imported from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop pays for in each of its turns: queries, requests, programs, files, and what is always the same."""
+"""Find costs that a loop pays in each of its turns: queries, requests, programs, files, and what is always the same."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LAZY_RELATED = frozenset({"all", "filter"})
 _SESSIONS = frozenset({"session", "conn", "connection", "con", "db", "database"})
 _SEARCHES = frozenset({"match", "search", "fullmatch", "sub", "findall", "finditer", "split"})
 _TIMED = frozenset({"asyncio.wait_for", "wait_for"})
-"""What waits for one coroutine, and no longer than it is told to."""
+"""Functions that wait for one coroutine, with a timeout."""
 
 _NESTED = 2
 

@@ -1,4 +1,4 @@
-"""Where code stands: the scopes of a piece of Python and the loops in them."""
+"""Model the scopes of a piece of Python and the loops in them."""
 
 from __future__ import annotations
 

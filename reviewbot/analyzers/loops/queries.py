@@ -1,4 +1,4 @@
-"""Which calls ask a database, by the names that the common libraries for it use."""
+"""Recognise calls that query a database, by the names that the common libraries for it use."""
 
 from __future__ import annotations
 

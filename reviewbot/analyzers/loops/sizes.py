@@ -1,4 +1,4 @@
-"""How far a loop may go: over data of unknown size, over a few fixed things, batch by batch, or for ever."""
+"""Classify how far a loop may go: over data of unknown size, over a few fixed things, batch by batch, or for ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Size = Literal["data", "unknown", "small", "batch", "open"]
 """data: all of something that grows. unknown: neither is written there. open: no end is written there."""
 
 FEW = 10
-"""Turns. What happens at most this often is nobody's bottleneck."""
+"""Turns. What happens at most this often is not a bottleneck."""
 
 _BATCHES = frozenset({"batch", "chunk", "page", "shard", "partition", "slice", "window", "bulk", "offset"})
 _TRIES = frozenset({"retry", "retrie", "attempt", "try", "tries", "trie", "delay", "backoff"})
@@ -39,7 +39,7 @@ _OF_CODE = frozenset(
         "database",
     }
 )
-"""What a program has as many of as somebody wrote down: tens, and not as many as there is data."""
+"""Words for things that are written out by hand: a program has tens of them, and not as many as there is data."""
 
 _WRAPPERS = frozenset({"enumerate", "reversed", "sorted", "zip", "list", "tuple", "set", "tqdm", "iter"})
 _VIEWS = frozenset({"items", "keys", "values"})

@@ -1,4 +1,4 @@
-"""What makes coroutines wait: one after the other where they could wait together, or the whole event loop at once."""
+"""Find waits in coroutines that are sequential but could be concurrent, or that block the whole event loop."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _only_collects(node: ast.Await, loop: Loop) -> bool:
 
 
 def blockers(sites: Iterable[Site]) -> dict[str, Blocker]:
-    """The plain functions of a file that wait, each with the first call in it that does; by name, `C.m` in a class."""
+    """Plain functions of a file that block, each with its first blocking call; by name, `C.m` in a class."""
     found: dict[str, Blocker] = {}
     lazy: set[str] = set()
     defined: dict[str, int] = {}
@@ -134,7 +134,7 @@ def blockers(sites: Iterable[Site]) -> dict[str, Blocker]:
 
 
 def blocking(site: Site, known: dict[str, Blocker], timed: frozenset[str]) -> Iterator[Found]:
-    """A call in a coroutine that holds up the event loop. `timed`: sockets that are told not to wait."""
+    """A call in a coroutine that holds up the event loop. `timed`: sockets that are set not to wait."""
     call, scope = site.node, site.place.scope
     if not isinstance(call, ast.Call) or not scope.waits or isinstance(site.parent, ast.Await | ast.AsyncFor):
         return
@@ -160,7 +160,7 @@ def quiet_sockets(sites: Iterable[Site]) -> frozenset[str]:
 
 
 def _is_session(call: ast.Call, scope: Scope) -> bool:
-    """A request through a session; requests without one are for ruff's own rule to tell."""
+    """A request through a session; ruff's own rule reports requests without one."""
     if not request(call, scope) or not isinstance(call.func, ast.Attribute):
         return False
     return kind_of(scope, call.func.value) == "http"

@@ -1,4 +1,4 @@
-"""One walk over a tree: which scopes there are, what is bound in them, and what stands in which loops."""
+"""Walk a syntax tree once: collect its scopes, what is bound in them, and what stands in which loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of our own for weaknesses that stand at one place: no value has to be followed to see them.
+"""Built-in checks for weaknesses that are visible at one place, without tracking values.
 
 Each module looks at one theme. What a rule says and how far it is trusted stands in `data/rules/security_checks.toml`.
 """

@@ -1,4 +1,4 @@
-"""Which names a node of a syntax tree binds, and to what."""
+"""Find the names that a node of a syntax tree binds, and what it binds them to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Bound(NamedTuple):
 
 
 def bound_names(node: ast.AST) -> Iterator[Bound]:
-    """Yield what a node binds itself; what its children bind is told for them."""
+    """Yield what a node binds itself, without what its children bind."""
     match node:
         case ast.Assign():
             for target in node.targets:

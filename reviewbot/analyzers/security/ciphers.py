@@ -1,4 +1,4 @@
-"""Encryption that does not hide: ECB, an initialisation vector that never changes, a key in the source, a short key."""
+"""Find weak encryption: ECB, an initialisation vector that never changes, a key in the source, a short key."""
 
 from __future__ import annotations
 

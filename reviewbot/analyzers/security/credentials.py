@@ -1,4 +1,4 @@
-"""Passwords and keys that stand in the source where they are used, and places that a password must not get to."""
+"""Find passwords and keys that are literals in the source, and places that a password must not get to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all checks ask of one piece of Python: nodes by kind, names back to their modules, and values behind names.
+"""Index one piece of Python for all checks: nodes by kind, full names by imports, and values behind names.
 
 One walk over the tree gathers everything; what is asked later is counted against the same budget.
 """

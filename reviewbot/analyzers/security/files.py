@@ -1,4 +1,4 @@
-"""Files that others may change, foretell or choose the name of."""
+"""Find files that other users may change, or whose name they may predict or choose."""
 
 from __future__ import annotations
 

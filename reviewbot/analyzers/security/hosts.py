@@ -1,4 +1,4 @@
-"""Checks of an address that another address passes as well."""
+"""Find checks of an address that a hostile address passes as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places that a secret must not get to: logs, addresses, files, error pages."""
+"""Find secrets that reach logs, addresses, files or error pages."""
 
 from __future__ import annotations
 

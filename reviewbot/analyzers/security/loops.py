@@ -1,4 +1,4 @@
-"""Code that never ends, locks that lock nothing out, and functions that are gone."""
+"""Find loops that never end, locks that exclude nothing, and names that the standard library no longer has."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ _GONE = {
     "string.uppercase": "3.0",
     **dict.fromkeys((f"collections.{name}" for name in _ABSTRACT), "3.10"),
 }
-"""What the standard library has no more, and the version that took it away: only the run that comes there fails."""
+"""Names removed from the standard library, with the version that removed them: they fail only when the line runs."""
 
 _EXCUSES = frozenset({"version_info", "hasattr", "PY2", "PY3", "python_version", "getattr"})
 _CAUGHT = frozenset({"AttributeError", "ImportError", "Exception", "NameError"})
 
 
 def unsound_flow(facts: Facts) -> Iterator[Found]:
-    """Look at loops, locks and calls of what is no longer there."""
+    """Look at loops, locks and names that the standard library no longer has."""
     for loop in facts.of(ast.While):
         if _is_endless(facts, loop):
             yield at("endless-loop", loop.test)

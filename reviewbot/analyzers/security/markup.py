@@ -1,4 +1,4 @@
-"""Documents that make their parser fetch other files, and markup that is cleaned by a pattern."""
+"""Find parsers of XML that load other files, and markup that is cleaned by a pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords that are kept badly: a fast hash, too few rounds, a salt that is the same for everybody."""
+"""Find weak password hashing: a fast hash, too few rounds, a salt that is the same for all users."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _holds_password(facts: Facts, node: ast.expr) -> bool:
 def _excused(facts: Facts, call: ast.Call) -> bool:
     """Whether a slow hash follows or stands beside it, or the code asks for passwords that are known to have leaked.
 
-    Who checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
+    Code that checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
     """
     function = facts.function(call)
     for node in facts.above(call):

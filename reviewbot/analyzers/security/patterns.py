@@ -1,4 +1,4 @@
-"""Patterns on which a short text can keep the matcher busy for years.
+"""Find patterns with exponential backtracking: a short text can keep the matcher busy for years.
 
 That is so where a repetition stands in a repetition and one text can be shared out between the two in many ways, and
 where something must match behind them. The pattern is parsed and looked at; it is never matched.

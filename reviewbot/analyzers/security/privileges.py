@@ -1,4 +1,4 @@
-"""Privileges that are kept too long, and checks of them that vanish."""
+"""Find privileges that are kept too long, and checks of them that vanish."""
 
 from __future__ import annotations
 

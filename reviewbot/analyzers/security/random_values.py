@@ -1,4 +1,4 @@
-"""Numbers that can be foretold, used where nobody may guess them: sessions, tokens, passwords."""
+"""Find predictable random numbers where they must not be guessable: sessions, tokens, passwords."""
 
 from __future__ import annotations
 

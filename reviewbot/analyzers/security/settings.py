@@ -1,4 +1,4 @@
-"""Settings of web frameworks that switch a protection off."""
+"""Find settings of web frameworks that switch a protection off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures that nobody checks, that anybody can make, or whose comparison tells how far a guess was right."""
+"""Find signatures that are not checked, that anyone can forge, or whose comparison leaks timing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _unverified(facts: Facts) -> Iterator[Found]:
     decodes = list(facts.calls(*_DECODE))
     sure = {facts.scope(call) for call in decodes if not _is_blind(facts, call)}
     for call in decodes:
-        # Many read the issuer or the key's id first, and check the signature with what they learnt.
+        # Many programs read the issuer or the key's id first, and check the signature with it.
         if _is_blind(facts, call) and facts.scope(call) not in sure:
             yield at("jwt-not-verified", call)
     checked = {facts.scope(call) for call in facts.of(ast.Call) if facts.name(call.func).endswith(".verify_jwt")}

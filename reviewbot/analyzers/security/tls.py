@@ -1,4 +1,4 @@
-"""Connections on which nobody asks who is at the other end, or on which everybody can listen."""
+"""Find connections that do not verify the peer, or that others can read."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _switched_off(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
     value = facts.name(assign.value)
     match target.attr:
         case "check_hostname" | "verify_mode" if off or value in _NO_CERTIFICATE:
-            # A library offers both ways: what decides is who asks for it.
+            # Under an `if` it may be an option that a library offers: the caller decides.
             asked = any(isinstance(up, ast.If) for up in facts.above(assign))
             yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)
         case "verify" if off and set(words(facts.name(target.value))) & _SESSIONS:
@@ -89,7 +89,7 @@ def _switched_off(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
 
 
 def _never_verified(facts: Facts) -> Iterator[Found]:
-    """A context of pyOpenSSL accepts every certificate until it is told to verify."""
+    """A context of pyOpenSSL accepts every certificate until `set_verify` is called."""
     if any(isinstance(call.func, ast.Attribute) and call.func.attr == "set_verify" for call in facts.of(ast.Call)):
         return
     for call in facts.calls("OpenSSL.SSL.Context"):
@@ -97,7 +97,7 @@ def _never_verified(facts: Facts) -> Iterator[Found]:
 
 
 def _blind_clients(facts: Facts) -> Iterator[Found]:
-    """Look for clients on a plain SSLContext, which verifies nothing unless it is told to."""
+    """Look for clients on a plain SSLContext, which verifies nothing by default."""
     if any(node.attr in _VERIFYING for node in facts.of(ast.Attribute)):
         return
     for call in facts.of(ast.Call):

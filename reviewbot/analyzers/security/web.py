@@ -1,4 +1,4 @@
-"""What a web application leaves open: cookies, other origins, forged forms, pages that are not escaped."""
+"""Find what a web application leaves open: cookies, other origins, forged forms, pages that are not escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names and literals say: the words of a name, arguments of a call, and values that stand in for something."""
+"""Interpret names and literals: the words of a name, arguments of a call, and placeholder values."""
 
 from __future__ import annotations
 
