@@ -1,4 +1,4 @@
-"""Commits as every snapshot tells of them, whoever was asked for them."""
+"""Format commits in the same way for every kind of snapshot."""
 
 from __future__ import annotations
 

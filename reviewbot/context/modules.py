@@ -1,4 +1,4 @@
-"""Which file a Python import names. Told from paths alone; what could be several files is none."""
+"""Find the file that a Python import names, from paths alone; an import that fits several files names none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROOTS = ("", "src", "lib", "python")
 """Folders from which absolute imports commonly start, beside those above the importing file."""
 
 _FOREIGN = frozenset({"vendor", "_vendor", "vendored", "third_party", "extern", "external", "site-packages"})
-"""Folders of copies: whoever imports the name may mean another copy."""
+"""Folders of copies: an import of the name may mean another copy."""
 
 
 class Bound(NamedTuple):

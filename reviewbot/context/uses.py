@@ -1,4 +1,4 @@
-"""Where a Python file uses a symbol of a module, told from imports and scopes; what is not certain is left out."""
+"""Find where a Python file uses a symbol of a module, by imports and scopes; what is not certain is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Module names and the files that they stand for, told from paths alone: Python, TypeScript and JavaScript."""
+"""Map module names to the files that they stand for, from paths alone: Python, TypeScript and JavaScript."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
 
     Raises:
         DiffError: no file at all can be found, or the input is of another form (packed, coloured, combined, word
-            diff), or mails whose patches cannot be told from their messages. Nothing else, whatever the bytes are.
+            diff), or mails whose patches and messages cannot be separated. Nothing else, whatever the bytes are.
     """
     lines, open_end = decode_input.lines_of(data, limits)
     if not lines:

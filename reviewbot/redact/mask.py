@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reviewbot.redact.patterns import NAMED, find_secrets
 
 MASK = "****"
-"""Of one length whatever it hides: the length of a secret is nobody's business."""
+"""Of one length whatever it hides, so that it does not give away the length of a secret."""
 
 _PIECE = 8
 """Letters and digits of a piece of a value that is looked up."""
@@ -143,7 +143,7 @@ def _joined(spans: Iterable[_Span]) -> Iterator[_Span]:
 
 
 def _disguises(value: str) -> Iterator[str]:
-    """The value as a model may be told to write it: reversed, in hexadecimal digits, in base64 at each offset."""
+    """The value as a model may be made to write it: reversed, in hexadecimal digits, in base64 at each offset."""
     data = value.encode("utf-8", "surrogatepass")
     yield value[::-1]
     yield data.hex()

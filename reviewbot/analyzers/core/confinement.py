@@ -29,7 +29,7 @@ SEPARATE: Final = ("user_namespace", "network", "pid_namespace")
 of another process in /proc are shut. With the first program of a pid namespace all that it has started is killed."""
 
 _NOBODY: Final = "65534"
-"""Who the program is in its namespace. Whoever is not root there has no capabilities, also where we are root."""
+"""The program's user in its namespace. A user other than root has no capabilities there, also where we are root."""
 
 _NAMESPACES: Final = ("--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}", "--net", "--pid",
                       "--fork", "--kill-child")  # fmt: skip

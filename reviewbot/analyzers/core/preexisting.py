@@ -82,7 +82,7 @@ def old_side(file: ChangedFile) -> ChangedFile | None:
 
 def _as_new(file: ChangedFile, texts: Sequence[tuple[int, list[str]]], whole: str | None) -> ChangedFile | None:
     hunks = tuple(_added(first, lines) for first, lines in texts)
-    # Its path stays: what is in a test, or is a stub, is told by that.
+    # Its path stays: it shows whether the file is a test or a stub.
     return ChangedFile(file.path, file.path, file.language, hunks, head=whole) if hunks else None
 
 

@@ -146,7 +146,7 @@ class _Watch(asyncio.SubprocessProtocol):
         _settle(self.exited)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The process has ended and nobody holds its output any more."""
+        """The process has ended and no process holds its output open any more."""
         del exc
         _settle(self.done)
 
@@ -184,7 +184,7 @@ async def _start(
 
 
 async def _end(transport: asyncio.SubprocessTransport, watch: _Watch) -> None:
-    """Kill the whole group, whoever is left of it, collect the process and close our ends.
+    """Kill what is left of the process group, collect the process and close our ends of its pipes.
 
     With a wrapper the group's death is that of the pid namespace: a child that has left the group goes as well. The
     process is collected before the transport is closed: closing polls it, and where that collects it, asyncio's own

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TOOL_SECONDS = 60.0
 """Of one tool on one file. Programs are stopped after 30 s and our own scans count their steps, so this is for a tool
-that keeps to neither; its thread, which nobody can stop, is left behind."""
+that keeps to neither; its thread, which cannot be stopped, is left behind."""
 
 MAX_OPEN_FILES = 16
 """Files that are in memory at a time."""

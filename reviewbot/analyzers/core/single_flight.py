@@ -1,4 +1,4 @@
-"""Values that are computed once for many callers: while they are computed, and as long as their key is of use."""
+"""Compute a value once for many concurrent callers, and cache it for as long as its key is of use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def once_per_file(function: Callable[[ChangedFile], T]) -> Callable[[ChangedFile], T]:
-    """A function of a file whose value is kept as long as the file. The value must not refer to the file."""
+    """Cache the value of a function of a file for as long as the file lives. The value must not refer to the file."""
     made: WeakKeyDictionary[ChangedFile, tuple[Lock, list[T]]] = WeakKeyDictionary()
 
     @wraps(function)
@@ -41,7 +41,7 @@ class _Flight(Generic[T]):
 
 
 class _Shared(Generic[K, T]):
-    """Values by key. An error is told and forgotten."""
+    """Values by key. An error is raised to the callers that wait for it and is not cached."""
 
     def __init__(self, values: MutableMapping[K, T]) -> None:
         self._values = values
@@ -71,7 +71,7 @@ class _Shared(Generic[K, T]):
         return value
 
     async def _land(self, key: K, flight: _Flight[T]) -> None:
-        """Forget a run that nobody waits for any more, and end it where it is still under way."""
+        """Forget a run that no caller waits for any more, and cancel it where it is still under way."""
         self._flights.pop(key, None)
         if not flight.task.done():
             flight.task.cancel()

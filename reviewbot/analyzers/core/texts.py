@@ -40,7 +40,7 @@ class Source:
     cut: bool = False
     """An added line of code is not in it."""
     tree: ast.Module | None = field(default=None, repr=False, compare=False)
-    """Of a hunk that parses; a whole file is parsed by whoever needs its tree."""
+    """Of a hunk that parses; a whole file is parsed by the caller that needs its tree."""
 
     def lines(self, first: int, last: int) -> list[int]:
         """The lines of the new side that stand on rows `first` to `last`; rows behind the end mean the last one."""

@@ -56,7 +56,7 @@ def imports_of(text: str) -> list[ast.stmt]:
 
 @cache
 def _imports() -> tuple[_Import, ...]:
-    """Each name apart. The nodes are shared by all trees: whoever walks trees changes none."""
+    """Each name apart. The nodes are shared by all trees: code that walks a tree must not change them."""
     found: list[_Import] = []
     for statement in ast.parse(IMPORTS).body:
         if not isinstance(statement, ast.Import | ast.ImportFrom):  # pragma: no cover - there is nothing else

@@ -24,7 +24,7 @@ _COMPOUND = frozenset(
 )
 _CODING = re.compile(r"\ufeff?[ \t\f]*#.{0,200}?coding[:=][ \t]*([-_.a-zA-Z0-9]{1,40})")
 _CODING_COLUMNS = 300
-"""Further right nobody writes it, and Python's own search is as long as the line."""
+"""It is not written further right in practice, and Python's own search is as long as the line."""
 _PLAIN_CODING = re.compile(
     r"(?:utf[-_]?8|(?:us[-_]?)?ascii|latin|iso[-_]?8859|cp125|windows[-_]125|koi8)", re.IGNORECASE
 )

@@ -23,7 +23,7 @@ _TYPE_PARAMETERS = re.compile(
     r"^([ \t]{0,200}(?:async[ \t]{1,9})?(?:def|class)[ \t]{1,9}\w{1,100})\[[^\n()]{1,300}\](?=[ \t]{0,9}[(:])",
     re.MULTILINE,
 )
-"""Names for types, and types that a function or class is told: 3.12. One bracket inside another is rare, but known."""
+"""Type aliases, and type parameters of functions and classes: 3.12. One bracket inside another is rare, but known."""
 
 _FORMATTED = re.compile(r"[fFtT][bBrRuU]?['\"]")
 """How a formatted text may begin. Where none does, no quotes stand inside of others."""
@@ -168,5 +168,5 @@ class _Quotes:
 
 
 def _unescaped(char: str) -> str:
-    """A backslash may not stand between braces before 3.12; which character it made matters to nobody here."""
+    """Replace a backslash, which may not stand between braces before 3.12; the character that it made is not needed."""
     return "_" if char == "\\" else char

@@ -150,7 +150,7 @@ def _view(path: str, piece: Piece, shown: Mapping[int, Line]) -> View:
 
 
 def _anchor(piece: Piece, found: Found, shown: Mapping[int, Line]) -> Line | None:
-    """The added line on which a finding is told, or None: what the change did not touch is not its fault."""
+    """The added line on which a finding is reported; None where the change added none of its rows."""
     rows = (*range(found.row, (found.end_row or found.row) + 1), *(step.row for step in reversed(found.flow)))
     numbers = (number for row in rows for number in piece.source.lines(row, row))
     return next((shown[number] for number in numbers if number in shown and shown[number].added), None)

@@ -13,7 +13,7 @@ from reviewbot.threads import check_stopped
 _STEPS_BETWEEN_LOOKS = 1_000
 
 DEFAULT_STEPS = 2_000_000
-"""Of one check on one piece: a second or two. Whoever writes code that needs more may have meant to."""
+"""Of one check on one piece: a second or two. Code that needs more may have been written to exhaust the check."""
 
 
 class OutOfSteps(Exception):  # noqa: N818 - not an error: the check stops, and a gap says so
@@ -70,7 +70,7 @@ class Step(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a check has found. It is told on the first of `row` and the rows of `flow`, last first, that was added.
+    """What a check has found, reported on the first added row among `row` and the rows of `flow`, last first.
 
     Where that is only a step of the flow and the old side has the same, it is left out.
     """

@@ -48,7 +48,7 @@ _SECURITY = re.compile(
 
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
 _SWITCH = re.compile(r"[ \t]*(?:el)?if\b.*(?:debug|pdb|attach|getenv|environ|breakpoint)", re.IGNORECASE)
-"""The head of a block that somebody has to ask for."""
+"""The head of a block that runs only where a user switches it on."""
 
 _FROM_LINE = re.compile(r" from line (\d{1,7})")
 _NAME = re.compile(r"`(\w{1,200})`")

@@ -65,7 +65,7 @@ def find_config(
 
 
 def parse_config(text: str) -> dict[str, Any] | None:
-    """A TOML document; None where it is none, or one that nobody writes by hand."""
+    """Parse a TOML document; None where it is none, or has a size or keys that no hand-written one has."""
     if len(text) > _LARGEST or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
         return None
     try:

@@ -16,7 +16,7 @@ _BOM = "\ufeff"
 """Ruff does not count it as a column."""
 
 _MOST_EDITS = 50
-"""Of one fix; more of them rewrite a table, and nobody reads what comes of it."""
+"""Of one fix; more of them rewrite a table, and the result is too long to be read."""
 
 
 class Edit(NamedTuple):
@@ -51,7 +51,7 @@ def replacement_of(edits: Sequence[Edit], first: int, rows: Sequence[str]) -> st
         if start is None or stop is None or not start <= stop <= end:
             return None
         block, end = block[:start] + edit.text.replace("\r\n", "\n") + block[stop:], start
-    # One empty line would be told like a deletion; it is none.
+    # One empty line would be written like a deletion; it is none.
     if block == "\n" or (block and not block.endswith("\n")) or len(block) > _LONGEST:
         return None
     return block.removesuffix("\n")

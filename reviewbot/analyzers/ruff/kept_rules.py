@@ -1,4 +1,4 @@
-"""Which of the rules that a repository selects it does not keep itself: others are nobody's choice on a changed line.
+"""Find the selected ruff rules that the repository's own files break; reports of these are trusted less.
 
 A configuration may select whole families while nothing enforces them, or for some folders alone. A few other files of
 the base side show it: where a rule is broken there, and no `noqa` stands beside it, the repository lives with that.

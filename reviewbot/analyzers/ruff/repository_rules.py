@@ -1,4 +1,4 @@
-"""The style rules that the reviewed repository selected for itself, as its base side says, and nobody else's taste.
+"""Report only the style rules that the reviewed repository selects in the ruff configuration of its base side.
 
 Its configuration is data: which rules, and a few numbers. Ruff itself reads none. Without one nothing is run or said.
 """
@@ -59,7 +59,7 @@ _NOT_IN_PACKAGES = frozenset({"F401", "F403", "F405", "F822"})
 """An `__init__.py` imports to hand on."""
 
 _LOCAL = frozenset({"E5", "E7", "W291", "W293", "Q", "T20"})
-"""What can be told of a hunk alone: these rules look at a line and not around it."""
+"""What can be reported from a hunk alone: these rules look at a line and not around it."""
 
 _WAVED = re.compile(r"#\s{0,9}noqa\b", re.IGNORECASE)
 

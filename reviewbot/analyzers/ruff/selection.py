@@ -26,7 +26,7 @@ _ALL = "ALL"
 _PYLINT = "PL"
 
 DEFAULT_TARGET = "py310"
-"""What ruff assumes where nobody says it."""
+"""What ruff assumes where no configuration names a version."""
 _TARGETS = frozenset({f"py3{minor}" for minor in range(7, 16)})
 _REQUIRES = re.compile(r">=\s{0,9}3\.(\d{1,2})")
 
@@ -131,7 +131,7 @@ def prefixes(code: str) -> frozenset[str]:
 
 
 def select(config: RuffConfig, known: Collection[str]) -> Selection:
-    """What a configuration selects of the known rules. Rules of ruff's own default are nobody's choice."""
+    """What a configuration selects of the known rules. The rules that ruff selects by default do not count."""
     top, lint = config.values, inner(config.values, "lint")
     chosen = [
         *_selectors(lint.get("select", top.get("select"))),

@@ -31,7 +31,7 @@ Untold = Literal["suppressed", "no problem", "without a line", "too many"]
 _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})
 _REFUSED = frozenset({"underReview", "rejected"})
-"""A suppression that somebody asked for and nobody has granted."""
+"""The states of a suppression that was requested and is not accepted."""
 _DEEPEST_BASE = 8
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|[/\\]")
 _PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one program, and how many of its results are not told, by reason."""
+    """One run of one program, and how many of its results are not reported, by reason."""
 
     tool: str
     results: tuple[Result, ...]
@@ -137,7 +137,7 @@ def _result(result: dict[str, Any], descriptors: Descriptors, run: dict[str, Any
 
 
 def _is_suppressed(result: dict[str, Any]) -> bool:
-    """Whether somebody has granted that it is not told."""
+    """Whether the result is suppressed, and none of its suppressions is under review or rejected."""
     given = a_list(result.get("suppressions"))
     return bool(given) and not any(a_text(a_dict(each).get("status")) in _REFUSED for each in given)
 

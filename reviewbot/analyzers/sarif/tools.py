@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 
 CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
-"""Nobody has counted how often these programs are right here: below every threshold, until one of ours agrees."""
+"""How often these programs are right is not measured: below every threshold, until a tool of ours agrees."""
 
 _HIGH = 7.0
 """From this security-severity on GitHub calls an alert high or critical."""
@@ -41,7 +41,7 @@ _NAMED = 5
 
 
 class Foreign(NamedTuple):
-    """One result in the change, ready to be told."""
+    """One result in the change, ready to be reported."""
 
     path: str
     line: int
@@ -58,8 +58,8 @@ class ForeignFindings:
 
     Args:
         name: As cards write it.
-        findings: What it tells.
-        failed: Who did not look to the end. That is a gap in each file, for nobody knows which of them was looked at.
+        findings: What it reports.
+        failed: Runs that did not look to the end. That is a gap in each file: which of them were looked at is unknown.
         unseen: The files that they should have looked at.
     """
 
@@ -85,7 +85,7 @@ class ForeignFindings:
         return {found.rule: found.kind.category for group in self._by_path.values() for found in group}
 
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Tell what lies on added lines of a file."""
+        """Report the results on added lines of a file."""
         del snapshot
         missed = gap(file.path, self.name, "crashed", self._failed) if self._failed else None
         return await scan(self.name, file.path, self._candidates(file), missed)

@@ -25,7 +25,7 @@ _ACTIVE_DEBUG_CODE = 489
 _CATEGORY = "debug"
 
 _WORDS = r"[^\w\"'`]{0,20}(?:debug\b|xxx|asdf|wtf\b|(?:i'?m |got |am )?here\s?\d{0,3}[!.]{0,5}[\"'`])"
-"""Nobody tells a user that. Words on their own ("here") only where they are all of the text."""
+"""Texts that no program shows to its users. Words on their own ("here") only where they are all of the text."""
 
 _QUOTE = r"[\"'`]"
 

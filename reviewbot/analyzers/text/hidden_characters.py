@@ -7,7 +7,7 @@ import unicodedata
 from itertools import pairwise
 
 OVERRIDES = frozenset("\u202d\u202e")
-"""They turn any text around, letters of Latin too; nobody needs them in source."""
+"""They turn any text around, letters of Latin too; no source code needs them."""
 
 _OPENERS = "\u202a\u202b\u202d\u202e"
 _ISOLATES = "\u2066\u2067\u2068"

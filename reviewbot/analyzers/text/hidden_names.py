@@ -1,6 +1,6 @@
 """Names of files that look other than they are: turned around, with invisible characters, or like another name.
 
-A stricter reading than that of lines: nobody needs a direction control or a line end in a name. Letters of any one
+A stricter reading than that of lines: no name needs a direction control or a line end. Letters of any one
 script, joiners where a script or an emoji needs them, and blanks of any width inside a name are left alone.
 """
 

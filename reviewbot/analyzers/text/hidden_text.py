@@ -76,7 +76,7 @@ class HiddenText(LineScan):
             yield from (self._candidate(path, line, hit) for hit in hits(line, language))
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
-        """What is hidden in the `name` of a file; `line` is where a reader of the change is told of it."""
+        """What is hidden in the `name` of a file; `line` is where it is reported."""
         return [self._candidate(path, Line(line, name, added=True), hit) for hit in name_hits(name)]
 
     def like_another(self, path: str, other: str, line: int) -> Candidate:

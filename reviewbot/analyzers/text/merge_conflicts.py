@@ -1,4 +1,4 @@
-"""Markers of a merge conflict that somebody committed."""
+"""Report committed markers of a merge conflict."""
 
 from __future__ import annotations
 

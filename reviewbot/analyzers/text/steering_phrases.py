@@ -38,7 +38,7 @@ _HINT = re.compile(
 _SHORT_HINT = re.compile(r"\b(?:ai|bot)\b")
 """Apart from the others, whose first letters the search may skip to: it is forty times slower."""
 
-# --- Orders to forget what a model was told. They need no addressee: nobody else has such instructions. ---
+# --- Orders to forget a model's instructions. They need no addressee: only a model has such instructions. ---
 _ORDERS = r"(?:instructions?|prompts?|directives?|guidelines|guardrails|orders|system message)"
 _EARLIER = r"(?:previous|prior|earlier|preceding|above|foregoing|former|initial|system|original|existing)"
 _WORDS = r"(?:[a-z]{1,12} )"

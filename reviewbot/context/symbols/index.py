@@ -1,4 +1,4 @@
-"""All definitions of a repository by name: found by a coarse list of names, then told for certain by a parser.
+"""All definitions of a repository by name: a coarse list of names gives candidates, and a parser confirms them.
 
 The first look-up reads each file of a known language once and keeps the names at places where a definition may stand,
 as one text of bytes. A look-up searches that text, and parses the few files that it names. What was parsed is kept for

@@ -43,7 +43,7 @@ class Resolution(NamedTuple):
     """What a look-up found, the best first."""
 
     best: tuple[Definition, ...]
-    """Those that are meant, as far as that can be told."""
+    """Those that are meant, as far as that can be determined."""
     others: tuple[Definition, ...]
     """Of the same name, elsewhere."""
     note: str = ""

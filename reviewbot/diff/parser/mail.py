@@ -53,7 +53,7 @@ class Mail(NamedTuple):
 def read_mails(lines: Sequence[bytes]) -> list[Mail] | None:
     """The mails of a file, by its lines; None where it does not begin like one.
 
-    Raises DiffError where a mail cannot be read, where a message cannot be told from a change, and for several mails
+    Raises DiffError where a mail cannot be read, where a message may itself be a change, and for several mails
     that are no numbered series.
     """
     start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))

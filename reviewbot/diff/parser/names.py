@@ -91,7 +91,7 @@ def titled(text: bytes) -> bytes | None:
 
 
 def split_git_line(text: bytes) -> tuple[bytes, bytes] | None:
-    """Split what follows "diff --git " into both names with their prefixes; None where that cannot be told.
+    """Split what follows "diff --git " into both names with their prefixes; None where they cannot be separated.
 
     An unquoted line is split in the middle, which is right for every change that is no rename, whatever blanks the
     name holds: both names are then equally long.

@@ -2,7 +2,7 @@
 
 The files stand one behind the other, with a line end between them; then comes an index, sorted by hash, of fixed rows;
 then a footer. A reader keeps the index in memory, 32 bytes for each file, and reads a file with one `pread`: a segment
-that is cut short by somebody else gives a short read, where a mapped one would end the process. A search reads long
+that another process cuts short gives a short read, where a mapped one would end the process. A search reads long
 pieces of many files at once.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     """Offset, length with flags, hash."""
 
 MAX_BLOB_BYTES = 2 * 2**20
-"""Of a file that is kept. Nobody wrote a longer one by hand."""
+"""Of a file that is kept. Longer ones are not written by hand."""
 
 _MAGIC = b"RBBLOBS2"
 _ROW = struct.Struct(">QI")

@@ -1,7 +1,7 @@
-"""The folder with the files of all repositories: shared by threads and processes, bounded, ours alone.
+"""Store the files of all repositories in one private folder of bounded size, shared by threads and processes.
 
-A repository's folder holds segments, which never change, and a lock. Whoever adds to it holds the lock; whoever reads
-needs none, for a segment that is removed stays whole for those who have it open.
+A repository's folder holds segments, which never change, and a lock. A writer holds the lock; a reader needs none,
+for a segment that is removed stays whole for the readers that have it open.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _size(folder: Path) -> int:
 
 
 def _remove(folder: Path) -> bool:
-    """Remove a repository unless somebody holds it."""
+    """Remove a repository unless another thread or process holds its lock."""
     try:
         with _locked(folder / _LOCK, 0):
             shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Words in all text files of a folder that may be hostile. Each file is read once, when somebody first asks."""
+"""Search words in all text files of a folder that may be hostile. Each file is read once, at the first search."""
 
 from __future__ import annotations
 

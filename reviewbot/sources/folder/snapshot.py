@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import Commit, Occurrence
 
 MAX_LISTED = 200
-"""Files of one folder that are named; nobody keeps more cards."""
+"""Files listed of one folder; a repository keeps fewer cards than that."""
 
 _BINARY_PROBE = 8_000
 """Git's own rule, in characters instead of bytes: a NUL this near to the start makes a file binary."""

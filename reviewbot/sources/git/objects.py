@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reviewbot.sources.git.process import Git
 
 MAX_FILE_BYTES = 2 * 2**20
-"""Of a file. Nobody wrote a longer one by hand."""
+"""Of a file. Longer ones are not written by hand."""
 
 MAX_TREE_BYTES = 32 * 2**20
 """Of one folder: some 500,000 entries."""

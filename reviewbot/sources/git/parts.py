@@ -1,6 +1,6 @@
 """Files of a git directory that are copied: real files alone, of bounded size, opened without following or waiting.
 
-Whoever wrote the repository chose what lies there. A link would hand on a file of this machine, a device would fill
+The author of the repository chose what lies there. A link would hand on a file of this machine, a device would fill
 the disk, and a pipe would wait for ever.
 """
 

@@ -46,7 +46,7 @@ def find_place(start: Path) -> GitLocation:
 def find_work_tree(start: Path) -> tuple[str, GitLocation] | None:
     """The repository whose work tree holds a folder, and the way from its top to the folder.
 
-    None where there is no such work tree. Raises InputError where nobody can tell.
+    None where there is no such work tree. Raises InputError where the folders cannot be searched.
     """
     found = _search(start)
     if found is None or found[1].git_dir == found[0]:

@@ -51,7 +51,7 @@ DIFF_OPTIONS = (
 
 MAX_DIFF_BYTES = Limits().input_bytes
 MAX_LISTED = 200
-"""Files of one folder that are named; nobody keeps more cards."""
+"""Files listed of one folder; a repository keeps fewer cards than that."""
 
 MAX_INDEX_LIST_BYTES = 256 * 2**20
 """Of the names in an index: some two million."""
@@ -221,7 +221,7 @@ class GitRepository:
     @cached_property
     def _opened(self) -> _Opened:
         opened = _open(self._path)
-        # Also where nobody closes: when this object goes, or when the program ends.
+        # Also where no caller closes it: when this object goes, or when the program ends.
         weakref.finalize(self, opened.finish)
         return opened
 

@@ -20,7 +20,7 @@ MAX_BACK = 100
 
 
 class WorkTreeHistory:
-    """The commits up to a change whose base nobody has named: it may be committed in the folder, or not yet.
+    """The commits up to a change of unknown base: the change may be committed in the folder, or not yet.
 
     Its base is the newest commit of HEAD's history at which the changed files stand as before the change. Safe to use
     from several threads. Blocks.

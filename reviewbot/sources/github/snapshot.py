@@ -26,7 +26,7 @@ ORGANISATION = ".github"
 https://docs.github.com/en/communities/setting-up-your-project-for-healthy-contributions/creating-a-default-community-health-file."""
 
 MAX_LISTED = 200
-"""Files of one folder that are named; nobody keeps more cards."""
+"""Files listed of one folder; a repository keeps fewer cards than that."""
 
 
 class GithubSnapshot:

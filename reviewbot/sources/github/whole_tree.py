@@ -144,7 +144,7 @@ class WholeTree:
         return tuple(found)
 
     def _get(self) -> _Tree | None:
-        """The tree; nobody tries twice."""
+        """The tree, fetched at the first call; None where that failed, which is not tried again."""
         with self._lock:
             if self._found is None and not self.gap:
                 try:
