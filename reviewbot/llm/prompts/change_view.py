@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewbot.diff.rows import Row, payload_rows
@@ -53,17 +53,6 @@ def new_lines(rows: Sequence[HunkRow]) -> range:
     """The lines of the new side that a hunk shows; empty for one that only removes."""
     numbers = [row.number for row in rows if row.number is not None]
     return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
-
-
-def changed_files(slices: Iterable[Payload]) -> dict[str, tuple[int, int]]:
-    """By path: how many lines were added and removed."""
-    counts: dict[str, tuple[int, int]] = {}
-    for payload in slices:
-        added, removed = counts.get(payload.file_path, (0, 0))
-        for _, row in payload_rows(payload):
-            added, removed = added + (row.kind == "+"), removed + (row.kind == "-")
-        counts[payload.file_path] = (added, removed)
-    return counts
 
 
 def _heading(payload: Payload) -> str:
