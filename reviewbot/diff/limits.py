@@ -31,4 +31,4 @@ class Limits:
     header_bytes: int = 8_300
     """A header line: two names of 4,096 bytes and git's words. A longer one reaches no further rule."""
     line_bytes: int = 20_000
-    """A content line is cut here and its file called minified: too long to be read, and rules and prompts need a bound."""
+    """A content line is cut here and its file called minified: it is unreadable, and rules and prompts need a bound."""
