@@ -1,4 +1,4 @@
-"""The event file of a workflow run: which change it is about. Everything in it is data of whoever caused the event.
+"""Read a workflow run's event file: which change it is about. All of it is data of the user who caused the event.
 
 Only ids, hashes and names of a strict form are taken; no title, no branch and no address.
 """
@@ -217,7 +217,7 @@ def _push(payload: _PushPayload) -> Event:
     is_new = set(payload.before) == {"0"}
     if not (is_new or payload.forced or payload.ref.startswith("refs/tags/")):
         return RangeEvent(f"{payload.before}..{payload.after}")
-    # What a name stood for until it was moved is in no checkout any more, and nobody's change now: only the commits
+    # What a name stood for until it was moved is in no checkout any more, and no change to review: only the commits
     # that it has brought count, the oldest of which comes first.
     if not payload.commits:
         how = "a new branch or tag at" if is_new else "a branch or tag was moved to"
@@ -252,7 +252,7 @@ def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Sh
 
 
 def _without_blanks(data: bytes) -> str:
-    """The payload without empty inputs of a manual run: GitHub sends "" for what nobody filled in."""
+    """The payload without empty inputs of a manual run: GitHub sends "" for what was not filled in."""
     value = event_value(data)
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}

@@ -17,8 +17,8 @@ from reviewbot.domain.errors import ConfigError
 Mode = Literal["review", "annotate", "report", "fork-review"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""Who is told: the pull request, the log of the run with marks at lines, or nobody but the summary and the outputs. The
-last one is `review` for the event `workflow_run`, which a fork's pull request has caused."""
+"""Where the review is reported: on the pull request, in the log of the run with marks at lines, or only in the summary
+and the outputs. The last one is `review` for the event `workflow_run`, which a fork's pull request has caused."""
 
 PREFIX = "INPUT_"
 
@@ -72,12 +72,12 @@ class Inputs:
 
     @property
     def keyless(self) -> bool:
-        """Whether nobody gave a key for a model."""
+        """Whether no key for a model was given."""
         return not self.key
 
     @property
     def posts(self) -> bool:
-        """Whether the pull request is told."""
+        """Whether the review is posted on the pull request."""
         return self.mode in ("review", "fork-review")
 
     def environment(self, job: Mapping[str, str]) -> dict[str, str]:

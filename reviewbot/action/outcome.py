@@ -36,7 +36,7 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Posted:
-    """What the pull request was told. `marks` says whether lines of it carry our marks already."""
+    """What was posted on the pull request. `marks` says whether lines of it carry our marks already."""
 
     url: str = ""
     marks: bool = False

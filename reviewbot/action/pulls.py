@@ -1,4 +1,4 @@
-"""The pull request of a run: reviewed from the API's own data, and told of it.
+"""Review the pull request of a run from the API's own data, and post the review on it.
 
 Of a checkout no file is looked at, but git's objects: a file that the API lists need not be fetched where its hash is
 there.
@@ -90,7 +90,7 @@ class ActionPulls:
 
 
 async def check_not_posted(office: pull_requests.HostSession, prepared: pull_requests.Prepared) -> None:
-    """Raise AlreadyPostedError where the review stands there, so that none is made that nobody would be told of."""
+    """Raise AlreadyPostedError where the review stands there, so that none is made that would not be posted."""
     before = await pull_requests.posted_before(office, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)

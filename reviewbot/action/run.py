@@ -1,4 +1,4 @@
-"""The whole way of a run of the Action: event in, review, what the pull request and the run are told, how it ends."""
+"""Run the Action from end to end: read the event, review, post, write summary and outputs, return the exit code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOTHING_TO_POST_TO = "Nothing was posted: these commits were reviewed without a 
 
 
 class Pulls(Protocol):
-    """One pull request of the repository, read from the API and told through it. Blocking; raises ReviewbotError."""
+    """One pull request of the repository, read and reviewed through the API. Blocking; raises ReviewbotError."""
 
     def review(self, number: int) -> Reviewed:
         """Review it, from the API's own data alone."""
@@ -122,7 +122,7 @@ def _of_pull(step: Step, reviewed: Reviewed, pulls: Pulls, *, may_only_read: boo
     try:
         posted = pulls.post(reviewed)
     except HostAccessError as error:
-        # Nobody but GitHub can give a fork's run more, and its author can do nothing about it.
+        # Only GitHub can give a fork's run more, and its author can do nothing about it.
         note, code = (FORK_NOTE, reviewed.code) if may_only_read else (_not_posted(error), ExitCode.HOST)
     except HostError as error:
         note, code = _not_posted(error), ExitCode.HOST

@@ -106,7 +106,7 @@ class StepOutput:
         self.log.write(escape_runner_commands(f"reviewbot: {one_line(self.veiled(text))}\n"))
 
     def outputs(self, values: Mapping[str, str]) -> None:
-        """Set outputs of the step. Nobody can guess where a value ends, so that none can go on as another output."""
+        """Set outputs of the step. A value's end marker is random, so that none can go on as another output."""
         end = f"reviewbot_{secrets.token_hex(16)}"
         text = "".join(f"{name}<<{end}\n{self.veiled(value)}\n{end}\n" for name, value in values.items())
         _append(self.runner.output, text, "GITHUB_OUTPUT")

@@ -1,4 +1,4 @@
-"""A review on its way out, and the same review told again from a trace.
+"""Complete and mask a review for output, and make the same review again from a trace.
 
 What a replay cannot find out without the files around the change is written into the trace when the review goes out.
 """

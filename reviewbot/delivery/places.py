@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import Snapshot
 
 MAX_WITHHELD = 500
-"""Withheld findings whose definition is looked up: each look parses a file, and nobody reads more of them."""
+"""Withheld findings whose definition is looked up: each look parses a file, and no reader looks at more of them."""
 
 _STATEMENT_CHARS = 4_000
 """A longer statement is a table of data: a change of one entry must not rename what is found in the others."""

@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 """Stands in `user_version`. A file of a newer version is refused and left as it is."""
 
 APPLICATION_ID = 0x52765742
-"""Stands in `application_id` ("RvWB"), so that a database of somebody else is known as such."""
+"""Stands in `application_id` ("RvWB"), so that another program's database is known as such."""
 
 BUSY_S = 10.0
 """How long to wait while another process writes. One write takes about a millisecond."""
@@ -94,7 +94,7 @@ class SqliteJournal:
         self._run(_PUT, *entry, _digest(*entry), int(time.time()))
 
     def expire(self, seconds: int) -> int:
-        """Remove all entries that were put longer ago; returns how many. Nobody resumes a run of last month."""
+        """Remove all entries that were put longer ago; returns how many. No caller resumes a run of last month."""
         return self._run("DELETE FROM entries WHERE written < ?", int(time.time()) - seconds).rowcount
 
     def shrink(self, prefix: str, most: int) -> int:
@@ -194,7 +194,7 @@ def _make_file(path: Path) -> None:
     # Who can write to the folder can put another file, or a log of SQLite's, in its place.
     _check_ours(path, path.parent, path.parent.lstat())
     _check_ours(path, path.parent, path.parent.stat())
-    # Not blocking, for a FIFO; no link, for nobody else shall choose the file.
+    # Not blocking, for a FIFO; no link, for no other user shall choose the file.
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags, 0o600)
     try:

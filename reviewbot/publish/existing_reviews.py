@@ -1,4 +1,4 @@
-"""What of ours stands on a pull request already: reviews and comments by our own account, with a marker of ours."""
+"""Find our reviews and comments on a pull request: those by our own account that carry a marker of ours."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def standing(order: PublishRequest, manner: PublishOptions, desk: PublishC
 async def posted_before(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Published | None:
     """The review of this head under this policy that stands, where the run that made it ended well by it.
 
-    None for one that closed the gate or was incomplete: whoever is asked again has to say so again. Raises HostError.
+    None for one that closed the gate or was incomplete: the next run has to report that again. Raises HostError.
     """
     found = await standing_of(pull, policy, signer, host)
     if found.this is None or any(own.marker.code != 0 for own in found.own if own.review == found.this):
@@ -73,7 +73,7 @@ async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: Revi
 async def told_before(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> frozenset[str]:
     """Fingerprints of the findings that stand in comments of ours at lines, on whatever head. Raises HostError.
 
-    Of a comment whose line is no longer in the change nobody sees where it stands: its finding is told again.
+    A comment whose line is no longer in the change is not shown in its place: its finding is reported again.
     """
     account = await asyncio.to_thread(desk.host.own_id)
     comments = await asyncio.to_thread(desk.host.comments)

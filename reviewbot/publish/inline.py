@@ -1,4 +1,4 @@
-"""Comments at lines: the weightiest findings again, where they stand, each with its name so that it is said once."""
+"""Inline comments for the weightiest findings, each with its fingerprint so that it is posted once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INFO = "suggestion"
 def inline_comments(
     order: PublishRequest, manner: PublishOptions, standing: Collection[str]
 ) -> tuple[InlineComment, ...]:
-    """At most `manner.inline` comments, highest severity first; `standing` has the fingerprints that were told before.
+    """At most `manner.inline` comments, highest severity first, without the fingerprints in `standing` (posted before).
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
     """

@@ -1,4 +1,4 @@
-"""Who is about to post what: in memory, and in the journal of the command line."""
+"""Intents to post a review, with a lease: in memory, and in the journal of the command line."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class MemoryIntents:
             return True
 
     def done(self, key: str, review_id: int) -> None:
-        """It has been posted; nobody holds it any longer."""
+        """Record the review as posted, and release the intent."""
         with self._lock:
             self._intents[key] = _Intent(review_id=review_id)
 
     def posted(self, key: str) -> int | None:
-        """The review as which it was posted; None where nobody said so."""
+        """The id of the posted review; None where none is recorded."""
         with self._lock:
             return self._intents.get(key, _Intent()).review_id or None
 
@@ -78,11 +78,11 @@ class JournalIntents:
         return self._read(key).holder in ("", holder)  # "": a journal that has failed keeps nothing
 
     def done(self, key: str, review_id: int) -> None:
-        """It has been posted; nobody holds it any longer."""
+        """Record the review as posted, and release the intent."""
         self._write(key, _Intent(review_id=review_id))
 
     def posted(self, key: str) -> int | None:
-        """The review as which it was posted; None where nobody said so."""
+        """The id of the posted review; None where none is recorded."""
         return self._read(key).review_id or None
 
     def _write(self, key: str, intent: _Intent) -> None:

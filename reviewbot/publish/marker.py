@@ -1,7 +1,7 @@
-"""What our reviews and comments carry unseen, so that we know them again: signed HTML comments at the end of a body.
+"""Signed HTML comments at the end of our reviews and comments, by which we recognise them.
 
 A marker counts only where its signature is right and its repository and pull request are those that were asked for;
-whoever looks for reviews of ours also checks who wrote them. Nobody's text can bring a marker into a body of ours:
+callers that look for reviews of ours also check who wrote them. No other text can bring a marker into a body of ours:
 `reviewbot.report.text` escapes what opens an HTML comment, and only what stands at the very end of a body is read.
 """
 

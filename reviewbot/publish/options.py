@@ -1,4 +1,4 @@
-"""What is to be published, how, where, and what came of it: plain values."""
+"""Values of publishing: the request, its options, its context and its outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Suggest = Callable[[Finding], str | None]
 
 Outcome = Literal["posted", "already_posted", "head_moved", "busy"]
 """What came of a review: posted now; it stands there already; its head is no longer the newest, and nothing was
-written; or somebody else is posting it and has not finished within our patience."""
+written; or another run is posting it and has not finished within our patience."""
 
 _NO_PART = frozenset(
     {"origin", "concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
@@ -52,7 +52,7 @@ class PublishRequest:
     """What decided the review, see `policy_of`."""
     gate_closed: bool = False
     code: int | None = None
-    """How the run ends by it, which the review says unseen: whoever finds it there may end the same way."""
+    """The run's exit code, kept in the review's marker: a later run that finds it there may end the same way."""
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
-"""Exactly one review: the host offers no way to say "unless it is there", so we look, post once, and look again.
+"""Post exactly one review: the host has no "post unless present", so we look, post once, and look again.
 
     head as reviewed? -> take the intent -> look for a review of ours -> head again -> one call -> look once more
 
@@ -32,7 +32,7 @@ _TWIN = "another run posted the same review at the same time; that one counts"
 async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> Published:
     """Post exactly one review of this head under this policy, and point older ones of ours to it.
 
-    Raises HostError: HostAccessError where a permission is missing, HostUnknownError where nobody can tell whether it
+    Raises HostError: HostAccessError where a permission is missing, HostUnknownError where it is not known whether it
     was posted (another run finds out), HostInvalidError where the host takes not even the body.
     """
     try:
@@ -61,7 +61,7 @@ class _Run:
         except HostUnknownError:
             raise  # it may still show: until the lease has run out others wait for it
         except (HostError, HeadMovedError):
-            # Nothing of ours is on its way any more: whoever comes next need not wait. A lease of nothing lets it go.
+            # Nothing of ours is on its way any more: the next run need not wait. A lease of nothing lets it go.
             await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, 0)
             raise
 
@@ -164,7 +164,7 @@ class _Run:
         return []
 
     async def _edit(self, review_id: int, body: str) -> list[str]:
-        """Another body for a review of ours. A failure is told and costs nothing: the newest review is complete."""
+        """Replace the body of a review of ours. A failure is noted and costs nothing: the newest review is complete."""
         try:
             await asyncio.to_thread(self.desk.host.edit_review, review_id, body)
         except HostError as error:

@@ -1,4 +1,4 @@
-"""The one call that posts a review, and what is done where it is refused or gets no answer."""
+"""Post a review in one call, and recover where it is refused or gets no answer."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Sender:
             looked = await self._look_after(waits)
             if looked.review:
                 return looked.review
-            # What nobody could look for may stand there.
+            # A review that could not be looked for may stand there.
             if looked.blind or not (again and waits):
                 raise
         return await self._once(draft, again - 1)
@@ -143,7 +143,7 @@ def _waits(error: HostLimitError | HostUnknownError, again: int) -> tuple[float,
 
 
 def _less_and_less(draft: ReviewDraft) -> Iterator[ReviewDraft]:
-    """The draft, then its body alone, then that as a mere comment: nobody may ask for changes of their own."""
+    """The draft, its body alone, then that as a comment: authors may not request changes on their own pull request."""
     yield draft
     if draft.comments:
         yield replace(draft, comments=())

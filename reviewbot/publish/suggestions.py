@@ -1,4 +1,4 @@
-"""Replacements proven before they are offered: what a reader takes over with one click must at least do no harm.
+"""Prove replacements before they are offered as suggestions, which a reader applies with one click.
 
 What is proven: the lines are still those that were reviewed, only added lines change, the whole file parses and nothing
 outside of the lines means something else by its place, the program that reported the defect no longer does, and none
@@ -22,7 +22,7 @@ from reviewbot.redact import Mask, SecretMask
 from reviewbot.report.text import visible
 
 MOST_LINES = 30
-"""Of what is replaced, and of what replaces it. More is a rewrite, which nobody should take over with one click."""
+"""Of what is replaced, and of what replaces it. More is a rewrite, which should not be applied with one click."""
 MOST_CHARS = 4_000
 MOST_PROOFS = 20
 """Of one review: each takes a run of every analyzer over a file, and at most ten comments stand at lines."""

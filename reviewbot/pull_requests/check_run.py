@@ -14,7 +14,7 @@ from reviewbot.pull_requests.host_session import HostSession
 from reviewbot.report.text import md, one_line
 
 GIVING_UP_S = 30.0
-"""Seconds to conclude a check run that proves nothing. Somebody waits for us to stop; a run that comes later takes it
+"""Seconds to conclude a check run that proves nothing. The caller waits for us to stop; a run that comes later takes it
 up where GitHub is not to be reached in that time."""
 
 
@@ -53,6 +53,6 @@ async def given_up(
     conclusion: Conclusion = "neutral",
     title: str = "Not reviewed",
 ) -> None:
-    """Conclude the check run of a head that was not reviewed, or not told of it. It is never green."""
+    """Conclude the check run of a head that was not reviewed, or got no review posted. It is never green."""
     office.client.within(GIVING_UP_S)
     await concluded(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))

@@ -55,7 +55,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A finished review: `value` for the next step, the rest for whoever shows it."""
+    """A finished review: `value` for the next step, the rest for the caller that shows it."""
 
     value: PullReview
     told: Delivered

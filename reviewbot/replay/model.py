@@ -30,7 +30,7 @@ _ERRORS: dict[str, type[EngineError]] = {
 class RecordingModel:
     """A model whose answers a replay will need: the trace keeps their text, and errors as well.
 
-    For synthesizer and critic. What workers, planner and verifier were told shows in their outcomes.
+    For synthesizer and critic. What workers, planner and verifier were answered shows in their outcomes.
     """
 
     def __init__(self, inner: Model, trace: Recorder) -> None:
@@ -100,7 +100,7 @@ class RecordingLedger:
 
 
 class RecordedBooks:
-    """The `UsageLedger` of a run that is over: what the review was told of them, or the sum of its calls."""
+    """The `UsageLedger` of a run that is over: the usage that its trace recorded, or the sum of its calls."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         told = next((event.get("spent") for event in reversed(events) if event["event"] == "books"), None)

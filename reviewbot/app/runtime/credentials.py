@@ -1,7 +1,7 @@
-"""Who the App is: its number, keys and webhook secrets, from the environment or from the file that setup wrote.
+"""Load and store the App's id, keys and webhook secrets: from the environment or the file that setup wrote.
 
 Two keys and two secrets may be valid at a time, so that each can be exchanged without a gap; the first is used.
-What the environment says counts alone: half of the one and half of the other would be nobody's App.
+What the environment says counts alone: half of the one and half of the other would belong to no App.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from reviewbot.domain.errors import ConfigError
 
 LEAST_SECRET_BYTES = 16
-"""Of a webhook secret: with fewer, whoever has one signed body can try them all."""
+"""Of a webhook secret: with fewer, an attacker who has one signed body can try them all."""
 
 FILE_NAME = "credentials.json"
 DEFAULT_SLUG = "reviewbot"
@@ -50,7 +50,7 @@ class Credentials:
     webhook_secrets: tuple[bytes, ...]
     """One or two."""
     bot_id: int | None = None
-    """The account that its comments are written by; None where nobody has asked."""
+    """The account that its comments are written by; None where GitHub was not asked for it."""
 
     def __post_init__(self) -> None:
         _check(self)

@@ -1,4 +1,4 @@
-"""Where the App's processes keep their things and whom they talk to, from the environment, checked once."""
+"""Read and check the App's configuration from the environment: its folder, database and addresses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Surroundings:
     api_url: str = API_URL
     web_url: str = WEB_URL
     public_url: str | None = None
-    """Where the host reaches us; None where nobody said so."""
+    """Where the host reaches us; None where it is not set."""
 
     @property
     def inbox_url(self) -> str:

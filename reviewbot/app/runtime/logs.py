@@ -23,7 +23,7 @@ from reviewbot.redact import MASK, redact
 from reviewbot.strict_json import write_json
 
 MAX_TEXT = 2_000
-"""Characters of one field. A line is for reading; what is longer is somebody's payload."""
+"""Characters of one field. A line is for reading; what is longer is a payload."""
 
 _LEAST_SECRET = 8
 """Characters. To mask every place where a shorter value stands would mask words."""

@@ -1,7 +1,7 @@
-"""A child ends when its supervisor does, however that ended.
+"""End a child process when its supervisor ends, however that happens.
 
-The supervisor holds the other end of the child's standard input. When the system closes it, nobody would ever stop the
-child again, and it stops itself.
+The supervisor holds the other end of the child's standard input. When the system closes it, no process would ever stop
+the child again, and it stops itself.
 """
 
 from __future__ import annotations

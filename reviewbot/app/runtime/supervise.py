@@ -21,7 +21,7 @@ WRONGLY = (
     "%s cannot run as it was started; its own line above says why. Until that is mended nothing is done of what comes "
     "in, but it is accepted and kept. Started again in %.0f s; what stands in variables takes a restart of all"
 )
-"""For whoever reads the log: everything else seems to be well."""
+"""For the operator who reads the log: everything else seems to be well."""
 
 
 def _always() -> bool:
@@ -48,7 +48,7 @@ class RestartTimings:
     """Before what died is started again; for one that was killed it stays so, for one that fails it doubles."""
     longest_wait_s: float = 15.0
     settled_s: float = 20.0
-    """Whoever lived so long is not failing over and over."""
+    """A child that lived so long is not failing over and over."""
     look_s: float = 0.5
     """Between two looks at whether a child may be started."""
     wrong_wait_s: float = 30.0

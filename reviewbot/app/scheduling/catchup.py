@@ -1,4 +1,4 @@
-"""What GitHub failed to hand over: it never delivers again by itself, so that somebody has to look.
+"""Catch up on webhook deliveries that failed: GitHub never delivers them again by itself.
 
 Failed deliveries are asked for once more, and open pull requests whose head has no run get one. Both are bounded; what
 is left over comes with the next round. Source:
@@ -53,7 +53,7 @@ class CatchUp:
 
     tokens: AppTokens
     window_s: float = DAY_S
-    """How far back: what nobody has touched for longer is nobody's open question."""
+    """How far back: what was not touched for longer is no open question any more."""
 
     def deliveries(self, desk: Scheduler, database: Database) -> None:
         """Have GitHub deliver again what failed, where no later try of the same delivery went well."""
@@ -134,7 +134,7 @@ def _working(access: Access) -> GithubClient:
 
 
 def _is_left_out(order: ReviewRequest, runs: Runs, heads: Heads) -> bool:
-    """Whether nobody has seen to a head. One that was listed a moment ago may be older than what is under way."""
+    """Whether a head has no run. One that was listed a moment ago may be older than what is under way."""
     if runs.on_head(order.pull, order.head_sha):
         return False
     wanted = heads.wanted(order.pull)

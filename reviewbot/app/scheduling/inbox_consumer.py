@@ -1,4 +1,4 @@
-"""From the inbox to the desk: at least once, so that nothing that was accepted is lost, whatever dies in between."""
+"""Move deliveries from the inbox to the scheduler, at least once: no crash loses an accepted one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Incoming(Protocol):
     """The inbox, as its reader needs it."""
 
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
-        """The oldest ones that nobody has, for so long. They come again unless they are done."""
+        """Take the oldest ones that no consumer holds, for so long. They come again unless they are done."""
 
     def done(self, key: int) -> None:
         """This one needs no further look."""
@@ -56,7 +56,7 @@ class InboxConsumer:
     """Moves wishes from the inbox to the desk. A wish is done when the queue has it durably, and not before."""
 
     def __init__(self, inbox: Incoming, desk: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
-        """`let_go` is told of each installation whose tokens are not to be given out again."""
+        """`let_go` is called with each installation whose tokens are not to be given out again."""
         self._inbox = inbox
         self._desk = desk
         self._let_go = let_go or (lambda _: None)

@@ -1,4 +1,4 @@
-"""Orders that do not say which head they are about: a command in a comment, a check of a fork. The host is asked.
+"""Resolve the head of a request that does not name it (a command in a comment, a check of a fork), by the host.
 
 So it is where a pull request was said to be closed and may have been opened again before.
 """
@@ -17,7 +17,7 @@ from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pu
 logger = logging.getLogger("reviewbot.app.worker")
 
 MAY_COMMAND = frozenset({"admin", "write", "maintain"})
-"""Permissions of members and collaborators; whoever may only read is a stranger who could let us work for them.
+"""Permissions of members and collaborators; a user who may only read is a stranger who could let us work for them.
 
 https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 """

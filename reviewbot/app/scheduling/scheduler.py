@@ -1,4 +1,4 @@
-"""Where orders are taken: each becomes at most one run, and supersedes the runs on older heads."""
+"""Schedule review requests: each becomes at most one run, and supersedes the runs on older heads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Scheduler:
         claim = self._heads.claim(order.pull, order.head_sha, run, as_of=order.as_of, again=anew)
         if claim.head != order.head_sha:
             return claim.run  # a newer one is known
-        run = claim.run  # this one, or the one that this head has: whoever claimed that may have died right after
+        run = claim.run  # this one, or the one that this head has: its claimant may have died right after
         self._runs.add(_record(run, order, claim.sequence))
         # Those before it first: what has to be said of their heads comes before this one begins.
         for older in self._runs.older(order.pull, claim.sequence):
@@ -97,8 +97,8 @@ class Scheduler:
         """
         ended = self._runs.ended_of(installation)
         for run in self._runs.open_of(installation):
-            self._stop(run, REMOVED)  # and nobody may say so on the host any more
-        # Our own books last: without them nobody would find the others', were we to die in between.
+            self._stop(run, REMOVED)  # and we may not report it on the host any more
+        # Our own records last: without them the queue's could not be found, were we to die in between.
         for start in range(0, len(ended), BATCH):
             self._queue.forget(list(ended[start : start + BATCH]))
         forget_installation(self._database, installation)
@@ -115,7 +115,7 @@ class Scheduler:
         runs = self._runs.on_head(order.pull, order.head_sha)
         own = order.run_id(self._policy)
         if order.again and any(each.state in OPEN and each.run != own for each in runs):
-            return replace(order, again="")  # whoever wishes another one gets this
+            return replace(order, again="")  # a request for another run gets this one
         if not order.again and not order.refusal and runs and _is_over(runs[-1]):
             names = {each.run for each in runs}
             fresh = (replace(order, again=f"r{number}") for number in count(len(runs)))
@@ -153,7 +153,7 @@ def order_of(record: RunRecord) -> ReviewRequest:
 
 
 def _is_over(record: RunRecord) -> bool:
-    """Whether a head that is told of again needs another run than the last one it had.
+    """Whether a head that is reported again needs another run than the last one it had.
 
     What was in the way of a refused one, a draft say, may no longer be. And one that was stopped after it had begun has
     recorded how it was stopped: taken up again it would come to that end again.

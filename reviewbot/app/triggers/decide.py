@@ -23,7 +23,7 @@ def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger
     """What follows from an event.
 
     Args:
-        event: as it was parsed; whoever sent it is not our own bot and, unless the settings say so, no other.
+        event: as it was parsed; its sender is not our own bot and, unless the settings say so, no other.
         settings: the operator's, or later the repository's as well.
         slug: the App's name in addresses and mentions.
     """

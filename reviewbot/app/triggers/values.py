@@ -11,7 +11,7 @@ TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled", "narr
 """What is asked for.
 
 head: the pull request has a head that should have a review (opened, reopened, ready, a push ...).
-rerun: somebody asked for our check again. command: somebody wrote one. closed: nothing more is to be done for it.
+rerun: a user asked for our check again. command: a user wrote one. closed: nothing more is to be done for it.
 uninstalled: the installation has ended; there is no repository then (id 0, no name). narrowed: it was suspended, or
 has other repositories or rights now; no repository either.
 """
@@ -139,7 +139,7 @@ class Refusal:
 
     reason: str
     trigger: Trigger | None = None
-    """Where somebody should be told, in the check: what would have been done. None: nobody is answered."""
+    """What would have been done, where the check is to report the refusal. None: it is reported nowhere."""
 
 
 def refused(trigger: Trigger, reason: str) -> Refusal:

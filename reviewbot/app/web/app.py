@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("reviewbot.app.web")
 
 RETRY_AFTER_S = 30
-"""For whoever asks while the database does not answer."""
+"""For clients that ask while the database does not answer."""
 
 HEADERS = {
     "Cache-Control": "no-store",

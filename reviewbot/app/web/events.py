@@ -209,7 +209,7 @@ def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
 
 
 def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bool:
-    """Whether the base of a pull request, as far as it is told, is the repository that the event is of.
+    """Whether the base of a pull request, as far as the event names it, is the repository that the event is of.
 
     The installation was asked about that repository alone, and the pull request's number counts there.
     """

@@ -35,7 +35,7 @@ class SetupParts:
     keep: Callable[[Credentials], str]
     """Put them where they belong; where that is, in words. Raises ConfigError."""
     token: str
-    """Lets somebody in, once; printed where the server was started."""
+    """Lets one browser in, once; printed where the server was started."""
     web_url: str = WEB_URL
     public_url: str | None = None
 
@@ -61,7 +61,7 @@ class WebParts:
     states: Callable[[], Mapping[Any, int]] = _no_states
     """How many runs there are in each state, by its name. Raises InboxError or ConfigError."""
     workers: Callable[[], int] | None = None
-    """How many give signs of life; None where nobody can tell. Raises ConfigError."""
+    """How many give signs of life; None where that is not known. Raises ConfigError."""
     metrics_token: str | None = None
     """Who shows it may read the metrics from anywhere; None: only this machine and its private networks may."""
     ready_max_age_s: float | None = None

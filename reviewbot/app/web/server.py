@@ -37,8 +37,8 @@ SMALL_BYTES: Final = 256 * 1024
 """Of a body that is always let in: nearly all deliveries are smaller."""
 
 WAITING_BYTES: Final = 256 * 1024 * 1024
-"""Of all bodies together that nobody has looked at the signature of: they lie in memory and in the folder for temporary
-files, and anybody may send some. Ten of GitHub's largest."""
+"""Of all bodies together whose signature is not checked yet: they lie in memory and in the folder for temporary files,
+and anyone may send some. Ten of GitHub's largest."""
 
 DRAIN_S: Final = 10.0
 """For requests under way when we are asked to stop."""
@@ -99,7 +99,7 @@ class WebServer:
             recv_bytes=READ_BYTES,
             max_request_header_size=HEADER_BYTES,
             max_request_body_size=MAX_BODY_BYTES + 1,
-            # Never believed; but that they are there says that somebody forwards.
+            # Never believed; but that they are there says that a proxy forwards.
             clear_untrusted_proxy_headers=False,
         )
         # Of one socket it is a BaseWSGIServer; the published types are wrong about its fields.

@@ -1,6 +1,7 @@
-"""The door for deliveries: checked in an order in which each check trusts only those before it.
+"""Webhook endpoint: check a delivery, put it into the inbox, and only then answer 202.
 
-Media type, size, signature over the raw bytes, headers, JSON, payload; then the inbox, and only then 202.
+Checks run in this order: media type, size, signature over the raw bytes, headers, JSON, payload. Each one trusts only
+those before it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Answer:
     """What became of a delivery."""
 
     status: str
-    """accepted, refused (somebody is told in the check), repeat or ignored."""
+    """accepted, refused (the check reports it), repeat or ignored."""
     reason: str
 
 

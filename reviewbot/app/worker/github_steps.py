@@ -45,7 +45,7 @@ LOOKING: Mapping[str, Permission] = {
     "metadata": "read",
     "pull_requests": "read",
 }
-"""What fetching and reviewing needs. Whoever reads a change has no right to write about it."""
+"""What fetching and reviewing needs. The steps that read a change have no right to write about it."""
 
 POSTING: Mapping[str, Permission] = {
     "checks": "write",
@@ -63,7 +63,7 @@ STOPPED = "Not reviewed any more"
 STANDS = "the review of this head stands there already"
 
 AUTOMATIC = "head"
-"""The kind of trigger that nobody gave on purpose: only there the settings may be against a review."""
+"""The kind of trigger that no user gave on purpose: only there the settings may be against a review."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Hosted:
             pull, why = await asyncio.to_thread(_against, office, prepared)
             if why:
                 end = await self._refused(office, prepared.ref, why)
-                # Who changed a label meanwhile was told that nothing was in the way: then this is to be done again.
+                # The event of a label changed meanwhile found no refusal to lift: then this is to be done again.
                 if await asyncio.to_thread(_pull_of, office, prepared) != pull:
                     raise HostError(CHANGED)
                 return end
@@ -147,7 +147,7 @@ class Hosted:
         if before is None:
             return None
         if order.again:
-            # Whoever asked for it looks at the check, which the host opens again for a re-run.
+            # The user who asked for it looks at the check, which the host opens again for a re-run.
             check = await begun(office, prepared.ref)
             await given_up(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
         return End("posted", STANDS, url=before.url)

@@ -1,4 +1,4 @@
-"""What goes on beside the runs: signs of life, taking over from dead workers, tidying up, catching up."""
+"""Periodic tasks beside the runs: heartbeat, taking over from dead workers, retention, reconciliation."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Heartbeat:
         """Give a sign and take over from those that give none. False: this worker was itself taken for dead."""
         now = self._monotonic()
         if not self._options.several:
-            self._workers.join(self._executor)  # for who asks whether it lives: nobody else can take its place
+            self._workers.join(self._executor)  # for queries of live workers: no other can take its place
             return True
         if not self._workers.beat(self._executor):
             return False
         if now - self._last > 2 * self._options.beat_s:
-            # It was us that was away, or the database; whoever else seems silent may have met the same.
+            # It was us that was away, or the database; other workers that seem silent may have met the same.
             self._steady_since = now
         self._last = now
         if now - self._steady_since >= self._options.silent_s:
@@ -98,7 +98,7 @@ class Heartbeat:
             logger.warning("took over %d runs of the worker %s, which is silent", count, executor)
 
     def leave(self) -> None:
-        """Go in good order: nobody needs to wait for the silence to be long enough."""
+        """Sign off at an orderly stop: no other worker needs to wait for the silence to be long enough."""
         if self._options.several:
             self._engine.take_over(self._executor)
         self._workers.leave(self._executor)

@@ -32,7 +32,7 @@ logger = logging.getLogger("reviewbot.app.worker")
 
 MOST_ATTEMPTS = 5
 """Executions of one run of which none came further than those before. What kills its worker so often will do so again:
-it is parked, and shown. Whoever only was at work when others killed the worker came further."""
+it is parked, and shown. A run that only was at work when others killed the worker came further."""
 
 MOST_TRIES = 5
 """Of one step, where the host could not be reached or asked us to wait."""
@@ -153,7 +153,7 @@ class Runner:
         order, run = ReviewRequest.from_json(told), str(told.get("run", ""))
 
         def act(_: Json) -> Json:
-            # Whoever is at work on this head, because it came back or is that of another pull request, ends it.
+            # A run at work on this head, because it came back or is that of another pull request, ends it.
             if self._steps.close is not None and not self._runs.at_work(order.repository_id, order.head_sha, run):
                 self._steps.close(order)
             return {}
@@ -304,7 +304,7 @@ class Runner:
         return value
 
     def _follow(self, order: ReviewRequest, head: str) -> None:
-        """The host tells of another head than the one that we were told of: that one is wanted, if none newer is."""
+        """Order a review of the head that the host names, where it is not the order's, if none newer is wanted."""
         if head and head != order.head_sha:
             moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
             self._desk.submit(ReviewRequest.from_json({**order.as_json(), **moved}))

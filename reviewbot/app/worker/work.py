@@ -33,15 +33,15 @@ class ReviewRequest:
     """As "owner/name"; only for the host and for people, ids tell apart."""
     repository_id: int
     number: int
-    """0 where whoever wished did not say, as for the check of a fork: see `Steps.resolve`."""
+    """0 where the request does not say, as for the check of a fork: see `Steps.resolve`."""
     head_sha: str
-    """Empty where whoever wished did not say, such as a comment."""
+    """Empty where the request does not say, such as a comment."""
     cause: str = "push"
     """Why: "push", "command", "rerun", "catch-up" ... A word of ours."""
     again: str = ""
     """Where it is wished although this head had its run: the wish's own name, so that it, too, counts once."""
     as_of: int = 0
-    """Grows with what the host tells us; 0: it is not known when this was told."""
+    """Grows with what the host reports; 0: it is not known when this was reported."""
     refusal: str = ""
     """Why there is to be none, where that is decided already and only has to be said on the host."""
     trigger: Json = field(default_factory=dict)

@@ -58,7 +58,7 @@ class Parts:
 
 
 class Worker:
-    """One worker of this process. `run` returns when it was told to stop."""
+    """One worker of this process. `run` returns when it was asked to stop."""
 
     def __init__(self, options: JobOptions) -> None:
         self._options = options
@@ -142,9 +142,9 @@ class Worker:
                 return
 
     def _stop(self) -> int:
-        """Stop taking work, give what runs a while, and leave the rest to whoever comes next."""
+        """Stop taking work, give what runs a while, and leave the rest to the next worker."""
         logger.info("worker %s stops", self.executor)
-        self._closing.set()  # the pulse goes on: whoever finishes its runs is not dead
+        self._closing.set()  # the pulse goes on: a worker that finishes its runs is not dead
         if self._replaced.is_set():
             return REPLACED  # nothing here is ours any more
         self.engine.drain(self._options.stop_s)

@@ -158,7 +158,7 @@ def _modes(reading: _Reading, files: list[Listed]) -> dict[str, str]:
 
 
 def _counted(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSet:
-    """The change held against GitHub's own counts: files that nobody could name stand in it as one entry."""
+    """Compare the change with GitHub's own counts: files that GitHub does not name stand in it as one entry."""
     known = len({file.path for file in change.files})
     missing = pull.changed_files - known
     if missing < 0:

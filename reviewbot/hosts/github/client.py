@@ -128,7 +128,7 @@ class GithubClient:
         return Answer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
 
     def redirection(self, path: str) -> str:
-        """Where GitHub sends whoever asks for `path`, without going there. Raises HostError and its kinds."""
+        """The address that GitHub redirects `path` to, without following it. Raises HostError and its kinds."""
         _check_path(path)
         asked = _Asked("GET", path, {}, None, ACCEPT)
         raw = self._patience.carry_out(lambda: self._once(asked, repeatable=True, follow=False))

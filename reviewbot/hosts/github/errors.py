@@ -1,4 +1,4 @@
-"""What an answer that is no success becomes: which error, in words that a person can act on, and whether to try again.
+"""Map an unsuccessful answer to an error that a person can act on, and say whether to try again.
 
 What GitHub wrote is data of another machine: of it only short words in plain characters reach a message.
 """
@@ -50,7 +50,7 @@ def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
     pause = limit_pause_s(status, failed.headers, message, failed.now)
     if pause is not None:
         limit = HostLimitError(f"GitHub's limit of requests is reached ({failed.about})", pause)
-        # Whoever writes has looked at the head just before, and holds an intent for a while: it is theirs to wait.
+        # A caller that writes has just looked at the head, and holds an intent for a while: the wait is left to it.
         return Again(limit, pause) if repeatable else limit
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _NOT_YET:
         if not repeatable:

@@ -1,4 +1,4 @@
-"""When something may be asked again: GitHub's limits and its faults, under a deadline of ours.
+"""Repeat requests after GitHub's rate limits and faults, under a deadline of ours.
 
 Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api and, beside it,
 best-practices-for-using-the-rest-api: wait as `retry-after` says, else until `x-ratelimit-reset`, else a minute.
@@ -33,7 +33,7 @@ MINUTE_S = 60.0
 """What GitHub asks for where a secondary limit says no time itself."""
 
 DEADLINE_S = 300.0
-"""Seconds from the making of a client after which nothing is waited for, unless it was told another time."""
+"""Seconds from the making of a client after which nothing is waited for, unless the caller sets another time."""
 
 LIMITS = frozenset({"core", "graphql"})
 """GitHub's names of the hourly limits that we count against."""
@@ -123,7 +123,7 @@ class Left:
                 self._known[name] = (left, float("inf") if reset is None else reset)
 
     def of(self, limit: str, now: float) -> int | None:
-        """Requests that are left of a limit; None where nobody has said so, or its hour has passed."""
+        """Requests that are left of a limit; None where no answer has said so, or its hour has passed."""
         with self._lock:
             left, reset = self._known.get(limit, (0.0, 0.0))
         return int(left) if now < reset else None

@@ -14,7 +14,7 @@ _VIEWER = "query { viewer { databaseId } }"
 """Who we are, for a token that may not ask `/user`: one of an App's installation, or of a workflow."""
 
 _PENDING, _BLOCKING = "PENDING", "CHANGES_REQUESTED"
-"""The states of a review that nobody but its author sees, which is none yet, and of one that asks for changes."""
+"""The states of a review that only its author sees, which is none yet, and of one that asks for changes."""
 
 Json = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.pull import checked_repository, checked_sha
 
 MAX_FILE_BYTES = 2 * 2**20
-"""Of a file. Nobody wrote a longer one by hand."""
+"""Of a file. Files written by hand are not longer."""
 
 MAX_KEPT_BYTES = 128 * 2**20
 """Of all files of a run that are held in memory; further ones are asked for each time."""
@@ -35,7 +35,7 @@ V = TypeVar("V")
 
 
 class Unread:
-    """Stands for a text that nobody has read."""
+    """Stands for a text that has not been read."""
 
 
 UNREAD: Final = Unread()
@@ -150,7 +150,7 @@ class Objects:
         return None if isinstance(text, Unread) else text
 
     def at_hand(self, commit: str, path: str) -> str | Unread | None:
-        """The same, asking nobody: UNREAD where somebody would have to be asked."""
+        """The same without a request: UNREAD where one would be needed."""
         entries, whole = self._trees.known((commit, True), ({}, False))
         if path not in entries and not whole:
             return UNREAD

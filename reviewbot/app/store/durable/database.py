@@ -21,7 +21,7 @@ BUSY_S = 30.0
 """How long to wait while another process writes. One write takes about a millisecond."""
 
 OUTAGE_S = 5.0
-"""How long a statement is tried again where the database cannot be used at the moment, unless told otherwise."""
+"""How long a statement is tried again where the database cannot be used at the moment, unless set otherwise."""
 
 CONNECT_S = 10
 

@@ -8,7 +8,7 @@ from reviewbot.app.store.durable.database import Database
 
 
 class Claim(NamedTuple):
-    """What the table says after somebody wanted a run."""
+    """What the table says after a run was claimed."""
 
     run: str
     """The wanted run from now on: the claimed one, or the one that stays."""
@@ -27,7 +27,7 @@ class Heads:
     def claim(self, pull: tuple[int, int], head: str, run: str, *, as_of: float = 0.0, again: bool = False) -> Claim:
         """Want `run` on `head` of a pull request (repository's id, number).
 
-        Told of the same head once more, the run that is wanted already stays, unless another is asked for `again`. What
+        For the same head once more, the run that is wanted already stays, unless another is asked for `again`. What
         was said earlier (`as_of` grows from word to word; 0: not known) than what is here changes nothing.
         """
         now = self._database.now()
@@ -69,7 +69,7 @@ class Heads:
         return bool(rows)
 
     def forget(self, older_s: float) -> None:
-        """Remove what was told long ago."""
+        """Remove what was written longer ago."""
         self._database.run("DELETE FROM reviewbot_heads WHERE written < ?", self._database.now() - older_s)
 
     def _read(self, pull: tuple[int, int]) -> Claim | None:

@@ -1,4 +1,4 @@
-"""Who is about to post what: an intent with a lease, so that two posters or a crash do not make two reviews of one."""
+"""Intents to post a review, with a lease, so that two posters or a crash do not make two reviews of one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DurableIntents:
         return bool(rows)
 
     def done(self, key: str, review_id: int) -> None:
-        """It has been posted as this review; nobody holds it any longer."""
+        """Record the review as posted, and release the intent."""
         self._database.run(
             "INSERT INTO reviewbot_intents (key, holder, until, review, written) VALUES (?, '', 0, ?, ?) "
             "ON CONFLICT (key) DO UPDATE SET review = excluded.review, until = 0",
@@ -39,7 +39,7 @@ class DurableIntents:
         )
 
     def posted(self, key: str) -> int | None:
-        """The review as which it was posted; None where nobody said so."""
+        """The id of the posted review; None where none is recorded."""
         rows = self._database.run("SELECT review FROM reviewbot_intents WHERE key = ?", self._prefix + key)
         return None if not rows or rows[0][0] is None else int(rows[0][0])
 

@@ -34,7 +34,7 @@ class DurableJournal:
 
 
 def forget_old_entries(database: Database, older_s: float) -> None:
-    """Remove entries that were put longer ago: nobody resumes a run of last month."""
+    """Remove entries that were put longer ago: no caller resumes a run of last month."""
     database.run("DELETE FROM reviewbot_journal WHERE written < ?", database.now() - older_s)
 
 

@@ -58,7 +58,7 @@ class SharedRate:
         return max(0.0, *waits)
 
     def close(self, seconds: float) -> None:
-        """Nobody sends anything for so long: the far end asked for it."""
+        """Stop all workers' requests for so long: the far end asked for it."""
         now = self._database.now()
         self._database.run(
             "INSERT INTO reviewbot_rates (name, requests_free, tokens_free, closed_until) VALUES (?, ?, ?, ?) "

@@ -130,7 +130,7 @@ class Runs:
             "UPDATE reviewbot_runs SET dollars = ?, tokens = ? WHERE run = ?", float(dollars), int(tokens), run
         )
         if trace:
-            # Nothing of a run that was forgotten meanwhile: nobody would ever find its trace to remove it.
+            # Nothing of a run that was forgotten meanwhile: its trace would never be found and removed.
             self._database.run(
                 "INSERT INTO reviewbot_traces (run, trace) SELECT CAST(? AS TEXT), ? "
                 "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?) "

@@ -37,9 +37,9 @@ class Workers:
         self._database.run("DELETE FROM reviewbot_workers WHERE executor = ?", executor)
 
     def dead(self, reaper: str, silent_s: float) -> tuple[str, ...]:
-        """Workers that were silent for so long, for `reaper` to take over from; nobody else gets these meanwhile.
+        """Workers that were silent for so long, for `reaper` to take over from; no other reaper gets these meanwhile.
 
-        They stay in the table until `leave`: whoever dies over it is followed by another reaper.
+        They stay in the table until `leave`: a reaper that dies over it is followed by another one.
         """
         now = self._database.now()
         rows = self._database.run(

@@ -1,4 +1,4 @@
-"""Counts that worker processes leave in the database, for whoever shows metrics. They only ever grow.
+"""Counts that worker processes leave in the database for the metrics page. They only ever grow.
 
 No label names a repository, a person or an installation: metrics are read by people who may see none of them.
 """

@@ -1,7 +1,7 @@
-"""Several threads' writes in one transaction: the disk is waited for once, and by all of them at the same time.
+"""Commit several threads' writes in one transaction: all of them wait for the disk once, at the same time.
 
-Whoever comes first leads: it carries out what waits, itself included. Who comes meanwhile waits, and the first of those
-leads next.
+The first thread leads: it carries out what waits, itself included. Threads that come meanwhile wait, and the first of
+those leads next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Asked(Generic[Q, A]):
         self.error: Exception | None = None
         self.leads = False
         self.woken = Lock()
-        """Held until somebody wakes the thread: an `Event` is ten times the work, which each delivery would pay."""
+        """Held until the leader wakes the thread: an `Event` is ten times the work, which each delivery would pay."""
         self.woken.acquire()
 
 

@@ -87,7 +87,7 @@ class Inbox:
         return "new" if made else "repeat"
 
     def claim(self, limit: int, lease_s: float, holder: str) -> tuple[Delivery, ...]:
-        """Take up to `limit` deliveries, oldest first; whoever does not finish them in time loses them to another."""
+        """Take up to `limit` deliveries, oldest first; a holder that does not finish in time loses them to another."""
         now = self._clock()
         if not self.lag()[0]:
             return ()  # without asking for the right to write, which the web process may need
@@ -119,7 +119,7 @@ class Inbox:
         self._end(delivery, "failed", reason)
 
     def release(self, delivery: int) -> None:
-        """Whoever claimed it stops in good order: it waits again, and this claim does not count."""
+        """Give back a claimed delivery at an orderly stop: it waits again, and this claim does not count."""
         with self._store.transaction() as execute:
             execute(
                 "UPDATE reviewbot_inbox SET state = 'waiting', tries = tries - 1, until = NULL "
