@@ -1,4 +1,4 @@
-"""The identity of the program that runs: what it keeps on disk is found again by the same program alone."""
+"""The identity of the running program: what it keeps on disk is found again by the same program alone."""
 
 from __future__ import annotations
 

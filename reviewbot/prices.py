@@ -1,6 +1,6 @@
 """Which models there are and what they cost: tables that come with the package, and what a user adds to them.
 
-A price that nobody looked up is unknown, and stays so: it is never taken from a model with a similar name.
+A price that is in no table is unknown, and stays so: it is never taken from a model with a similar name.
 """
 
 from __future__ import annotations

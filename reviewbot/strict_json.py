@@ -1,4 +1,4 @@
-"""JSON that every reader reads alike: what others wrote, before anything of it is believed; and what we write."""
+"""Strict JSON, which every parser reads alike: parse what others wrote before it is trusted, and write our own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from typing import Any, NoReturn
 
 _RUNNER_COMMAND = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
-"""How a command begins that a runner obeys anywhere in a line of its log; see `output.text.escape_runner_commands`."""
+"""How a command begins that a runner obeys anywhere in a line of its log; see `report.text.escape_runner_commands`."""
 
 
 class StrictJsonError(ValueError):

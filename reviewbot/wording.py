@@ -1,4 +1,4 @@
-"""Words that several modules write alike."""
+"""Words that several modules write in the same form."""
 
 from __future__ import annotations
 

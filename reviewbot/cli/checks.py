@@ -1,4 +1,4 @@
-"""Whether what was said on the command line of a review can be done, before anything is."""
+"""Check that the options of a review can be carried out, before any work begins."""
 
 from __future__ import annotations
 

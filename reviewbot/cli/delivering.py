@@ -1,4 +1,4 @@
-"""A finished review to where the command line was told to put it; and what a review would take, in place of one."""
+"""Write a finished review to where the command line asks for it; or print an estimate in place of a review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reports of reviews without a model, kept so that the same review prints the same report and loads nothing else.
+"""Store reports of reviews without a model, so that the same review prints the same report and loads nothing else.
 
 A report is found again by everything that it was made from: the program and what is installed beside it, the command
 line, the environment, the user's settings file, the folder, the width and colours of the output, and the change: two

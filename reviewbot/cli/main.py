@@ -1,4 +1,4 @@
-"""The command line: what may be said, and what each ending means. Imports nothing heavy, so that `--help` is quick."""
+"""The command line: its arguments, and the exit code of each ending. Imports nothing heavy: `--help` is quick."""
 
 from __future__ import annotations
 

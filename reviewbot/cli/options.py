@@ -1,4 +1,4 @@
-"""What was said on the command line of a review, as values."""
+"""The options of a review's command line, as values."""
 
 from __future__ import annotations
 

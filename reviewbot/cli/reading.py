@@ -1,4 +1,4 @@
-"""The bytes of what a command is given: a diff, a log of another program."""
+"""Read the input of a command: a diff, or a log of another program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from reviewbot.domain.errors import InputError
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
-"""Of a diff; more would not fit into memory a few times over, and nobody reviews it."""
+"""Of a diff; a larger one would not fit into memory a few times over, and is not reviewable."""
 
 SARIF_BYTES = 32 * 1024 * 1024
 """Of a log of another program."""

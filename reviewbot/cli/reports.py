@@ -1,4 +1,4 @@
-"""A report in the form that was asked for."""
+"""Render a report in the format that was asked for."""
 
 from __future__ import annotations
 

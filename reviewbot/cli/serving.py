@@ -1,4 +1,4 @@
-"""The web process: its parts put together, and run."""
+"""Assemble and run the web process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command writes: standard output, whose reader may go away at any time, standard error, and files."""
+"""Write what a command outputs: standard output, whose reader may close it at any time, standard error, and files."""
 
 from __future__ import annotations
 

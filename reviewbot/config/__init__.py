@@ -1,4 +1,4 @@
-"""Settings: where they come from, what they may be, and which of them a reviewed repository may touch.
+"""Settings: their sources, their allowed values, and which of them a reviewed repository may set.
 
 On the start-up path: the standard library alone, so that `--help` stays fast.
 """

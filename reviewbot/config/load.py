@@ -1,4 +1,4 @@
-"""Settings from their five sources, of which the last one wins.
+"""Load settings from their five sources, of which the last one wins.
 
 Defaults, the base side of the reviewed repository, the user's own file, the environment, flags. The user's file stands
 above the repository's: who runs the review decides about it, and what is reviewed may only suggest.

@@ -22,7 +22,7 @@ DEFAULT_CHUNK_LINES = 400
 DEFAULT_READER_LINES = 1_500
 """About 30,000 tokens with their context. Of more, a model skims."""
 DEFAULT_MAX_COST = 10.0
-"""Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be somebody's decision."""
+"""Dollars. A pull request of 5,000 lines costs a fraction of it; what would cost more should be a person's decision."""
 DEFAULT_PLAN_ABOVE = 1_500
 DEFAULT_FAN_OUT = 48
 DEFAULT_INLINE = 10

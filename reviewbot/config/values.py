@@ -1,4 +1,4 @@
-"""What a setting may be: one small kind per type, each with the words that say what is expected."""
+"""Kinds of settings: one small kind per type, each with the words that say what is expected."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Each file of a change ends in exactly one state:
 
     reviewed      something that understands its language read every hunk of it to the end
-    partial       some of it was read or scanned, and a part was not: cut, failed, or left to nobody
+    partial       some of it was read or scanned, and a part was not: cut, failed, or without a reader
     scanned       plain-line scans (secrets, hidden text, leftovers, merge markers) saw every added line, and no more
     removed       the change deletes it, so that there is nothing to read
     not_reviewed  nothing read it; the reason says why

@@ -1,4 +1,4 @@
-"""A code host as the rest of us sees it: the values that are read from it and written to it, and small protocols.
+"""The interface of a code host: the values that are read from it and written to it, and small protocols.
 
 Adapters implement the protocols. What is written is always a constant of ours with data in it, never a command.
 """
@@ -51,7 +51,7 @@ class PostedReview:
     body: str
     url: str
     blocks: bool = False
-    """Whether it asks for changes, so that nobody can merge while it stands."""
+    """Whether it asks for changes, so that the host refuses to merge while it stands."""
 
 
 @dataclass(frozen=True)
@@ -145,4 +145,4 @@ class Intents(Protocol):
         """It has been posted as this review."""
 
     def posted(self, key: str) -> int | None:
-        """The review as which it was posted; None where nobody said so."""
+        """The review as which it was posted; None where none is recorded."""

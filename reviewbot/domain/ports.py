@@ -1,4 +1,4 @@
-"""The outside as the spine sees it: small protocols, and the plain values that pass through them.
+"""Ports of the pipeline: small protocols for everything outside it, and the plain values that pass through them.
 
 Adapters and tools implement these; `reviewbot.wiring` is the only place that hands them in.
 """
@@ -156,7 +156,7 @@ class WorkerSet:
 
 @dataclass(frozen=True)
 class WorkOrder:
-    """All that a worker sees: its card, its prompt, its task, its own tools, and what it was told to wait for."""
+    """All that a worker sees: its card, its prompt, its task, its own tools, and the results that it waited for."""
 
     task: ReviewTask
     card: WorkerCard

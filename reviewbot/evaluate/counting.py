@@ -2,7 +2,7 @@
 
 One report of one tool counts for its rule. Where several tools speak of one defect, the review makes one finding of
 them: that counts for their rules together and for none of them alone, so that a rule's own row says what it is worth
-where nobody else sees anything.
+where no other tool reports anything.
 """
 
 from __future__ import annotations

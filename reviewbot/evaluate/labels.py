@@ -1,4 +1,4 @@
-"""What is known to be wrong in a case. Read to judge results that are there already, never to make them."""
+"""Labels: the known defects of a case. Read to judge results that are there already, never to make them."""
 
 from __future__ import annotations
 

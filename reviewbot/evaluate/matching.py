@@ -1,4 +1,4 @@
-"""Whether a finding is right, by its place alone.
+"""Decide whether a finding is right, by its place alone.
 
 A finding matches a golden in the same file whose lines are at most three apart from its own; a golden without a line
 needs the same file and the same CWE. What a finding says is not looked at.

@@ -1,4 +1,4 @@
-"""Fits what models state to what is true: isotonic regression with shrinkage, measured with one change left out."""
+"""Fit what models state to what is true: isotonic regression with shrinkage, measured with one change left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of results, one JSON object per line and per case, that a run which was stopped can go on with.
+"""A file of results, one JSON object per line and per case, with which a stopped run can be resumed.
 
 Each row carries the digest of the run that made it: what a row was made with must never be guessed from its place.
 """

@@ -1,4 +1,4 @@
-"""What one case came to, as the fields of a row of results.
+"""The result of one case, as the fields of a row of results.
 
 A finding stands in a row whatever became of it: shown, withheld, for a person or in conflict. Who scores the rows cuts
 them at a confidence of their own choice.

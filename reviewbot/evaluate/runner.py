@@ -1,4 +1,4 @@
-"""Runs a reviewer over many cases at once. A case that fails becomes a row that says so, and stops no other."""
+"""Run a reviewer over many cases at once. A case that fails becomes a row that says so, and stops no other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_cases(
     left = list(cases)
     while left:
         suspects = _until_broken(left, reviewer, jobs, begin, end)
-        # One of these took its process down with it, and nobody can tell which: each again, on its own.
+        # One of these took its process down with it, and it is unknown which one: run each again, on its own.
         for case in suspects:
             if _until_broken([case], reviewer, 1, begin, end):
                 end({"case": case.key, "error": "its process ended without an answer", "findings": []})

@@ -1,4 +1,4 @@
-"""What a review is likely to cost, and at most, before any model is asked. Pure arithmetic over the first requests.
+"""Estimate the likely and the highest cost of a review. Asks no model: pure arithmetic over the first requests.
 
 The first request of each reader is known exactly but for the analyzers' results; how many turns of look-ups follow, and
 what there is to judge, is estimated from measured reviews (docs/quality.md).

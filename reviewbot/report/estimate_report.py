@@ -1,4 +1,4 @@
-"""An estimate of what a review will cost -> text for a terminal. The figures come in words from who counted them."""
+"""Render an estimate of what a review will cost as text for a terminal. The caller hands in the figures as words."""
 
 from __future__ import annotations
 

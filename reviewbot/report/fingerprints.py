@@ -1,4 +1,4 @@
-"""What a finding is called from one run to the next: the same defect keeps its name while the file around it moves.
+"""Fingerprints of findings: the same defect keeps its name from run to run while the file around it moves.
 
 A fingerprint is made from the path, the enclosing symbol, the statement at the place and the category. Line numbers,
 the message, the confidence, the rule and who says so have no part in it: they change while the defect stays, and a
@@ -74,7 +74,7 @@ def of_review(
 def fingerprints(
     findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
 ) -> dict[Finding, str]:
-    """The fingerprint of each finding. Equal code at several places of a symbol is told apart by its order there."""
+    """The fingerprint of each finding. Equal code at several places of a symbol is distinguished by its order there."""
     alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
     for finding in dict.fromkeys(findings):
         place = place_of(finding)

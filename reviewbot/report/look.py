@@ -1,4 +1,4 @@
-"""How wide and in which colours: decided from the stream and the environment that are handed in."""
+"""Width and colours of terminal output, decided from the stream and the environment that are handed in."""
 
 from __future__ import annotations
 

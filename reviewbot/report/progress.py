@@ -1,4 +1,4 @@
-"""One live line on a terminal that says how far a review is. Without a terminal it writes nothing."""
+"""Show the progress of a review as one live line on a terminal. Without a terminal nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Escaping by place. All text in a review may come from a change or from a model: none of it may act where it is shown.
+"""Escape text for the place where it is shown: all text in a review may come from a change or from a model.
 
 Pure functions of text. `visible` is the base of all others; what it returns holds no character that a terminal or a
 browser obeys or hides. `md`, `md_code`, `md_cell` and `md_block` are for GitHub's Markdown, `label` for file names.

@@ -164,7 +164,7 @@ def _mention(reading: _Reading, event: Event, task_id: str, at: int) -> None:
                 reading.waits[_text(task, "task_id")] = tuple(str(name) for name in waits)
         reading.rows.append(Row(at, at, "planner", f"plan of {counted(len(tasks), 'task')}"))
     elif kind == "ruling":
-        # Rulings fall while the task runs: they are told on its line.
+        # Rulings are made while the task runs: they are shown on its line.
         reading.note(task_id, _ruling(event))
         reading.count("ruling", 1)
     elif kind == "tool_call":

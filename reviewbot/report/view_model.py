@@ -1,4 +1,4 @@
-"""What every output says of a review, as plain values: order, counts, and equal reasons told once with their files.
+"""What every output says of a review, as plain values: order, counts, and equal reasons merged with their files.
 
 Pure; nothing here is escaped yet.
 """

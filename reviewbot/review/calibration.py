@@ -1,4 +1,4 @@
-"""How far each rule has earned to be believed: counts of reports that were right and wrong, and what follows from them.
+"""Calibrate the confidence of each rule: counts of reports that were right and wrong, and what follows from them.
 
 The table is data (`reviewbot/data/calibration.toml`) and is recomputed by `reviewbot calibrate` from labelled cases.
 """

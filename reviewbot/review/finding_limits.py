@@ -1,4 +1,4 @@
-"""What is kept of a flood of findings: the worst of each rule, so that no rule can crowd out another one."""
+"""Limit a flood of findings: keep the worst of each rule, so that no rule can crowd out another one."""
 
 from __future__ import annotations
 

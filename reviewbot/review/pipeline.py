@@ -1,4 +1,4 @@
-"""The spine: change -> plan -> dispatch -> verify -> synthesize -> Review. Every door runs this, and nothing else does.
+"""The pipeline: change -> plan -> dispatch -> verify -> synthesize -> Review. Every entry point runs this one.
 
 Who plans, verifies and synthesizes, with rules or with a model, is handed in; `reviewbot.wiring` chooses. Reading a
 diff and rendering the answer happen at the doors.

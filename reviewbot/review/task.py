@@ -1,4 +1,4 @@
-"""One stateless task: card, prompt, own tools and an engine in; a result, an escalation or a failure out.
+"""Run one stateless task: card, prompt, own tools and an engine in; a result, an escalation or a failure out.
 
 A worker sees its order and nothing else. It never fails silently: whatever the engine does becomes an outcome here.
 """

@@ -1,4 +1,4 @@
-"""What happened in one run, as a list of events that can be written out as JSON and listened to while it grows.
+"""Record one run as a list of events that can be written out as JSON and listened to while it grows.
 
 A written trace is a chain: each record carries the hash of the record before it and of itself, so that nothing can be
 changed, left out or moved in it without notice. The chain is no signature: who can write a file can write all of it.

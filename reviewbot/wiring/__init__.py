@@ -1,4 +1,4 @@
-"""The only place that builds adapters and tools and hands them to the spine."""
+"""Build adapters and tools and hand them to the pipeline. No other package does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything for one run, put together."""
+"""Assemble everything for one run."""
 
 from __future__ import annotations
 

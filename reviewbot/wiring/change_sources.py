@@ -1,4 +1,4 @@
-"""What is reviewed: a change, what is around it, and the base side that may configure its review."""
+"""The subject of a review: a change, what is around it, and the base side that may configure its review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All of our analyzers over one file of a change: before and after a replacement is tried on a copy of it."""
+"""Run all of our analyzers over one file of a change: before and after a replacement is tried on a copy of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the components of a run without models; `reviewbot.wiring.model_components` builds those with models."""
+"""Build the components of a run without models; `reviewbot.wiring.model_components` builds those with models."""
 
 from __future__ import annotations
 

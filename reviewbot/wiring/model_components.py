@@ -1,4 +1,4 @@
-"""Who plays which part in a run with models: readers, a judge, a planner; or something simpler to compare one with."""
+"""Build the components of a run with models: readers, a judge, a planner; or something simpler to compare one with."""
 
 from __future__ import annotations
 

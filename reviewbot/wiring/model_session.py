@@ -1,4 +1,4 @@
-"""The line to the models in one run: who serves them, with which key, and what it may spend."""
+"""Connect one run to its models: which provider serves them, with which key, and what it may spend."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _OWN_SECRETS = (
     *KEYS, "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
     "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
 )  # fmt: skip
-"""Variables of which no value may ever be in a report, whoever wrote it there."""
+"""Variables of which no value may ever be in a report, from whatever source."""
 _SHORTEST_SECRET = 16
 """Characters. To mask what is shorter wherever it stands would mask words."""
 

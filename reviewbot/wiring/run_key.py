@@ -1,4 +1,4 @@
-"""What makes two runs the same one: the key under which progress is kept."""
+"""The key under which a run's progress is kept: two runs with the same key are the same run."""
 
 from __future__ import annotations
 

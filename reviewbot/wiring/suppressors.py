@@ -1,4 +1,4 @@
-"""What silences findings in a run: the settings, and the comments that the base side holds."""
+"""Build the suppressor of a run from the settings and from the comments that the base side holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewbot action`: the door of the GitHub Action. action.yml starts it; people have no use for it."""
+"""`reviewbot action`: the entry point of the GitHub Action. action.yml starts it; it is not meant for people."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _pulls(runner: Runner, inputs: Inputs, closing: ExitStack) -> Pulls:
 
 
 def forget(environ: MutableMapping[str, str]) -> None:
-    """Take out of the environment what nobody below may find there: secrets, and what steers the models' SDK.
+    """Take out of the environment what no code below may find there: secrets, and what steers the models' SDK.
 
     The SDK reads an address and further headers by itself where we name none; what an earlier step has put there must
     not see the key.

@@ -1,4 +1,4 @@
-"""`reviewbot workers` and `reviewbot schema`: what there is, without a change."""
+"""`reviewbot workers` and `reviewbot schema`: list the workers, print a JSON Schema. Neither needs a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewbot plan`."""
+"""`reviewbot plan`: print the plan of a review without running it."""
 
 from __future__ import annotations
 

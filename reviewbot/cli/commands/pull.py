@@ -1,4 +1,4 @@
-"""`reviewbot review --pr`: a pull request from its host, and its review back onto it where that is asked for."""
+"""`reviewbot review --pr`: review a pull request from its host, and post the review there where that is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewbot replay`: the review of a trace again, without a model and without the change."""
+"""`reviewbot replay`: make the review of a trace again, without a model and without the change."""
 
 from __future__ import annotations
 

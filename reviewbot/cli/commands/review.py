@@ -1,4 +1,4 @@
-"""`reviewbot review`. Loads nothing heavy itself: to print the report that is kept of the same review needs none."""
+"""`reviewbot review`. Imports nothing heavy itself, so that printing the stored report of the same review is quick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewbot runs`: what the App's runs are at, what came of them, and their traces."""
+"""`reviewbot runs`: show the App's runs: their state, their results and their traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewbot trace`: the run of a trace as a timeline."""
+"""`reviewbot trace`: show the run of a trace as a timeline."""
 
 from __future__ import annotations
 

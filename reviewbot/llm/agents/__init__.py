@@ -1,1 +1,1 @@
-"""Who asks a model in a review: readers, which find, and the judge, which rules on what they found."""
+"""The roles that ask a model in a review: readers, which find, and the judge, which rules on what they found."""

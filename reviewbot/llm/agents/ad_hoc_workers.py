@@ -1,4 +1,4 @@
-"""Seats: cards without a job, which workers that a plan proposes may take. None exist unless they are asked for.
+"""Seats: cards without a job for ad-hoc workers that a plan proposes. None exist unless they are asked for.
 
 A crew is a value and cannot grow while a review runs; so the seats are in it from the start, and no file is theirs.
 """

@@ -1,4 +1,4 @@
-"""What programs say of the slices of a task, before a model is asked."""
+"""Run the analyzers on the slices of a task, before a model is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts what was measured of a model in the place of the numbers that it states, before anything is decided by them."""
+"""Replace the numbers that a model states by what was measured of it, before anything is decided by them."""
 
 from __future__ import annotations
 

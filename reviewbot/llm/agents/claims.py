@@ -1,4 +1,4 @@
-"""From a reader's claims to candidates: whose task each belongs to, whether its quotes stand where they should."""
+"""Turn a reader's claims into candidates: find the task of each, and check that its quotes stand where they should."""
 
 from __future__ import annotations
 

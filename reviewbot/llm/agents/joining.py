@@ -1,4 +1,4 @@
-"""Claims that are one defect at two places: the same lines prove them and they have the same cause. Pure functions.
+"""Join claims that are one defect at two places: the same lines prove them and the cause is the same. Pure functions.
 
 What overlaps in one file is joined by `reviewbot.review.combine.dedupe`; this is for claims that lie apart, such as two
 callers of the function whose contract changed.

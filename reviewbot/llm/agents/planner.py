@@ -1,4 +1,4 @@
-"""The planner that asks a model, above a threshold, and believes nothing of its answer before it is checked.
+"""The planner that asks a model, above a threshold, and validates its answer before it is used.
 
 The routed plan is always there first. Whatever fails on the way to a better one (no answer, no time, no money, two
 answers with faults) leaves it standing, with the reason in its words and in the trace.
@@ -31,7 +31,7 @@ LEAST_TASKS = 2
 """Of a routed plan that a model may better; one task cannot be split by files."""
 
 MOST_FILES = 500
-"""That a model is told of: as many as one task of its answer may name, and about 30,000 tokens."""
+"""Files that a model is shown: as many as one task of its answer may name, and about 30,000 tokens."""
 
 TIME_SHARE = 0.25
 """Of the time that is left which planning may take; the workers come after it."""

@@ -1,4 +1,4 @@
-"""What a judge's ruling does to a finding, and which findings it holds to contradict each other. Pure functions."""
+"""Apply a judge's rulings to findings, and find which findings it holds to contradict each other. Pure functions."""
 
 from __future__ import annotations
 

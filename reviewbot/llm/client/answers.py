@@ -1,4 +1,4 @@
-"""What a model answered, as a value that fits its contract, or an error that says why not.
+"""Parse a model's answer into a value of its contract, or raise an error that says why it does not fit.
 
 The provider is asked to keep to a schema, and is not believed to have done so: bounds, enumerations, additional
 fields, duplicate keys and numbers that are none are checked here, after the reason why the answer ended. Half a
@@ -51,7 +51,7 @@ def schema_of(shape: type[Contract]) -> dict[str, Any]:
 
 @cache
 def _schema_text(shape: type[Contract]) -> str:
-    """Kept as text, so that nobody alters another's: to derive it takes longer than all else about a request."""
+    """Cached as text, so that no caller alters another's: to derive it takes longer than all else about a request."""
     return json.dumps(_closed(shape.model_json_schema()))
 
 
@@ -81,7 +81,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
 def _unwrapped(text: str) -> str:
     """The answer without the words around it, where it stands in the one code block of a text.
 
-    A server that knows no structured output gets such answers from a model. With two blocks nobody knows which one.
+    A server that knows no structured output gets such answers from a model. Of two blocks neither counts.
     """
     blocks = _BLOCK.findall(text)
     return str(blocks[0]) if len(blocks) == 1 and not text.lstrip().startswith("{") else text

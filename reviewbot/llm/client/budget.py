@@ -1,4 +1,4 @@
-"""What a run may spend on models and what it has spent; and how long it may take.
+"""Budgets of a run: what it may spend on models, what it has spent, and how long it may take.
 
 A call is asked for before it is made, with the most that it can cost. So calls at the same time cannot overshoot
 together: while the others are under way their reservations count, and a call that fits only once they have cost less

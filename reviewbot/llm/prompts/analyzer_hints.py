@@ -1,4 +1,4 @@
-"""What programs found, shown to a model as hints; and what its word on each of them is worth.
+"""Show a model the analyzers' findings as hints, and weigh what it says of each of them.
 
 A model can add its voice to a hint or dispute it. It can delete none: see `weighed`.
 """
@@ -13,7 +13,7 @@ from reviewbot.domain.contracts import SEVERITY_ORDER, Candidate
 from reviewbot.domain.contracts.answers import Judged
 
 MAX_HINTS = 40
-"""Shown with one task, the worst first; each is some forty tokens. The others count as nobody's word on them did."""
+"""Shown with one task, the worst first; each is some forty tokens. The rest count like hints the model leaves out."""
 MAX_QUOTE = 300
 """Characters of a hint's quote: enough to find the line."""
 MAX_MESSAGE = 400

@@ -1,4 +1,4 @@
-"""Text that others wrote, between two lines that it cannot contain."""
+"""Enclose text that others wrote between two lines that it cannot contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a planner's model is told: facts about each file, and never the code."""
+"""The planner's prompt: facts about each file, and never the code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RISKS = ((30, "low"), (60, "middle"), (10**9, "high"))
 """Each up to a bound: a line more in one file must not make another question, and so another plan, of a change."""
 
 TOKENS_STEP = 100_000
-"""What all tasks may write is told in whole steps, for the same reason."""
+"""What all tasks may write is given in whole steps, for the same reason."""
 
 
 def request_for(change: ChangeSet, ground: PlanContext, prompt: str, max_tokens: int) -> ModelRequest:

@@ -1,4 +1,4 @@
-"""What the readers are shown of the repository around a change: all of a small one, else the outline of its files."""
+"""The map of the repository that readers are shown: all of a small one, else the outline of its files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Who serves models."""
+"""Adapters for the providers of models."""

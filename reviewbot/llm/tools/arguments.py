@@ -1,4 +1,4 @@
-"""Arguments of a call: a closed object, checked before anything is read."""
+"""Arguments of a tool call: a closed object, checked before anything is read."""
 
 from __future__ import annotations
 

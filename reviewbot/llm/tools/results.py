@@ -1,4 +1,4 @@
-"""What a tool answers, and how much of it."""
+"""Results of tool calls, and the limits of their size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EvidenceEntry:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The answer to one call. `text` is data of the repository: whoever sends it puts it between fences."""
+    """The answer to one call. `text` is data of the repository: the sender puts it between fences."""
 
     text: str
     failed: bool = False

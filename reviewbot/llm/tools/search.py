@@ -163,7 +163,7 @@ def _lines_of(view: RepositoryView, expression: Expression, path: str, content: 
     """The lines of a file that match, at most `ToolLimits.matches_counted`."""
     matching = _matching_lines(expression, content.replace(b"\r\n", b"\n"))
     lines = list(islice(matching, view.limits.matches_counted))
-    # A line counts as it is shown: else a model could guess a masked secret, and be told when it is right.
+    # A line counts as it is shown: else a model could guess a masked secret, and learn when it is right.
     masked = view.lines(path) if lines else ()
     return [line for line in lines if expression.search(masked[line - 1].encode("utf-8"))]
 

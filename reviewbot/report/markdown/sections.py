@@ -1,4 +1,4 @@
-"""The sections of the Markdown comment. Every text goes through `reviewbot.report.text`; only the template is ours raw.
+"""The sections of the Markdown comment. `reviewbot.report.text` escapes every text; only our template is not escaped.
 
 A section is a list of Markdown blocks, which stand apart by blank lines. Texts are never at the start of a line: other
 bots read commands there, also inside code. So findings are list items, and all that belongs to them is indented.
@@ -224,7 +224,7 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
 
 
 def _told(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
-    """What a finding says of itself beside its message. A doubt is told also where there is room for nothing else."""
+    """The fields of a finding beside its message. A doubt is shown even where there is room for nothing else."""
     yield "When it bites", finding.trigger
     if proofs:
         yield "What it violates", finding.contract

@@ -1,4 +1,4 @@
-"""The rules of a SARIF log: what its results are instances of, told once each and in words of our own.
+"""The rules of a SARIF log, of which its results are instances: each described once, in words of our own.
 
 Nothing here comes from a message: a viewer shows the text of a rule beside every one of its results.
 """
@@ -45,7 +45,7 @@ class RuleFacts(NamedTuple):
     def rule_id(self) -> str:
         """The rule that it is an instance of. What is not settled has a rule of its own.
 
-        GitHub takes the weight of an alert from its rule, and one that nobody has confirmed must not look critical.
+        GitHub takes the severity of an alert from its rule, and an unconfirmed one must not look critical.
         """
         name = f"{self.finding.type}/{self.finding.rule or self.finding.category}"
         return name if self.kind == "fail" else f"unconfirmed/{name}"

@@ -1,4 +1,4 @@
-"""Findings about one place: the same defect said twice becomes one, contradictions are kept side by side."""
+"""Deduplicate findings at one place: the same defect said twice becomes one, contradictions are kept side by side."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def said_again(speaker: Finding, other: Finding) -> Finding:
 
 
 _FILLED = ("trigger", "contract", "symptom", "suggestion", "judgement", "disputed", "cwe", "also")
-"""A doubt that was raised stays as well, whoever speaks."""
+"""Filled from the other finding where the speaker has none. A doubt that either raised stays as well."""
 
 
 def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:

@@ -132,7 +132,7 @@ def listed(entries: Iterable[Suppression]) -> tuple[Suppression, ...]:
 
 
 def configured_severities(entries: Iterable[Suppression]) -> dict[Place, Severity]:
-    """The severities that settings have given: nobody who judges a finding later may change them."""
+    """The severities that settings have given. No later ruling on a finding may change them."""
     return {(each.path, each.line, each.message): each.shown_as for each in entries if each.shown_as is not None}
 
 

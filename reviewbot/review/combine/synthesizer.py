@@ -38,7 +38,7 @@ class ReviewFacts:
     engine: str
     notes: Sequence[str] = ()
     spent: Mapping[str, Usage] | None = None
-    """By purpose, as the books have it; empty where nobody keeps any."""
+    """By purpose, from the usage ledger; empty where there is none."""
     refused: tuple[Suppression, ...] = ()
     """Comments that silence nothing."""
 

@@ -1,4 +1,4 @@
-"""What a review cost and how long it took, by worker and by whoever else asked a model."""
+"""What a review cost and how long it took, by worker and by every other role that asked a model."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Rules:
 
     def let_through(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
-        # Asked positively, so that a type nobody has a threshold for is withheld and not let through.
+        # A type without a threshold is withheld and not let through.
         return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
 
 

@@ -1,1 +1,1 @@
-"""Runs the tasks of a plan, and decides what follows an outcome."""
+"""Run the tasks of a plan, and decide what follows an outcome."""

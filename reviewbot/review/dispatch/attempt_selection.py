@@ -1,4 +1,4 @@
-"""Which of several answers counts, where a task was tried more than once. Pure functions on results.
+"""Select the answers that count where a task was tried more than once. Pure functions on results.
 
 Nothing here drops what a program found, but for its exact repetition: no model, and no choice among models, can.
 """
@@ -17,7 +17,7 @@ SECOND_ROUND = "~2"
 """How the id of a task ends that tries once more to close a gap of the task that is called so without it."""
 
 VERIFIER = "verifier"
-"""The `tool` of a gap that says which findings nobody could verify."""
+"""The `tool` of a gap that says which findings the verifier could not verify."""
 
 
 def standing(results: Sequence[WorkerResult]) -> tuple[WorkerResult, ...]:
@@ -25,7 +25,7 @@ def standing(results: Sequence[WorkerResult]) -> tuple[WorkerResult, ...]:
 
     What a model found stands until a later attempt reports the same cause at the same place, perhaps in other words:
     then that one counts. What the later attempt is silent about stays with the confidence that the verifier gave it,
-    since nobody has refuted it. What a program found falls only where a later attempt repeats it word for word.
+    since no model has refuted it. What a program found falls only where a later attempt repeats it word for word.
     """
     kept: list[WorkerResult] = []
     later: list[Finding] = []
@@ -89,7 +89,7 @@ def _closed(first: TaskResult, second: TaskResult) -> TaskResult:
     """A task with its second try. The files that this one answered for have the gaps that it still has, and no others.
 
     Where the second try was no answer, its findings and its cost count, and what was missing is still missing, which
-    is said once. What nobody could verify stays named as long as such findings stand.
+    is said once. What the verifier could not verify stays named as long as such findings stand.
     """
     results = standing((*first.results, *second.results))
     earlier, later = results[: len(first.results)], results[len(first.results) :]
@@ -117,7 +117,7 @@ def _without_gaps(result: WorkerResult, paths: set[str]) -> WorkerResult:
 
 
 def _without_missing(result: WorkerResult) -> WorkerResult:
-    """What a second try brought that was no answer: that nobody has read its files is known from the first."""
+    """The result of a second try that was no answer, without the gaps for unread files: the first try has them."""
     kept = tuple(gap for gap in result.gaps if gap.tool is not None or gap.reason == "flooded")
     return result.model_copy(update={"gaps": kept}) if result.gaps else result
 

@@ -1,4 +1,4 @@
-"""Runs a plan: every ready task at once, bounded, each to its end; `steps.next_step` decides, this module obeys.
+"""Run a plan: every ready task at once, bounded, each to its end, as `retry_policy.next_step` decides.
 
 Results are matched by task id. Whatever happens, each task of the plan ends in a `TaskResult`: answered, handed to a
 person, or a named gap.

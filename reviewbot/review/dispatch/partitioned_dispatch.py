@@ -24,7 +24,7 @@ ROOT = "."
 """The component of what lies in no folder, or in several."""
 
 DEEPEST = 8
-"""Folders below each other by which components are told apart; a hostile path may have two thousand."""
+"""Folders below each other by which components are distinguished; a hostile path may have two thousand."""
 
 Dispatch = Callable[[Plan], Awaitable[dict[str, TaskResult]]]
 """Brings every task of a plan to its end."""
@@ -100,12 +100,12 @@ def _count(settled: Mapping[str, TaskResult]) -> int:
 
 
 def _compact(end: TaskResult) -> TaskResult:
-    """Without the candidates that never became findings: the trace has them, and nobody above asks for them."""
+    """Without the candidates that never became findings: the trace has them, and no caller needs them."""
     return replace(end, results=tuple(result.model_copy(update={"dropped": ()}) for result in end.results))
 
 
 def _first_said(end: TaskResult, left: set[Finding]) -> TaskResult:
-    """An end with those of its findings that nobody has said before; `left` holds them, and loses what is taken."""
+    """An end with those of its findings that no task has reported before: taken out of `left`, which holds them."""
     return replace(end, results=tuple(_taken(result, left) for result in end.results))
 
 

@@ -1,4 +1,4 @@
-"""What to do after an outcome: the supervisor's judgement as one pure function, `next_step(task, outcome)`.
+"""Decide what to do after the outcome of a task: one pure function, `next_step(task, outcome)`.
 
 The ladder, from the bottom: the same again, with what was wrong; a tier higher; another worker; half the size; a
 person. Each outcome that is no answer counts, and the third one opens the breaker.
@@ -101,7 +101,7 @@ def _declined(task: ReviewTask, message: str) -> str:
 
 
 def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> Step:
-    """The same model may do better once it is told what was wrong. Where that was no help, a stronger one."""
+    """The same model may do better once its prompt says what was wrong. Where that did not help, a stronger one."""
     if refined.failures > 1 and refined.constraints.higher_tiers:
         return Step("climb", why, tasks=(_one_tier_up(refined),), result=partial)
     return Step("retry", why, tasks=(refined,), result=partial)
@@ -129,7 +129,7 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
         return _to_a_person(task, said)
     gaps: tuple[Gap, ...] = ()
     if task.worker == FLOOR_WORKER:
-        # Text in the change may have asked for this. The other worker looks at something else, whatever it is told.
+        # Text in the change may have asked for this. The other worker looks at something else, whatever the text says.
         message = f"{task.job} left this to {other} and has not judged it: {said.message}"
         gaps = gaps_of(task, "unsettled", message)
     return Step("reassign", said.message, worker=other, tasks=(task,), result=said.partial_result, gaps=gaps)

@@ -1,4 +1,4 @@
-"""Which tasks of a first round are tried once more: what broke may work, one tier up where there is one."""
+"""Choose the tasks of a first round that are tried once more: what broke may work, one tier up where there is one."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def tried_again(plan: Plan, settled: Mapping[str, TaskResult], left_s: float) ->
 
 
 def _missed(task: ReviewTask, end: TaskResult) -> tuple[Payload, ...]:
-    """The slices of files that nobody has read and that another try may read.
+    """The slices of files that no worker has read and that another try may read.
 
     A second try stands for all gaps of its files, so that it must be able to close each of them. Gaps of single
     programs are no reason: these ran beside the model and would do the same again. Nor are those of the verifier: the
-    worker has read the file, and what it found is what nobody could judge.
+    worker has read the file, and its findings are what the verifier could not judge.
     """
     reasons: defaultdict[str, set[GapReason]] = defaultdict(set)
     for gap in (*end.gaps, *(gap for result in end.results for gap in result.gaps)):

@@ -1,4 +1,4 @@
-"""How many tasks run at once. Tasks that one conversation answers take one slot together."""
+"""Limit how many tasks run at once. Tasks that one conversation answers take one slot together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the files of a change belong together: tests with what they test, imports, names, tables, topics.
+"""Measure how much the files of a change belong together: tests with what they test, imports, names, tables, topics.
 
 Computed where plans are made, for changes of thousands of files: from paths, from the lines of the hunks, and from the
 import statements of files that are at hand. No file is parsed.

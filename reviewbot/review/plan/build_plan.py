@@ -1,4 +1,4 @@
-"""The plan that a proposal without faults makes. What its author wrote adds to what a worker is told, as data.
+"""Build the plan of a proposal without faults. What the proposing model wrote is added to a worker's prompt, as data.
 
 Where a worker's model is spared a file that it would have read, its programs run there all the same.
 """
@@ -25,7 +25,7 @@ LEAST_CRITERION = 10
 
 
 def plan_of(proposed: ProposedPlan, ground: PlanContext) -> Plan:
-    """The plan of a proposal in which `proposals.faults_of` found nothing."""
+    """The plan of a proposal in which `validate_plan.faults_of` found nothing."""
     tasks = _tasks(proposed, ground)
     return Plan(
         goal=ground.routed.goal,

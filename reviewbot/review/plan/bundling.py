@@ -1,4 +1,4 @@
-"""Which tasks of a plan one reader answers in one conversation. Rules only: a plan keeps all of its tasks.
+"""Bundle tasks of a plan that one reader answers in one conversation. Rules only: a plan keeps all of its tasks.
 
 Tasks on the same files share a reader where they ask for the same models: what they read is sent once. A task has a
 reader of its own where it waits for another task, where its card comes from the reviewed repository (its rules are not

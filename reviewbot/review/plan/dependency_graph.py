@@ -1,4 +1,4 @@
-"""Who waits for whom, as a map from each name to those that it waits for: circles, orders and lengths."""
+"""Dependencies as a map from each name to those that it waits for: cycles, topological order and longest chain."""
 
 from __future__ import annotations
 

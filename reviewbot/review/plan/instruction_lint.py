@@ -1,6 +1,6 @@
-"""Whether an instruction of a proposed plan says something that a worker could not have told itself.
+"""Check that an instruction of a proposed plan says something that the worker's prompt does not imply.
 
-An order to look away is not among it.
+An instruction to look away is a fault.
 """
 
 from __future__ import annotations

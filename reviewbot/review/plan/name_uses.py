@@ -1,4 +1,4 @@
-"""Names that one changed file defines and that changed lines of another one use. Told by the form of lines alone.
+"""Find names that one changed file defines and that changed lines of another one use, by the form of lines alone.
 
 Any language in which a keyword stands before a definition's name is read, without a parser: this decides which files
 are read together, and runs over changes of thousands of files before anything else begins.

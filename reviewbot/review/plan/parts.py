@@ -1,4 +1,4 @@
-"""How a change that is too large for one reader is divided: files that belong together stay together.
+"""Divide a change that is too large for one reader into parts: files that belong together stay together.
 
 Files are joined along their links, the strongest first, as long as they fit into one part; then neighbours in the order
 of paths. What comes of it is packed into as few parts as fit. Small changes have one part.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reviewbot.review.plan.affinity import Links
 
 MAX_DEPTH = 8
-"""Folders by which neighbours in the order of paths are told apart."""
+"""Folders by which neighbours in the order of paths are distinguished."""
 
 
 def parts_of(sizes: Sequence[tuple[str, int]], limit: int, links: Links) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""From a change to a plan, by rules alone: which workers read which slice of which file, riskiest first.
+"""Plan the review of a change by rules alone: which workers read which slice of which file, riskiest first.
 
 Pure: the plan is a value that can be printed, compared and stored before anything runs.
 """

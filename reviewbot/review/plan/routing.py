@@ -1,13 +1,13 @@
-"""Which workers' models read a file, where a model costs something: rules by language, path, size and content.
+"""Route files to the workers whose models read them, where a model costs something: by language, path, size, content.
 
-    logic        all code, tests too: a wrong test hides a wrong change, and nobody else reads tests
+    logic        all code, tests too: a wrong test hides a wrong change, and no other worker reads tests
     security     code and configuration that are no tests
     performance  code that is no test and has an added line that may cost something (a loop, a query, a request ...)
     style        what a rule of the repository is written for
-    others       whatever their card says: who wrote it wants them asked
+    others       whatever their card is for: the author of the card wants them asked
 
 A plain change (documents only; one small file of low risk, with its tests and documents) has one
-reader. A file that these rules leave to nobody goes to the first worker whose card is for it: every readable file has
+reader. A file that these rules give to no worker goes to the first worker whose card is for it: every readable file has
 one reader at least. The programs of a worker that does not read a file run on it all the same, so that none of this is
 a gap.
 """
@@ -23,7 +23,7 @@ from reviewbot.domain.contracts import FileChange, WorkerCard
 from reviewbot.review.plan.triage import RISKY_NAME
 
 FIRST_READERS = ("logic", "security", "style", "performance")
-"""Who reads what the rules leave to nobody: the first of these whose card is for the file."""
+"""The reader of a file that the rules give to no worker: the first of these whose card is for the file."""
 
 SMALL_LINES = 60
 """Added and removed lines up to which one file of low risk is a plain change; a screenful."""

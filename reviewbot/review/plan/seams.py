@@ -1,4 +1,4 @@
-"""One more task for names that parts of a large change share: it holds their uses against their definitions.
+"""Add one task for names that parts of a large change share: it checks their uses against their definitions.
 
 Each part has readers that see its files alone. Where one part defines or changes a name and another one uses it, a seam
 task of its own shows one reader the hunks of both sides. It reviews no file: coverage does not count what it was shown.

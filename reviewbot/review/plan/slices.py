@@ -1,4 +1,4 @@
-"""From a changed file to slices: what one reader sees at a time, cut per file and named by nothing that moves."""
+"""Cut a changed file into slices, each what one reader sees at a time, and named by nothing that moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files readers get, and in what order; which are only scanned. `reviewbot.coverage` says what a file needs."""
+"""Sort files: which get readers, in what order; which are only scanned. `reviewbot.coverage` says what a file needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as somebody proposes it, held against the routed one: everything that is wrong with it.
+"""Validate a proposed plan against the routed one: list everything that is wrong with it.
 
 Pure, and nothing of a proposal is believed. Whatever it says, the floor holds: a file that the routed plan gives to
 security, or to a worker that the repository brought, stays with it, and no file loses its last reader.
@@ -21,13 +21,13 @@ from reviewbot.review.plan.slices import Slice, bundles
 from reviewbot.wording import counted
 
 MAX_FAULTS = 20
-"""That are told; a plan with more is not worth a longer list."""
+"""Faults that are reported; a plan with more is not worth a longer list."""
 
 FLOOR = frozenset({"security"})
 """Shipped workers that no proposal can take from a file."""
 
 SEAT_TIERS: frozenset[Tier] = frozenset({"haiku", "sonnet"})
-"""Tiers that a worker without a card may ask for; nobody has tried out its prompt."""
+"""Tiers that a worker without a card may ask for; its prompt has not been tried out."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class PlanContext:
 
     @cached_property
     def slices(self) -> Mapping[str, tuple[Payload, ...]]:
-        """By path: all slices of the files that somebody reads, in order."""
+        """By path: all slices of the files that have a reader, in order."""
         found: defaultdict[str, dict[Payload, None]] = defaultdict(dict)
         for task in self.routed.tasks:
             for payload in task.slices:
@@ -96,7 +96,7 @@ class PlanContext:
 
 
 def faults_of(proposed: ProposedPlan, ground: PlanContext) -> tuple[str, ...]:
-    """What is wrong with a proposal, a line each, worst first; nothing: `adoption.plan_of` makes a plan of it."""
+    """What is wrong with a proposal, a line each, worst first; nothing: `build_plan.plan_of` makes a plan of it."""
     most = max(ground.caps.max_tasks, len(ground.of_models) if ground.caps.whole else 0)
     if len(proposed.tasks) > most:
         return (f"it has {counted(len(proposed.tasks), 'task')}; at most {most} are allowed",)

@@ -1,1 +1,1 @@
-"""How far a finding can be believed."""
+"""Verification of findings: the confidence that their evidence supports."""

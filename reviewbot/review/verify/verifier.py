@@ -1,4 +1,4 @@
-"""How far a finding can be believed, given what stands behind it. No source scores its own finding.
+"""Set the confidence of a finding by the evidence for it. No source scores its own finding.
 
 Findings of programs carry the confidence that was measured for their rule. What a model says is worth little until a
 second look confirms it; that second look is another call, and where an engine offers none, the cap stays.
@@ -17,12 +17,12 @@ from reviewbot.domain.contracts import MODEL_SOURCE, Finding, WorkerResult
 from reviewbot.domain.ports import WorkOrder
 
 UNVERIFIED_CAP = 70
-"""Below the threshold of 80: nobody has tried to refute it yet. Critical ones still reach a person."""
+"""Below the threshold of 80: no judge has tried to refute it yet. Critical ones still reach a person."""
 
 AGREEMENT_BONUS = 10
 """A program and a model that found the same thing independently: each is rarely wrong in the same way."""
 AGREES_FROM = 50
-"""What is less likely right than wrong, such as a model's finding that was refuted, agrees with nobody."""
+"""What is less likely right than wrong, such as a refuted finding of a model, supports no other finding."""
 FOREIGN_BONUS = 20
 """What one of our own tools found as well as a program of the repository's: they were written by different people,
 unless both tell the same rule, which is then one program heard twice."""
@@ -36,7 +36,7 @@ Together = Callable[[Iterable[str], Iterable[str]], int | None]
 
 
 class CappingVerifier:
-    """The `Verifier` that asks nobody: programs have their counted confidence, and a model its cap."""
+    """The `Verifier` that asks no model: programs have their counted confidence, and a model its cap."""
 
     async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
         """The result with the caps by evidence applied."""
@@ -103,9 +103,9 @@ def agreed(voices: Iterable[Vote], together: Together) -> int:
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not
     counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a
-    rule that none of ours has told, else the common one where two programs agree so, or a program and a model that
-    are both more likely right than wrong. One that was handed in with a rule that ours has told is the same program
-    heard twice, and counts for nothing.
+    rule that none of ours has reported, else the common one where two programs agree so, or a program and a model that
+    are both more likely right than wrong. One that was handed in with a rule that ours has reported is the same
+    program heard twice, and counts for nothing.
     """
     everyone = set(voices)
     told = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}

@@ -1,4 +1,4 @@
-"""Who serves the models, and with which credentials. Nothing here reads the environment."""
+"""Access to a provider: which one serves the models, with which credentials. Nothing here reads the environment."""
 
 from __future__ import annotations
 

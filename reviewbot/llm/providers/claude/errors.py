@@ -1,4 +1,4 @@
-"""The API's errors as ours. Each message is our own line: an answer's body is never shown, nor is a key."""
+"""Map the API's errors to ours. Each message is our own line: an answer's body is never shown, nor is a key."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _final(status: int, said: str, access: Access, asked: tuple[Tier, str]) -> E
     """What no further try will change. `said` only chooses among our own words."""
     tier, model = asked
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        # A provider may let somebody have one model and not another: that is a 403 as well.
+        # A provider may allow an account one model and not another: that is a 403 as well.
         only = model if status == HTTPStatus.FORBIDDEN else None
         said_of = f"the model API does not accept the credentials ({status}): check {access.credentials}"
         return AccountError(said_of, only)

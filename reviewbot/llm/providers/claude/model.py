@@ -1,4 +1,4 @@
-"""One try of one call."""
+"""Send a request to the API once: one try of one call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ClaudeModel:
         self._access = access
         self._models = dict(models)
         self._prices = prices or PriceTable()
-        self._sdk = sdk or Sdk()  # one that is loading already, where somebody was early
+        self._sdk = sdk or Sdk()  # a caller may hand in one that is loading already
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The SDK, loaded in a thread of its own, since that takes about two seconds of a processor."""
+"""Load the SDK in a thread of its own, since that takes about two seconds of CPU time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Sdk:
 
     async def module(self) -> ModuleType:
         """The module, as soon as it is there. Raises ConfigError where it cannot be loaded."""
-        # No thread of the executor waits here: others need those. And whoever is stopped does not stop the loading.
+        # No thread of the executor waits here: others need those. Cancelling a caller does not stop the loading.
         return await asyncio.shield(asyncio.wrap_future(self.begin()))
 
     def _load(self, loaded: Future[ModuleType]) -> None:
@@ -57,7 +57,7 @@ class Sdk:
         trusting.start()
         try:
             first, *_ = [importlib.import_module(name) for name in self._modules]
-        except Exception as error:  # noqa: BLE001 - foreign code runs here, and somebody waits for this future
+        except Exception as error:  # noqa: BLE001 - foreign code runs here, and callers wait for this future
             why = str(error)[:200] if isinstance(error, ImportError) else type(error).__name__
             loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
             return
@@ -80,7 +80,7 @@ def client_of(sdk: ModuleType, access: Access, trusted: ssl.SSLContext | None = 
     verify = True if trusted is None else trusted
     try:
         http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout, verify=verify)
-        # The spans of OpenTelemetry could hold what is asked; nobody turned them on for us.
+        # The spans of OpenTelemetry could hold what is asked; no user has turned them on.
         common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
         return _client(sdk, access, common)
     except Exception as error:  # noqa: BLE001 - foreign code: credentials' libraries raise errors of their own

@@ -1,4 +1,4 @@
-"""A request as the API takes it, and what it sends back as a value of ours. Pure."""
+"""Convert a request to the API's form, and the API's answer to a value of ours. Pure."""
 
 from __future__ import annotations
 
