@@ -1,4 +1,4 @@
-"""Every tool that a card may name. Nothing registers itself: what is not written here does not exist.
+"""Every tool that a card may name. A tool exists only if it is listed here; none registers itself.
 
 There are two kinds: analyzers (`all_tools`), which are run once on each changed file, and tools for reading
 (`own_tools`), which a model may call.
@@ -50,8 +50,8 @@ def all_tools(
 ) -> dict[str, Tool]:
     """Every analyzer by its name.
 
-    `ruff` is the program to run, by default the one of the installed package; `foreign` are the tools that tell what
-    other programs have found.
+    `ruff` is the program to run, by default the one of the installed package; `foreign` are the tools that report
+    what other programs have found.
     """
     table = rules or packaged_rules("ruff_rules", calibration)
     reader = PythonReader()

@@ -1,4 +1,4 @@
-"""The engine without a model: the worker's own tools, all at once, each failure a named gap beside the answers."""
+"""The engine without a model: it runs the worker's own tools concurrently and reports each failure as a gap."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _SHARE = 0.75
 
 
 class AnalyzersEngine:
-    """Deterministic: the same change and the same tools give the same answer."""
+    """Answers an order with its tools alone. Deterministic: the same change and tools give the same answer."""
 
     name = "analyzers"
 
     def __init__(self, tools: Mapping[str, Tool], analysis: Analysis) -> None:
         """`tools` are those that read files; `analysis` has their reports.
 
-        An order may have others beside them, which only pass on what was found elsewhere: they are run, and are no
-        proof that anybody has looked.
+        An order may have others beside them, which only pass on what was found elsewhere: they are run, and do not
+        count as a reading of the file.
         """
         self._tools = tools
         self._analysis = analysis
@@ -44,7 +44,7 @@ class AnalyzersEngine:
         return any(name in self._tools and _is_scan(self._tools[name]) for name in card.tools)
 
     async def work(self, order: WorkOrder) -> Answer:
-        """What the order's tools that understand the language of its slice say of the lines that it adds.
+        """Run the order's tools that understand the language of its slice and report on the lines that it adds.
 
         A tool that fails is a gap of the answer.
         """

@@ -15,7 +15,7 @@ _SYNTAX_CATEGORY = "syntax"
 
 @cache
 def known_rules() -> Mapping[str, str]:
-    """By rule. The rules of ruff that only a repository's own configuration selects are not among them."""
+    """The category of each rule. Rules of ruff that only a repository's own configuration selects are not included."""
     tables = sorted(each.name for each in (files("reviewbot") / "data" / "rules").iterdir())
     found = {
         rule.code: rule.category

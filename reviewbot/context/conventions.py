@@ -1,6 +1,6 @@
-"""What a repository asks of its code and of reviewers, in its own files; from the base side and from nowhere else.
+"""Read the files in which a repository states rules for its code and its reviewers; from the base side only.
 
-A change could otherwise tell its own reviewer what to overlook.
+A change could otherwise instruct its own reviewer to overlook something.
 """
 
 from __future__ import annotations

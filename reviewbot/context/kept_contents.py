@@ -1,4 +1,4 @@
-"""Files that are read again and again, as by one search after the other: held in memory, up to a bound."""
+"""Cache the contents of files that are read repeatedly, as by one search after the other, up to a bound."""
 
 from __future__ import annotations
 

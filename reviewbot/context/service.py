@@ -1,4 +1,4 @@
-"""What a review asks about the surroundings of a change."""
+"""Answer a review's questions about the surroundings of a change."""
 
 from __future__ import annotations
 

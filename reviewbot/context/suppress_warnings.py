@@ -1,4 +1,4 @@
-"""Parsing without warnings: what Python thinks of reviewed code is no news about us."""
+"""Suppress Python's warnings while reviewed code is parsed: they are about that code and not about ours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextlib.contextmanager
 def without_warnings() -> Iterator[None]:
-    """Within it nothing warns, in this thread and in others that come here as well. Keep it short."""
+    """Suppress warnings in the block; other threads wait to enter theirs, so keep it short."""
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

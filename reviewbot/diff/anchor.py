@@ -1,4 +1,4 @@
-"""Where in the change a finding belongs. A place is counted by a program or found by its quote, and never guessed."""
+"""Find the place of a finding in the change: by the line that a program counted or by its quote, never by guessing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of a file by its name, as data. A content is never looked at: names decide what tools would do, too."""
+"""Map the name of a file to its language. The content is never looked at: tools decide by name, too."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _PROSE: Final = frozenset(["markdown", "restructuredtext", "asciidoc", "tex", "p
 
 
 def language_of(path: str) -> str:
-    """Name the language of a file in lower case; "text" where its name tells nothing."""
+    """Name the language of a file in lower case; "text" where its name is unknown."""
     name = path.rsplit("/", 1)[-1].lower()
     known = _NAMES.get(name)
     if known is not None:

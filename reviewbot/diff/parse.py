@@ -1,4 +1,4 @@
-"""The front door of every review: the bytes of a diff become a ChangeSet, and each file ends in exactly one state."""
+"""Parse the bytes of a diff into a ChangeSet in which each file has exactly one state."""
 
 from __future__ import annotations
 

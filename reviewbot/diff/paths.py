@@ -1,4 +1,4 @@
-"""What a path tells a tool: whether it is test code, an example, or a program for people to run by hand."""
+"""Classify a path: test code, an example, a program that is run by hand, or a prompt."""
 
 from __future__ import annotations
 

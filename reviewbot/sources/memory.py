@@ -1,4 +1,4 @@
-"""Adapters that need nothing but memory: a bare diff's snapshot, a journal that dies with the process, the clock."""
+"""Adapters that need nothing but memory: a bare diff's snapshot, a journal of one process, the clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DiffSnapshot:
-    """All that a bare diff tells of whole files: new sides of added files, old sides of deleted ones."""
+    """The whole files that a bare diff holds: new sides of added files, old sides of deleted ones."""
 
     def __init__(self, change: ChangeSet) -> None:
         self._head: dict[str, str | None] = {}
@@ -38,7 +38,7 @@ class DiffSnapshot:
         return self._base.get(path)
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        """None: a diff alone does not tell what is around it."""
+        """None: a diff alone does not show what is around it."""
         del word, limit
         return None
 

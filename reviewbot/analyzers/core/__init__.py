@@ -1,1 +1,1 @@
-"""What all analyzers share: running them once for a file, programs and their confinement, rules, reports."""
+"""Shared code of all analyzers: running them once for a file, programs and their confinement, rules, reports."""

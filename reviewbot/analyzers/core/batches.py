@@ -27,7 +27,7 @@ class _Entry(Generic[J, R]):
     job: J
     result: asyncio.Future[R]
     alone: bool = False
-    """A run with others has failed: whose fault that was is not known."""
+    """The run of the whole batch has failed: which of its jobs caused that is not known."""
 
 
 class Batches(Generic[J, R]):
@@ -41,7 +41,7 @@ class Batches(Generic[J, R]):
         self._runs: dict[asyncio.Task[None], list[_Entry[J, R]]] = {}
 
     async def get(self, job: J) -> R:
-        """The result of a job. Raises ProgramError. A run is cancelled with the last of its callers."""
+        """Run a job and return its result. Raises ProgramError. A run is cancelled when its last caller is."""
         entry: _Entry[J, R] = _Entry(job, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
         self._begin()

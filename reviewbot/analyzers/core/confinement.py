@@ -1,4 +1,4 @@
-"""What confines a program: limits on what it uses and, on Linux, namespaces of its own without any network.
+"""Confine a program: limits on its resources and, on Linux, namespaces of its own without any network.
 
 The system's own `unshare` and `prlimit` stand in front of the program, so that everything is in force before its first
 instruction. Whether a system lets us do that is found out by doing it: containers, AppArmor and old kernels do not.
@@ -66,7 +66,7 @@ class _Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Confinement:
-    """How programs are started here. Without `start` they begin at once and are limited right after, from outside."""
+    """The way to start programs here. Without `start` they begin at once and are limited right after, from outside."""
 
     start: tuple[str, ...] = ()
     """What stands in front of prlimit's own arguments."""
@@ -95,12 +95,12 @@ OPEN: Final = Confinement()
 
 @cache
 def confinement_here() -> Confinement:
-    """How programs are confined on this system. It is tried once per process, which takes a few milliseconds."""
+    """Find out how programs can be confined on this system: tried once per process, which takes a few milliseconds."""
     return probe(UNSHARE, PRLIMIT)
 
 
 def probe(unshare: Path, prlimit: Path, seconds: float = _PROBE_SECONDS) -> Confinement:
-    """The whole chain where `true` runs in it to its end, else `OPEN`."""
+    """Run `true` in the whole chain; return the chain where that succeeds, else `OPEN`."""
     start = (str(unshare), *_NAMESPACES, "--", str(prlimit))
     wanted = Confinement(start, processes=os.geteuid() != 0 and counts_apart(os.uname().release))
     command = wanted.command(TRUE, (), Limits())
@@ -120,7 +120,7 @@ def counts_apart(release: str) -> bool:
 
 
 def limit_outside(pid: int, limits: Limits) -> tuple[str, ...]:
-    """Limit a process that has just started. The names of what was set; a process that is already gone has none."""
+    """Limit a process that has just started and return the names of the limits set; none where it is already gone."""
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is None:  # pragma: no cover - only Linux sets limits from outside
         return ()

@@ -1,4 +1,4 @@
-"""The changed files that are in memory: few at a time, whatever the size of the change."""
+"""Hold changed files in memory: few at a time, whatever the size of the change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Open:
 
 
 class OpenFiles:
-    """At most `files` of them, and `chars` characters of those that are worked on; a larger file is alone.
+    """Open at most `files` files, and `chars` characters of those that are worked on; a larger file is alone.
 
     What tools make of a text takes a multiple of its size. A file that is not used stays until its place is needed:
     another tool may ask for it.
@@ -40,7 +40,7 @@ class OpenFiles:
 
     @asynccontextmanager
     async def opened(self, path: str) -> AsyncIterator[ChangedFile]:
-        """The file, as soon as there is room for it. Raises what `load` raises."""
+        """Load the file as soon as there is room for it. Raises what `load` raises."""
         entry = await self._take(path)
         try:
             file = await asyncio.shield(entry.loading)

@@ -1,4 +1,4 @@
-"""Findings that a change did not introduce: the old side of the file has the same one.
+"""Leave out findings that a change did not introduce: the old side of the file has the same one.
 
 Two findings are the same where they have one rule and one token, the code at fault without its layout and comments. A
 tool is asked about the old side as if all of it were new, and only where it found something on the new one.
@@ -42,7 +42,7 @@ _LAYOUT = frozenset(
 
 
 async def without_preexisting(tool: Tool, file: ChangedFile, report: ToolReport, snapshot: Snapshot) -> ToolReport:
-    """A report without what the old side has as well; what the change only touches is trusted less.
+    """Remove from a report the findings that the old side has as well; those the change only touches are trusted less.
 
     Candidates without a token are left as they are: their tool compares both sides itself, or looks at neither.
     """
@@ -173,6 +173,6 @@ def _at(candidate: Candidate) -> int:
 
 
 def doubted(candidate: Candidate) -> Candidate:
-    """The same, neither posted nor critical."""
+    """Lower a candidate's confidence and severity, so that it is neither posted nor critical."""
     severity = "warning" if candidate.severity == "critical" else candidate.severity
     return candidate.model_copy(update={"confidence": min(DOUBTED, candidate.confidence), "severity": severity})

@@ -57,7 +57,7 @@ class ProgramError(ToolError):
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that ended by itself with a status that it may end with."""
+    """The result of a program that ended by itself with an accepted exit status."""
 
     stdout: bytes
     stderr: bytes

@@ -1,8 +1,8 @@
-"""Reports of tools kept by content, so that a second review of the same file need not run them again.
+"""Cache reports of tools by content, so that a second review of the same file need not run them again.
 
 A report is found again by everything that it was made from: this program and what is installed beside it, both sides of
-the file and its hunks; where the tool looked at other files, by the two commits as well. What cannot be read is not
-there.
+the file and its hunks; where the tool looked at other files, by the two commits as well. An entry that cannot be read
+is treated as a cache miss.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ReportCache:
         self._commits = snapshot.identity if isinstance(snapshot, IdentifiedSnapshot) else None
 
     def get(self, tool: str, file: ChangedFile) -> ToolReport | None:
-        """The report of a tool on such a file; None where there is none."""
+        """The cached report of a tool on a file; None on a cache miss."""
         if tool in self._without:
             return None
         for commits in dict.fromkeys(("", self._commits)):

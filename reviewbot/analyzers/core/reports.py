@@ -1,4 +1,4 @@
-"""What all tools share: how a candidate, a gap and a report are made."""
+"""Make candidates, gaps and reports; shared by all tools."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _QUOTE, _MESSAGE = 4_000, 2_000
 
 
 def quote_of(text: str) -> str:
-    """A line of the change as evidence: without its indentation, secrets masked, not too long."""
+    """Quote a line of the change as evidence: without its indentation, secrets masked, not too long."""
     return redact(text.strip())[:_QUOTE]
 
 
 def message_of(text: str) -> str:
-    """A text of a program as a message: on one line, secrets masked, not too long and never empty."""
+    """Turn a text of a program into a message: on one line, secrets masked, not too long and never empty."""
     return redact(" ".join(text.split()))[:_MESSAGE] or "no message"
 
 
 def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
-    """A gap as a tool knows it; the worker and the task are filled in where they are known."""
+    """Make the gap of a tool; the caller that knows the worker and the task fills them in."""
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
 def kept(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
-    """What is kept of the candidates of one tool for one file; an iterator may be of any length."""
+    """Cap the candidates of one tool for one file; an iterator may be of any length."""
     return keep(stoppable(candidates), min(room, MAX_PER_FILE))
 
 
@@ -56,7 +56,7 @@ class LineScan:
         return await scan(self.name, file.path, self.found(file))
 
     def found(self, file: ChangedFile) -> Iterable[Candidate]:
-        """What is on its added lines."""
+        """The candidates on the added lines of a file."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""The tables of rules: which of them speak, for which tool, and how far each is trusted.
+"""The tables of rules: which of them are reported, by which tool, and how far each is trusted.
 
 The tables are data (`reviewbot/data/rules/*.toml`, one per program or family of checks); what is in none never speaks.
 How far a rule is trusted comes from its counts (`reviewbot.review.calibration`); without any, from its own estimate.
@@ -73,7 +73,7 @@ class Rule:
         return self.code + WORDS if self.named_on(line) else self.code
 
     def speaks_on(self, line: str, *, in_tests: bool) -> bool:
-        """Whether a report on this line is passed on at all."""
+        """Whether the rule is reported on this line at all."""
         return (self.tests or not in_tests) and not any(idiom in line for idiom in self.unless)
 
 

@@ -89,11 +89,11 @@ class ChangeAnalysis:
         self._reports: SharedRuns[ToolReport] = SharedRuns(len(sections) * len(tools))
 
     async def report(self, tool: str, path: str) -> ToolReport:
-        """What a tool says of a changed file. A tool that fails in spite of its contract is a gap; no error."""
+        """Run a tool on a changed file, once. A tool that raises in spite of its contract is a gap; no error."""
         return await self._reports.get(f"{tool}\0{path}", lambda: self._run(self._tools[tool], path))
 
     async def run(self) -> dict[str, tuple[ToolReport, ...]]:
-        """What every tool says of every file whose language it understands, by path."""
+        """Run every tool on every file whose language it understands; the reports by path."""
         return dict(zip(self._sections, await asyncio.gather(*map(self._all_of, self._sections)), strict=True))
 
     async def _all_of(self, path: str) -> tuple[ToolReport, ...]:

@@ -1,6 +1,6 @@
 """A scan of Python text that may begin and end anywhere: where statements begin, and what is open at the two ends.
 
-It never fails. What it says of text that is no Python has no meaning; who uses it parses the result to find out.
+It never fails. Its result for text that is no Python has no meaning; the caller parses the result to find out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Syntax of Python 3.12 to 3.14 said in that of Python 3.11, row by row, so that an older Python can read its tree.
+"""Rewrite syntax of Python 3.12 to 3.14 in that of Python 3.11, row by row, so that an older Python can parse it.
 
 Not everything can be said so; what cannot stays as it is, and the text does not parse. Values inside of literals may
 change by a character; names, calls and the flow of values do not.

@@ -1,4 +1,4 @@
-"""What a check of a syntax tree is given, and what it gives back."""
+"""The input and the output of a check of a syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around a report of ruff and makes it less believable than its rule is in general."""
+"""Lower the confidence of a ruff report where the code around it makes it less likely to be right."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Surroundings:
 
 
 def doubt_of(found: Report, line: Line, around: Surroundings) -> Doubt:
-    """What there is to doubt about a report on this line of a file."""
+    """The doubt about a report on this line of a file; 100 and no severity where there is none."""
     ask = _BY_RULE.get(found.code)
     return _NONE if ask is None else ask(found, line, around)
 

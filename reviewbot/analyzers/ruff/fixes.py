@@ -1,4 +1,4 @@
-"""What ruff itself offers in the place of the code that it reports: its safe fixes, as whole lines of the new side.
+"""Turn ruff's safe fixes into replacements of whole lines of the new side.
 
 Ruff says how far a fix may be trusted (https://docs.astral.sh/ruff/linter/#fix-safety); "safe" keeps what the code
 means. A fix that reaches beyond the lines of its own report, such as an import at the top of the file, is left out.

@@ -1,4 +1,4 @@
-"""Run ruff once for a file, for all tools that are made of its rules, and place what it says on lines of the change.
+"""Run ruff once for a file, for all tools that are made of its rules, and place its reports on lines of the change.
 
 Files that wait for it are read by one run together; what is said of a file does not depend on the others.
 
@@ -107,7 +107,7 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class RuffAnswer:
-    """All that ruff says of one file."""
+    """All of ruff's reports on one file."""
 
     reports: tuple[Report, ...]
     syntax: Report | None
@@ -132,7 +132,7 @@ class _Program(NamedTuple):
 
 
 def find_ruff() -> Path | None:
-    """Where the installed package has its program. The PATH of the caller is not asked."""
+    """Find the program in the installed package. The caller's PATH is not searched."""
     try:
         # A broken installation is a named gap and no ImportError; ruff ships no types.
         from ruff import find_ruff_bin  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -185,7 +185,7 @@ class RuffRunner:
         )
 
     async def read(self, file: ChangedFile) -> RuffAnswer:
-        """What ruff says of a file. Raises ProgramError."""
+        """Run ruff on a file. Raises ProgramError."""
         return await self._answers.get(file, lambda: self._read(file))
 
     async def parsed(self, file: ChangedFile) -> ParsedFile:
@@ -193,7 +193,7 @@ class RuffRunner:
         return await self._reader.read(file)
 
     async def unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The rules that speak in each of some whole files where no suppression silences them. Raises ProgramError."""
+        """The rules that each of some whole files breaks without suppressing them. Raises ProgramError."""
         sources = [whole_text(text) for text in texts]
         named = _named([_Texts(sources, ".py")])
         ran = await self._run(named, tuple(flag for flag in self._flags if flag != "--ignore-noqa"))

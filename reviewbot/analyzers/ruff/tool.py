@@ -1,4 +1,4 @@
-"""Ruff as one tool for each worker, with rules that no other worker's tool has."""
+"""Run ruff as one tool for each worker, with rules that no other worker's tool has."""
 
 from __future__ import annotations
 

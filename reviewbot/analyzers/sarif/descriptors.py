@@ -1,4 +1,4 @@
-"""The rules of a run, found for a result by whatever it names them with, and what they say of it."""
+"""Find the rule of a SARIF result, by id, index or extension, and read the facts that either of the two states."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Descriptors:
 
 
 def facts_of(result: dict[str, Any], rule: dict[str, Any]) -> Facts:
-    """What both say together; the result's own words come first."""
+    """The facts that a result and its rule state; the result's own come first."""
     bags = [a_dict(each.get("properties")) for each in (result, rule)]
     tags = [a_text(tag)[:_TAG_CHARS] for bag in bags for tag in a_list(bag.get("tags"))[:_MOST_TAGS]]
     words = [*tags, *_weaknesses(result, rule, bags)]

@@ -1,4 +1,4 @@
-"""Whose job a result of another program is, and what our own tools call the same defect."""
+"""Map a result of another program to a worker, and to the category that our own tools use for the same defect."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class Kind(NamedTuple):
 
 
 def slug(text: str) -> str:
-    """A text as contracts take a name: never empty, of few characters, and not long."""
+    """Turn a text into a name that contracts accept: never empty, of a small set of characters, and not long."""
     return _NO_SLUG.sub("-", text[: 2 * _SLUG_CHARS].strip()).strip("-")[:_SLUG_CHARS] or "unnamed"
 
 
 def categories(rules: Mapping[str, Rule]) -> dict[int, str]:
-    """What our security rules call each weakness; where they have several words, the one of most rules."""
+    """The category of our security rules for each CWE; of several, the one that most rules have."""
     named: dict[int, Counter[str]] = {}
     for rule in rules.values():
         if rule.tool == "ruff-security" and rule.cwe is not None:
@@ -80,7 +80,7 @@ def categories(rules: Mapping[str, Rule]) -> dict[int, str]:
 
 
 class Kinds:
-    """The one place that sorts results."""
+    """Maps results of other programs to workers, categories and rules."""
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` are ours for ruff, by code: what they know, they decide."""

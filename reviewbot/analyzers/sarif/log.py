@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 in: what each result says, however little of the format its program keeps to.
+"""Read SARIF 2.1.0 logs, also of programs that keep to little of the format.
 
 Seen in real logs: no level, a level only at the rule, an index in place of a rule's id, rules in extensions, absolute
 names, bases for names, names only in the list of artifacts, results without a line, suppressed results, a byte order

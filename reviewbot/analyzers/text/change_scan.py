@@ -1,4 +1,4 @@
-"""What a change says beside its lines: names of files, its title and its description, which no worker is given."""
+"""Scan the names of files, the title and the description of a change, which no worker is given."""
 
 from __future__ import annotations
 

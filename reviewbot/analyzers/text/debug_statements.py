@@ -1,4 +1,4 @@
-"""What people write while they look for a fault, and forget to take out again."""
+"""Report debugging code that was left in: calls of a debugger, and output for debugging."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _joins(char: str) -> bool:
 
 
 def is_look_alike(word: str) -> str:
-    """What letters a word has.
+    """Classify the letters of a word.
 
     Returns:
         "alike" for letters that look like Latin ones and no others, "mixed" for such ones among Latin letters, "other"

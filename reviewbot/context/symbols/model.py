@@ -1,4 +1,4 @@
-"""What is known of one file."""
+"""The symbols and imports of one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file parsed: what it defines, and what it imports."""
+"""Parse one file into its definitions and its imports."""
 
 from __future__ import annotations
 

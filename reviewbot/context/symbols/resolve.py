@@ -1,4 +1,4 @@
-"""Which of the definitions of a name is meant: by its qualifier, by what the file imports, by where it stands."""
+"""Choose among the definitions of a name: by its qualifier, by what the file imports, by where it stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second opinion: unidiff reads each file that we read, and both must have counted the same.
+"""Check our parser against unidiff, which reads each file that we read: both must have counted the same.
 
 unidiff is given one file at a time in our own canonical form: placeholder names, headers of our own making, lines as a
 list. So no text of the change meets its regular expressions for headers, two of which can be made slow by one line, and

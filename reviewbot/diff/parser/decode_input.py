@@ -1,4 +1,4 @@
-"""Before any section is read: bytes in whatever wrapping become lines, or an error that names their form."""
+"""Decode the bytes of the input into lines before any section is read, or raise an error that names their form."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def check_coloured(line: bytes) -> None:
 
 
 def nothing_found(lines: Sequence[bytes]) -> DiffError:
-    """Say in what way a text is no diff at all."""
+    """Make the error for a text in which no file section was found."""
     if not b"".join(lines[:1000]).strip():
         return DiffError("The input holds only white space: a diff without changes has no bytes at all.")
     size = sum(map(len, lines)) + len(lines)

@@ -1,4 +1,4 @@
-"""What a reading of a diff says, as the plain JSON that test tools judge: exact names, counts, and one word a file."""
+"""Render a parsed diff as plain JSON for test tools: exact names, counts, and one word for the state of each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scanner collects of one file before anything is decided about it."""
+"""The data that the scanner collects of one file before its state is decided."""
 
 from __future__ import annotations
 

@@ -60,11 +60,11 @@ class SparseFile:
 
     @property
     def size(self) -> int:
-        """Of what it costs to apply a hunk."""
+        """The number of segments, to which the cost of applying a hunk is proportional."""
         return len(self.segments)
 
     def copy(self) -> SparseFile:
-        """Another one that is changed apart from this one."""
+        """An independent copy."""
         return SparseFile(list(self.segments), dict(self.base), self.base_count)
 
     def apply(self, hunks: Sequence[Hunk], *, ends: bool = False) -> None:
@@ -93,7 +93,7 @@ class SparseFile:
         self.segments = made
 
     def hunks(self) -> list[Hunk]:
-        """What leads from the base to it, with the context that is known."""
+        """The hunks that turn the base into this file, with the context that is known."""
         found: list[Hunk] = []
         group: list[_Block] = []
         shift = 0

@@ -1,4 +1,4 @@
-"""Where the scanner stands: the lines, the next one, and the section that is being read."""
+"""The state of the scanner: the lines, the next one, and the section that is being read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which side of a change a folder holds, file by file, and from that the text of the other side.
+"""Detect which side of a change a folder holds, file by file, and restore the text of the other side.
 
 Pure but for the reading function that is handed in.
 """

@@ -114,7 +114,7 @@ class TreeSnapshot:
         return self._history(path, limit) if self._history else ()
 
     def base_file(self, path: str) -> str | None:
-        """The same. Raises InputError where the change names the file by another spelling, so that its base is lost."""
+        """As `base`. Raises InputError where the change spells the name in another way, so that its base is lost."""
         text, is_alias = self._old_side(path)
         if is_alias:
             how = "so the folder cannot show what it was before; use --git RANGE"

@@ -1,4 +1,4 @@
-"""One git command: a scrubbed environment, bounded time, bounded output."""
+"""Run one git command: a scrubbed environment, bounded time, bounded output."""
 
 from __future__ import annotations
 

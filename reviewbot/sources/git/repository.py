@@ -107,7 +107,7 @@ class GitRepository:
         return self._base_of(wanted, head), head
 
     def store_state(self) -> str:
-        """Another text after objects came in bulk, as by a fetch, history was cut off elsewhere, or git was updated."""
+        """A text that changes when objects come in bulk (a fetch), history is cut off elsewhere, or git is updated."""
         place = self._opened.place
         times = []
         for path in (place.objects / "pack", place.common_dir / "shallow", Path(self._opened.real.program)):

@@ -1,4 +1,4 @@
-"""What a person writes for a range of commits, taken apart. The names themselves are git's to understand."""
+"""Parse the notation of a range of commits. The names of revisions in it are resolved by git."""
 
 from __future__ import annotations
 

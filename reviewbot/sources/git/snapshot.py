@@ -60,7 +60,7 @@ class GitSnapshot:
         return () if self._base_sha is None else self._repository.history(self._base_sha, path, limit)
 
     def base_file(self, path: str) -> str | None:
-        """The same: in git every file of the base side is at hand."""
+        """As `base`: in git every file of the base side is at hand."""
         return self.base(path)
 
     def base_listing(self, folder: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The history of a folder on disk that a diff is reviewed beside."""
+"""Read the history of the folder on disk that is given beside a diff."""
 
 from __future__ import annotations
 

@@ -76,12 +76,12 @@ class GithubSnapshot:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Why files could not be read that were asked for; after the first one GitHub is not asked for more."""
+        """The reasons why requested files could not be read; after the first one GitHub is not asked for more."""
         return tuple(self._failures)
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """The files that were asked for in vain since then, sorted."""
+        """The requested files that were not read, from the first failure on, sorted."""
         with self._lock:
             return tuple(sorted(self._missed))
 
