@@ -1,1 +1,1 @@
-"""The door of the GitHub Action: the event file in, outputs, summary, annotations and one review out."""
+"""The GitHub Action: reads the event file; writes outputs, summary, annotations and one review."""

@@ -1,4 +1,4 @@
-"""What keeps other programs of the same user out of this process, which has been handed secrets in its environment."""
+"""Keep other programs of the same user out of this process, which holds secrets in its environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inputs of the Action, as its steps hand them over in the environment, and the settings that they make."""
+"""Read the Action's inputs from the environment of its steps, and make the settings from them."""
 
 from __future__ import annotations
 

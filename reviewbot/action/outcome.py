@@ -1,4 +1,4 @@
-"""What came of a run of the Action, as values: for its outputs, its summary and its end."""
+"""The result of a run of the Action, as values: for its outputs, its summary and its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review of commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read."""
+"""Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Step:
 
 
 def act(step: Step) -> ExitCode:
-    """Review what the event brought and tell it; the result is how the step ends.
+    """Review the event's change and report the review; returns the step's exit code.
 
     An error that is raised on purpose becomes one mark at the run, a summary and outputs that claim nothing.
     """

@@ -1,4 +1,4 @@
-"""What GitHub's runner tells a step, and the three ways in which a step answers: its log, its outputs, its summary.
+"""Read the variables of GitHub's runner, and write a step's log, outputs and summary.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """

@@ -1,4 +1,4 @@
-"""The page of a run: how it ended and why, then the review itself with its tables of coverage and cost."""
+"""Render the summary of a run: how it ended and why, then the review itself with its tables of coverage and cost."""
 
 from __future__ import annotations
 

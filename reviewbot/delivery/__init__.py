@@ -1,4 +1,4 @@
-"""What leaves the process: a review, a plan or a trace, complete and masked. No door shows another."""
+"""Prepare what leaves the process: a review, a plan or a trace, complete and masked. No entry point shows another."""
 
 from __future__ import annotations
 

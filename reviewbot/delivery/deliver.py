@@ -64,7 +64,7 @@ def delivered(
 
 
 def told_again(events: Sequence[Event], again: Review) -> Delivered:
-    """What followed from a trace, as it was delivered then.
+    """Make the review of a trace again, as it was delivered then.
 
     Raises ReviewbotError where it is not, to the byte, what the trace says that it was; and InputError.
     """
@@ -106,7 +106,7 @@ def _other_version(events: Sequence[Event]) -> ReviewbotError:
 
 
 def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
-    """What a review ends with. The gate speaks before incompleteness does: its finding is certain."""
+    """The exit code of a review. A closed gate takes precedence over incompleteness: its finding is certain."""
     found = [*answer.findings, *(entry.finding for entry in answer.withheld if entry.reason in ("over_cap", "minor"))]
     found += [finding for conflict in answer.conflicts for finding in conflict.findings]
     # A program's certain finding goes to a person where a model disputes it. No words of a model open the gate.

@@ -1,4 +1,4 @@
-"""Secrets out of everything that leaves: reviews, plans and traces."""
+"""Mask secrets in everything that leaves the process: reviews, plans and traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the files around a change tell of its findings: the definition and the statement that each stands in."""
+"""Find the definition and the statement around each finding, from the files around a change."""
 
 from __future__ import annotations
 

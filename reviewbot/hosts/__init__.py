@@ -1,1 +1,1 @@
-"""Code hosts: how a pull request is read, and a review posted."""
+"""Code hosts: read a pull request, and post a review."""

@@ -1,1 +1,1 @@
-"""What a review keeps between runs, so that it can be resumed and nothing is asked twice."""
+"""The journal that a review keeps between runs, so that it can be resumed and no request is repeated."""

@@ -1,4 +1,4 @@
-"""A journal that keeps nothing that holds a secret."""
+"""A journal that stores no value with a secret in it."""
 
 from __future__ import annotations
 

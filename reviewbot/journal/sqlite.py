@@ -153,7 +153,7 @@ class SqliteJournal:
 
 
 class SteadyJournal:
-    """A journal that must not cost the review anything: once it fails (a full disk), it is done without.
+    """A journal whose failure does not fail the review: after the first error (a full disk) it is not used any more.
 
     `trouble` then says why, for the reader of the review.
     """

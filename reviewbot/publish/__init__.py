@@ -1,4 +1,4 @@
-"""Review -> exactly one review on a host, and a check run that proves it."""
+"""Publish a review: exactly one review on a host, and a check run that proves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies of reviews: complete ones, and the short ones that only point to another review."""
+"""Render the bodies of reviews: complete ones, and the short ones that only point to another review."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def body_of(order: PublishRequest, signer: Signer) -> str:
 
 
 def outdated_body(marker: ReviewMarker, newer: PostedReview, signer: Signer) -> str:
-    """What takes the place of a review once there is a newer one. It keeps the names of its findings."""
+    """The body of a review that a newer one has replaced. It keeps the names of its findings."""
     text = f"This review is of {_commit(marker)}, or of other settings. {_link(newer, 'A newer one')} counts."
     return _pointer("an earlier review", text, signer.review(marker.replaced_by(newer.review_id)))
 
 
 def twin_body(marker: ReviewMarker, first: PostedReview, signer: Signer) -> str:
-    """What takes the place of the second one of two reviews that were posted at the same time."""
+    """The body of the second one of two reviews that were posted at the same time."""
     text = f"Two runs reviewed {_commit(marker)} at the same time. {_link(first, 'The first review')} counts."
     return _pointer("the same review twice", text, signer.review(marker.replaced_by(first.review_id)))
 

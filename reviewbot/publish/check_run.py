@@ -1,4 +1,4 @@
-"""Review -> the check run that proves it: what was read, by whom, what not and why, at what cost.
+"""Render the check run of a review: what was read, by which workers, what not and why, at what cost.
 
 Its colour is `reviewbot.coverage.conclusion_of`: never green without a review.
 """

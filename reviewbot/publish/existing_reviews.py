@@ -11,14 +11,14 @@ from reviewbot.publish.options import PublishContext, Published, PublishOptions,
 
 
 class Own(NamedTuple):
-    """A review of ours, and what it says that it is of."""
+    """A review of ours with its marker."""
 
     review: PostedReview
     marker: ReviewMarker
 
 
 class ExistingReviews(NamedTuple):
-    """Our reviews of a pull request, as they stand now, oldest first."""
+    """Our reviews of a pull request as they are now, oldest first."""
 
     own: tuple[Own, ...]
     blank: tuple[PostedReview, ...]
@@ -40,7 +40,7 @@ class ExistingReviews(NamedTuple):
 
 
 async def standing(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> ExistingReviews:
-    """Look through all reviews. Raises HostError."""
+    """Find our reviews of an order's pull request. Raises HostError."""
     return await standing_of(order.pull, order.policy, manner.signer, desk.host)
 
 
@@ -56,7 +56,7 @@ async def posted_before(pull: PullRequest, policy: str, signer: Signer, host: Re
 
 
 async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:
-    """The same for what is no order yet. Raises HostError."""
+    """As `standing`, without an order. Raises HostError."""
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
     ours = sorted((each for each in reviews if each.author_id == account), key=lambda each: each.review_id)
@@ -71,7 +71,7 @@ async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: Revi
 
 
 async def told_before(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> frozenset[str]:
-    """Fingerprints of the findings that stand in comments of ours at lines, on whatever head. Raises HostError.
+    """Fingerprints of the findings in our inline comments, on any head. Raises HostError.
 
     A comment whose line is no longer in the change is not shown in its place: its finding is reported again.
     """

@@ -46,7 +46,7 @@ def inline_comments(
 
 
 def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding, span: Span) -> str:
-    """What a comment says: a finding's own words, and a proposal to commit where one is proven for just these lines."""
+    """The body of a comment: the finding's text, and a suggestion where one is proven for just these lines."""
     proposal = None
     if span == (finding.line, finding.end_line):
         proposal = suggestion_block(manner.suggest(finding))
@@ -55,7 +55,7 @@ def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding
 
 
 def suggestion_block(lines: str | None) -> str | None:
-    """A block that GitHub offers to commit; None where there is nothing to offer, or what could do harm unseen.
+    """A suggestion block for GitHub; None where there is nothing to offer, or what could do harm unseen.
 
     What the block holds is committed as it stands. So nothing in it is escaped, and a text with characters that are
     not shown, or with lines that other bots obey, is not offered.

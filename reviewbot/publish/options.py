@@ -56,13 +56,13 @@ class PublishRequest:
 
     @property
     def key(self) -> str:
-        """What there is one review of: a head of a pull request under a policy."""
+        """The key under which there is one review: a head of a pull request under a policy."""
         return review_key(self.pull, self.policy)
 
 
 @dataclass(frozen=True)
 class PublishOptions:
-    """How it is published: what the operator decides."""
+    """How a review is published: what the operator decides."""
 
     signer: Signer
     inline: int = 10
@@ -74,7 +74,7 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class PublishContext:
-    """Where it is published from."""
+    """The host, intents and clock that publishing works with."""
 
     host: ReviewHost
     intents: Intents
@@ -85,7 +85,7 @@ class PublishContext:
 
 @dataclass(frozen=True)
 class Published:
-    """What came of it."""
+    """The outcome of publishing a review."""
 
     outcome: Outcome
     url: str = ""
@@ -97,12 +97,12 @@ class Published:
 
 
 def review_key(pull: PullRequest, policy: str) -> str:
-    """The name of the one review of a head under a policy: for intents, and for runs that must not be doubled."""
+    """The key of the one review of a head under a policy: for intents, and for runs that must not be doubled."""
     return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{policy}"
 
 
 def policy_of(settings: Settings, crew: WorkerSet, engine: str, start: str = "") -> str:
-    """What decides the review of a head: settings, workers, engine, version, as 32 hexadecimal digits.
+    """Digest of what decides the review of a head (settings, workers, engine, version): 32 hexadecimal digits.
 
     `start` is the commit from which the change starts: under another base branch a head is another change.
     """

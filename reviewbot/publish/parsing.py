@@ -1,4 +1,4 @@
-"""What can be said of a file's text without running anything: that it parses, and what of it stands where it stood."""
+"""Check by parsing alone that a changed file still parses, and which parts of it are unchanged."""
 
 from __future__ import annotations
 

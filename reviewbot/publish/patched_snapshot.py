@@ -1,4 +1,4 @@
-"""A scratch copy of one file of a change, in memory, with other lines at one place. Nothing is written anywhere."""
+"""A snapshot with a patch to one file of a change, in memory. Nothing is written anywhere."""
 
 from __future__ import annotations
 

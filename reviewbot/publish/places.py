@@ -1,4 +1,4 @@
-"""Where a host takes a comment: lines of the new side that the change shows."""
+"""Lines at which a host takes a comment: those of the new side that the change shows."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Prover:
         self._before: dict[str, Answer] = {}
 
     async def proven(self, findings: Iterable[Finding]) -> dict[Finding, Proof]:
-        """What came of each replacement, in the order of the findings; of two for one place the first is offered."""
+        """Try each finding's replacement, in the order of the findings; of two for one place the first is offered."""
         proofs: dict[Finding, Proof] = {}
         tried = 0
         for finding in findings:

@@ -1,4 +1,4 @@
-"""A pull request from its name to its posted review, in the three steps that every door takes: fetch, review, post."""
+"""Review a pull request in the three steps that command line, Action and App share: fetch, review, post."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check run beside a review: begun before, concluded after. Where the token may not, that is said, and no more."""
+"""Begin the check run of a review, and conclude it afterwards; where the token may not, only a note says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first step: which pull request it is, and at which commits."""
+"""The first step: resolve the pull request and its commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the three steps work with: the host, who signs what is posted, and what a run may do."""
+"""The host session that the three steps share: client, signer, and the options of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The third step: exactly one review on the host, and the check run concluded."""
+"""The third step: post exactly one review on the host, and conclude the check run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How people name a pull request: OWNER/REPO#NUMBER, or the address of its page."""
+"""Parse the name of a pull request: OWNER/REPO#NUMBER, or the address of its page."""
 
 from __future__ import annotations
 

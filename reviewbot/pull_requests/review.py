@@ -1,4 +1,4 @@
-"""The second step: the review of one head, from what the host tells of it and from nothing else."""
+"""The second step: review one head, from the host's data alone."""
 
 from __future__ import annotations
 

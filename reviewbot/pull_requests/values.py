@@ -1,4 +1,4 @@
-"""From a review that may be shown to the value that stands between two steps, and back."""
+"""Convert a review that may be shown to the value that is stored between two steps, and back."""
 
 from __future__ import annotations
 

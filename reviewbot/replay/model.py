@@ -1,4 +1,4 @@
-"""Models that a review asked outside of its workers: their answers are written down, and given again."""
+"""Record the answers of models that a review asked outside of its workers, and replay them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RecordingModel:
 
 
 class RecordedModel:
-    """Gives the answers of a trace again: to each who asks about a subject, in the order of then.
+    """Gives the answers of a trace again: for each purpose and subject, in their recorded order.
 
     The requests themselves are not compared. They quote code, which a trace does not hold.
     """
@@ -86,7 +86,7 @@ class RecordedModel:
 
 
 class RecordingLedger:
-    """Books that a review reads at its end: the trace keeps what they said then."""
+    """A `UsageLedger` that records in the trace what a review reads from it at its end."""
 
     def __init__(self, inner: UsageLedger, trace: Recorder) -> None:
         self._inner = inner

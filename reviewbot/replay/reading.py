@@ -1,4 +1,4 @@
-"""Values of a trace, checked as strictly as anything that comes from outside: a trace is a file like any other."""
+"""Read and validate the values of a trace as strictly as any other input from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a review is made with beside the workers' answers: the change without its code, and the rules."""
+"""Record and read a review's inputs beside the workers' answers: the change without its code, and the rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
 
 
 def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> None:
-    """Write both down, before the review begins."""
+    """Record the change and the rules, before the review begins."""
     bare = change.model_copy(update={"description": "", "files": tuple(_without_code(file) for file in change.files)})
     trace.record("change", change=bare.model_dump(mode="json"))
     trace.record(
@@ -61,7 +61,7 @@ def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> N
 
 
 def read_given(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
-    """Both, from a trace. Raises InputError where it does not hold them."""
+    """Read the change and the rules from a trace. Raises InputError where it does not hold them."""
     change = read(ChangeSet, first_of(events, "change").get("change"))
     told = first_of(events, "rules")
     try:

@@ -1,4 +1,4 @@
-"""The run of a trace again, through the same spine; how each task ended is read and not decided anew.
+"""Replay the run of a trace through the same pipeline; how each task ended is read and not decided anew.
 
 It could not be: to split a task needs its code, and which task the deadline met needs the time of then.
 """

@@ -1,4 +1,4 @@
-"""Which pull request a finished run of a fork's trigger workflow belongs to. The event of a fork does not say it.
+"""Find the pull request of a finished run of a fork's trigger workflow. The event of a fork does not name it.
 
 The event's `pull_requests` is empty for a head in another repository: https://github.com/actions/runner/issues/3444.
 The API's list of open pull requests is asked for that head instead.

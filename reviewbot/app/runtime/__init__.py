@@ -1,1 +1,1 @@
-"""What the processes of the App share: where their things are, whose they are, and how they log."""
+"""Shared by the App's processes: configuration, credentials, logging, supervision."""

@@ -1,4 +1,4 @@
-"""The one call that needs no token: the code of a new App, exchanged for its credentials.
+"""Exchange the code of a new App for its credentials: the one call that needs no token.
 
 https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
 """
@@ -39,7 +39,7 @@ class _Answer(BaseModel):
 
 
 def convert_code(code: str, api_url: str) -> Credentials:
-    """The credentials of the App that was just made. Asked once; GitHub takes a code once, and for an hour.
+    """Get the credentials of the App that was just made. Sent once; GitHub takes a code once, and for an hour.
 
     Raises HostMissingError where it does not know the code, HostError for whatever else goes wrong there, ConfigError
     where what it gave cannot be used.

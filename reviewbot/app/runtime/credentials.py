@@ -59,7 +59,7 @@ class Credentials:
         return f"Credentials(app_id={self.app_id}, slug={self.slug!r})"
 
     def secrets(self) -> tuple[str, ...]:
-        """What no log may show."""
+        """The secrets that no log may show."""
         return (*self.private_keys, *(secret.decode("utf-8", "replace") for secret in self.webhook_secrets))
 
 
@@ -72,7 +72,7 @@ def credentials_from(environ: Mapping[str, str], state_dir: Path) -> Credentials
 
 
 def read_credentials(path: Path) -> Credentials | None:
-    """Those of a file that `store_credentials` wrote; None where there is none.
+    """Read the credentials from a file that `store_credentials` wrote; None where there is none.
 
     Raises ConfigError where others could read the file, or it is not what was written.
     """
@@ -94,7 +94,7 @@ def read_credentials(path: Path) -> Credentials | None:
 
 
 def store_credentials(path: Path, credentials: Credentials) -> None:
-    """Write them so that either the old ones stand there or the new ones, readable by us alone. Raises ConfigError."""
+    """Write the credentials atomically, readable by us alone. Raises ConfigError."""
     stored = _Stored(
         version=_VERSION,
         app_id=credentials.app_id,
@@ -119,7 +119,7 @@ def store_credentials(path: Path, credentials: Credentials) -> None:
 
 
 def as_variables(credentials: Credentials) -> str:
-    """The same as lines NAME="value" for a secret store; one line each, JSON's way of writing line ends."""
+    """The credentials as lines NAME="value" for a secret store; one line each, JSON's way of writing line ends."""
     pairs = {
         "REVIEWBOT_APP_ID": str(credentials.app_id),
         "REVIEWBOT_APP_SLUG": credentials.slug,

@@ -1,4 +1,4 @@
-"""Logs of the App: one line of JSON an event, the run's id in each, secrets masked, and no text of a foreign error.
+"""JSON logging of the App: one line an event, the run's id in each, secrets masked, and no text of a foreign error.
 
     {"at": "2026-01-01T00:00:00.000Z", "level": "info", "logger": "reviewbot.app.web", "run": null, "message": "..."}
 
@@ -46,7 +46,7 @@ _run: ContextVar[str | None] = ContextVar("reviewbot_run", default=None)
 
 @contextlib.contextmanager
 def run_named(run: str) -> Iterator[None]:
-    """Everything that is logged inside, in threads and tasks begun there too, carries this id."""
+    """Add this run's id to everything that is logged inside, in threads and tasks begun there too."""
     token = _run.set(run)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Credentials that may change under a running process: keys are exchanged without a restart."""
+"""Reload credentials in a running process, so that keys are exchanged without a restart."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WatchedCredentials:
         return found
 
     def secrets(self) -> tuple[str, ...]:
-        """All that were ever seen: an exchanged key is a secret still."""
+        """All secrets that this process has ever loaded: an exchanged key is a secret still."""
         with self._lock:
             return tuple(self._seen)
 

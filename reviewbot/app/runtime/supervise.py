@@ -1,4 +1,4 @@
-"""Keep the App's own processes running: start again what died, and end all of them together."""
+"""Supervise the App's own processes: restart those that died, and end all of them together."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From accepted deliveries to runs: which are wanted, and which are superseded."""
+"""Schedule runs from accepted deliveries: which are wanted, and which are superseded."""

@@ -49,7 +49,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class CatchUp:
-    """One round, for the chores."""
+    """One round of catching up, as a periodic task."""
 
     tokens: AppTokens
     window_s: float = DAY_S

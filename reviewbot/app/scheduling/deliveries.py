@@ -1,4 +1,4 @@
-"""What the inbox holds, as wishes."""
+"""Read the inbox's deliveries as commands for the scheduler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Deliveries:
 
 
 def wish_of(delivery: Delivery) -> InboxCommand:
-    """What a delivery asks for."""
+    """The command that a delivery asks for."""
     trigger = delivery.trigger
     order = ReviewRequest(
         installation=trigger.installation_id,

@@ -27,7 +27,7 @@ TROUBLE_S = 2.0
 
 
 class InboxCommand(NamedTuple):
-    """What a delivery asks for."""
+    """A delivery's command to the scheduler."""
 
     key: int
     """Of the delivery, in the inbox."""
@@ -53,7 +53,7 @@ class Incoming(Protocol):
 
 
 class InboxConsumer:
-    """Moves wishes from the inbox to the desk. A wish is done when the queue has it durably, and not before."""
+    """Moves commands from the inbox to the scheduler. One is done when the queue has it durably, and not before."""
 
     def __init__(self, inbox: Incoming, desk: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
         """`let_go` is called with each installation whose tokens are not to be given out again."""

@@ -1,4 +1,4 @@
-"""The App's web side: it checks what comes in, puts it into the inbox, and answers. It reviews nothing.
+"""The App's web server: it checks deliveries, puts them into the inbox, and answers. It reviews nothing.
 
 `create_app` makes the Flask application of its parts, `serve_app` runs it. Nothing outside this package knows Flask.
 """

@@ -1,4 +1,4 @@
-"""The Flask application. Whatever goes wrong is answered by name; what it was stays here."""
+"""The Flask application. HTTP errors are answered by name and reason; the details of other errors are only logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that can be read in one way only, within bounds."""
+"""Parse JSON that can be read in one way only, within bounds."""
 
 from __future__ import annotations
 

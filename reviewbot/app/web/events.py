@@ -1,4 +1,4 @@
-"""From a payload to a trigger, or to the reason why there is none. Pure.
+"""Map a payload to a trigger, or to the reason why there is none. Pure.
 
 The header only says which event to look for; whether the body is one is seen in the body, which is signed.
 """
@@ -47,7 +47,7 @@ class PayloadError(ValueError):
 
 @dataclass(frozen=True)
 class Identity:
-    """Who we are, so that we do not answer ourselves."""
+    """The App's own ids and names, so that we do not answer ourselves."""
 
     app_id: int
     slug: str

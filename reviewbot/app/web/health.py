@@ -1,4 +1,4 @@
-"""How we are: `/healthz`, `/readyz`, and `/metrics`."""
+"""Health and metrics endpoints: `/healthz`, `/readyz`, and `/metrics`."""
 
 from __future__ import annotations
 

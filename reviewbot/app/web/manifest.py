@@ -1,4 +1,4 @@
-"""What the App asks for: the content of `app.yaml`, and the manifest that GitHub is sent.
+"""The App's permissions and events: the content of `app.yaml`, and the manifest that GitHub is sent.
 
 https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """

@@ -1,4 +1,4 @@
-"""What the web application is made of; handed in, so that nothing is reached by name."""
+"""The dependencies of the web application, passed in by its caller."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _no_states() -> Mapping[str, int]:
 
 @dataclass(frozen=True)
 class WebParts:
-    """The whole."""
+    """Dependencies of the whole application."""
 
     inbox: Deliveries
     credentials: Callable[[], Credentials | None]

@@ -1,4 +1,4 @@
-"""Waitress, with limits that a slow or greedy client cannot stretch, and an end in good order."""
+"""Waitress server with limits against slow or greedy clients, and an orderly shutdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/setup`: from nothing to an App with stored credentials, for the person who has the token that the server printed.
+"""`/setup`: create an App and store its credentials, for the person who has the token that the server printed.
 
 The address that a request comes from lets no one in: a proxy that ends TLS here may say nothing of the client it
 speaks for. What the manifest will carry is the operator's configuration, or what was entered in the page's own form:

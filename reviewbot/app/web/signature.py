@@ -1,4 +1,4 @@
-"""Whether the host signed a body. Bytes alone are compared: a header may hold anything."""
+"""Verify the host's signature of a body. Bytes alone are compared: a header may hold anything."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _JSON = re.compile(r"application/json(?: ?; ?charset=\"?utf-8\"?)?", re.IGNORECA
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a delivery."""
+    """The answer to a delivery."""
 
     status: str
     """accepted, refused (the check reports it), repeat or ignored."""

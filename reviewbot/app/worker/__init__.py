@@ -1,4 +1,4 @@
-"""Durable runs: an order comes in, one review goes out, whatever dies in between.
+"""Durable runs: each review request gets one review, also after a crash.
 
 `desk.py` takes orders, `runner.py` is the way of one run, `engine.py` the only module that knows DBOS, `worker.py` a
 whole worker. What fetches, reviews and posts is handed in as `Steps`.

@@ -1,4 +1,4 @@
-"""DBOS, as we use it: one queue, three kinds of work, coarse steps. No other module knows it."""
+"""The durable engine on DBOS: one queue, three kinds of work, coarse steps. No other module knows DBOS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a run against GitHub: those that the command line and the Action take, too, with the App's tokens."""
+"""Carry out a run's steps against GitHub with the App's tokens; command line and Action take the same steps."""
 
 from __future__ import annotations
 

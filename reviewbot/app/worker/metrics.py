@@ -1,4 +1,4 @@
-"""What a run adds to the metrics: by worker and model, never by repository or person."""
+"""Count a run for the metrics: by worker and model, never by repository or person."""
 
 from __future__ import annotations
 

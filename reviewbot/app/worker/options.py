@@ -1,4 +1,4 @@
-"""How a worker runs: from its environment, once, checked."""
+"""Read and check a worker's options from its environment, once."""
 
 from __future__ import annotations
 

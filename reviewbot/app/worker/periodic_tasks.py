@@ -53,7 +53,7 @@ class Upkeep(Protocol):
 
 
 class Heartbeat:
-    """This worker's signs of life, and the look at those of others, where there may be several workers."""
+    """This worker's heartbeat, and the check of other workers' where there may be several."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Heartbeat:
         self._last = monotonic()
 
     def join(self) -> None:
-        """Be known."""
+        """Register this worker."""
         self._workers.join(self._executor)
 
     def beat(self) -> bool:
@@ -139,7 +139,7 @@ class Retention:
 
 
 class Reconciler:
-    """Brings our own books in line with the engine's, where a crash or an outage has left them apart."""
+    """Brings our own records in line with the engine's, where a crash or an outage has left them apart."""
 
     def __init__(self, database: Database, engine: Upkeep) -> None:
         self._runs = Runs(database)
@@ -161,7 +161,7 @@ class Reconciler:
 
 
 class PeriodicTasks:
-    """Chores, each done by one worker at a time, as often as it says."""
+    """Tasks, each done by one worker at a time, as often as it says."""
 
     def __init__(self, database: Database, chores: dict[str, tuple[float, Callable[[], None]]]) -> None:
         self._due = Chores(database)

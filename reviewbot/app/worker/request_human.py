@@ -1,4 +1,4 @@
-"""Calling for a person, where a review has something that it could neither settle nor drop."""
+"""Request a person's review, where a review has something that it could neither settle nor drop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of one run: fetch, review, post; each step is recorded, and tried again where that may help."""
+"""Carry out one run: fetch, review, post; each step is recorded, and tried again where that may help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is made of: an order, the three coarse steps, and what each step is given and gives back."""
+"""Values of a run: the review request, the three coarse steps, and each step's input and result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UnwantedError(HostError):
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """The wish for a review of one head of one pull request."""
+    """A request for a review of one head of one pull request."""
 
     installation: int
     repository: str
@@ -100,7 +100,7 @@ class End:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What came of the review. `trace` is masked already, for it is stored."""
+    """The result of the review step. `trace` is masked already, for it is stored."""
 
     value: Json
     dollars: float = 0.0

@@ -1,4 +1,4 @@
-"""A whole worker: the durable engine, the way from the inbox, signs of life and chores, from start to stop."""
+"""Run a worker from start to stop: the durable engine, the inbox consumer, heartbeat and periodic tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many files in one request, by GraphQL: a workflow's token has 1,000 requests of REST an hour, a review 3,000 files.
+"""Read many files in one GraphQL request: a workflow's token has 1,000 REST requests an hour, a review 3,000 files.
 
 What comes back counts only where it is, byte for byte, the object that was asked for: GraphQL gives text, cut where it
 is long, in UTF-8 whatever it was before, and nothing of what is binary. The hash of the object tells all of that, and
@@ -72,7 +72,7 @@ class Batches:
 
 
 def document(count: int) -> str:
-    """The question for so many objects."""
+    """The GraphQL query for so many objects."""
     given = "".join(f", $o{n}: GitObjectID!" for n in range(count))
     asked = "".join(f"    f{n}: object(oid: $o{n}) {{ ... on Blob {{ text }} }}\n" for n in range(count))
     return (

@@ -1,4 +1,4 @@
-"""The change of a pull request: by the diff, else by the list of its files, else by a comparison of its commits.
+"""Read the change of a pull request: from the diff, else the list of its files, else a comparison of its commits.
 
 GitHub's diff is one of three dots, from where the branch left its base. It gives at most 300 files or 20,000 lines of
 one, lists at most 3,000 files, and compares at most 300:
@@ -62,7 +62,7 @@ class _Reading:
 
 
 def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
-    """The change of a pull request at the head that `pull` names.
+    """Read the change of a pull request at the head that `pull` names.
 
     Raises HostError and its kinds; EmptyChangeError where there is nothing to review.
     """

@@ -1,4 +1,4 @@
-"""Check runs of one repository on GitHub: begun, and concluded with all annotations."""
+"""Start check runs of one repository on GitHub, and finish them with all annotations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GithubChecks:
         self._url = f"{scheme}://{web_host_of(client.access.api_url)}/{repository}"
 
     def start_check(self, name: str, head_sha: str) -> int:
-        """A check run in progress; its id. One of ours of this name that is in progress is taken up again.
+        """Start a check run; its id. One of ours of this name that is in progress is taken up again.
 
         Without an answer GitHub is asked what stands there before anything is sent again.
         """

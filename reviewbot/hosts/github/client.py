@@ -1,4 +1,4 @@
-"""One GitHub, asked over PyGithub's requester: the only file that knows PyGithub.
+"""HTTP client of one GitHub, over PyGithub's requester: the only file that knows PyGithub.
 
 PyGithub builds the request: address, token, version, JSON. What it would do on its own is taken from it: its retries,
 its pauses, its redirects, its unbounded reading. `limits.py` says when something is repeated, `faults.py` what an
@@ -115,7 +115,7 @@ class GithubClient:
         accept: str | None = None,
         repeatable: bool | None = None,
     ) -> Answer:
-        """Ask once and have an answer; what is repeatable is repeated where GitHub is busy or cannot be reached.
+        """Send a request; a repeatable one is sent again where GitHub is busy or cannot be reached.
 
         What is not repeatable arrives once at most: HostUnknownError says that it may or may not have been carried out,
         and any other error that it was not; after a HostLimitError it is the caller who waits (see `wait`). `path` is

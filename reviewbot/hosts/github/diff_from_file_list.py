@@ -1,4 +1,4 @@
-"""The diff of a change from GitHub's lists of files, where it does not give the diff as a whole.
+"""Build the diff of a change from GitHub's lists of files, where it does not give the diff as a whole.
 
 Each file is put together as git would write it and read alone, so that what stands in one file's lines can never be
 taken for another file. What GitHub withholds is named with its reason.

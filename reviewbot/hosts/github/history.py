@@ -1,4 +1,4 @@
-"""The last commits of a file, through GitHub's API: one request for each file, asked once."""
+"""Read the last commits of a file through GitHub's API: one request for each file, sent once."""
 
 from __future__ import annotations
 

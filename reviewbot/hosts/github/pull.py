@@ -1,4 +1,4 @@
-"""A pull request as GitHub tells of it, and the names that go into addresses."""
+"""Read a pull request from GitHub, and check the names that go into addresses."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class _Pull(_Read):
 
 
 def read_pull(client: GithubClient, repository: str, number: int) -> PullRequest:
-    """The pull request as it is now. Raises HostError and its kinds.
+    """Read the pull request as it is now. Raises HostError and its kinds.
 
     Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
     """

@@ -1,4 +1,4 @@
-"""The reviews of one pull request on GitHub: read, posted in one call, edited."""
+"""Read, post and edit the reviews of one pull request on GitHub."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GithubHost:
         return checked_sha(_text(head.get("sha")))
 
     def own_id(self) -> int:
-        """The account that our reviews are written by; asked once.
+        """The id of the account that writes our reviews; requested once.
 
         A token of an App's installation or of a workflow may not read `/user`, and GraphQL's viewer tells it all the
         same: https://docs.github.com/en/graphql/reference/queries#user
@@ -62,7 +62,7 @@ class GithubHost:
         return tuple(_comment(each) for each in found)
 
     def post_review(self, draft: ReviewDraft) -> PostedReview:
-        """One call, never repeated. Raises HostInvalidError where GitHub takes the draft, or a line of it, for invalid.
+        """Post in one call, never repeated. Raises HostInvalidError where GitHub rejects the draft, or a line of it.
 
         https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
         """
@@ -75,14 +75,14 @@ class GithubHost:
         return self._review(answer)
 
     def edit_review(self, review_id: int, body: str) -> None:
-        """Put another body in the place of that of a review of our own.
+        """Replace the body of a review of our own.
 
         https://docs.github.com/en/rest/pulls/reviews#update-a-review-for-a-pull-request
         """
         self._client.request("PUT", f"{self._pull}/reviews/{int(review_id)}", body={"body": body})
 
     def release_review(self, review_id: int, message: str) -> None:
-        """Let a review of our own no longer ask for changes.
+        """Dismiss a review of our own, so that it no longer asks for changes.
 
         https://docs.github.com/en/rest/pulls/reviews#dismiss-a-review-for-a-pull-request
         """

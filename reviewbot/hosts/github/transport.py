@@ -1,4 +1,4 @@
-"""Bytes to and from one host: capped, timed, with no redirect to anywhere else.
+"""HTTP transport to one host: capped in size and time, with no redirect to another host.
 
 `Call` stands where PyGithub expects a connection. It tells PyGithub that all went well and keeps what really came, so
 that PyGithub neither waits nor follows anything.

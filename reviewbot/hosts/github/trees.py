@@ -1,4 +1,4 @@
-"""Folders and files of commits by hash, through GitHub's API. Nothing is checked out, and no link is followed."""
+"""Read folders and files of commits by hash, through GitHub's API. Nothing is checked out, and no link is followed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UNREAD: Final = Unread()
 
 
 class Entry(NamedTuple):
-    """What stands at a path."""
+    """The entry of a tree at a path."""
 
     mode: str
     sha: str
@@ -93,7 +93,7 @@ class Objects:
         self._expected: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def expect(self, commit: str, paths: Sequence[str]) -> None:
-        """Say which files of a commit are going to be asked for, if they are many: they are then read in batches."""
+        """Announce which files of a commit will be requested, if they are many: they are then read in batches."""
         names = list(dict.fromkeys(paths))
         if len(names) < MANY:
             return
@@ -114,7 +114,7 @@ class Objects:
         return unpacked(self._blob_data(sha))
 
     def find(self, commit: str, path: str) -> Entry | None:
-        """What stands at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
+        """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
         entries, whole = self._listed(commit, deep=True)
         if path in entries or whole:
             return entries.get(path)

@@ -1,4 +1,4 @@
-"""Statements to a SQLite file or to Postgres. Blocking; from any thread.
+"""Run statements on a SQLite file or on Postgres. Blocking; from any thread.
 
 Every statement that is sent through here may be sent twice without harm: where the connection to the server breaks, a
 statement is sent again on a new one for a while, so that a restart of the server costs no run.

@@ -55,7 +55,7 @@ class Heads:
         return None if found is None or not found.run else found.run
 
     def withdraw(self, pull: tuple[int, int], as_of: float = 0.0) -> bool:
-        """No run of this pull request is wanted, until the next head. False where something later was said of it."""
+        """Want no run of this pull request until the next head. False where a later state of it is recorded."""
         rows = self._database.run(
             "UPDATE reviewbot_heads SET run = '', head = '', sequence = sequence + 1, "
             "as_of = CASE WHEN CAST(? AS DOUBLE PRECISION) > as_of THEN ? ELSE as_of END "

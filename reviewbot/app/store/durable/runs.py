@@ -1,4 +1,4 @@
-"""The runs as people see them: what came of each, why, at what cost, and its trace."""
+"""Records of the runs: the outcome of each, its reason, cost and trace."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Runs:
         self._database = database
 
     def add(self, record: RunRecord) -> None:
-        """A run that waits. One that is there keeps what came of it, unless it was superseded and is wanted again."""
+        """Add a waiting run. One that is there keeps its outcome, unless it was superseded and is wanted again."""
         self._database.run(
             f"INSERT INTO reviewbot_runs ({_COLUMNS}) "  # noqa: S608 - our own names
             "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', '', 0, 0, 0, '', ?, NULL, NULL) "
@@ -64,7 +64,7 @@ class Runs:
         )
 
     def begin(self, run: str, owner: str, executor: str) -> int | None:
-        """An execution begins, and from now on is the one that may write.
+        """Begin an execution, which from now on is the one that may write.
 
         How many there were since one came further than all before, this one counted; None where the run has ended.
         """
@@ -80,11 +80,11 @@ class Runs:
         return int(rows[0][0]) if rows else None
 
     def try_again(self, run: str, owner: str) -> None:
-        """This execution tries a step once more."""
+        """Record that this execution tries a step once more."""
         self._database.run("UPDATE reviewbot_runs SET attempts = attempts + 1 WHERE run = ? AND owner = ?", run, owner)
 
     def wait(self, run: str, owner: str, reason: str) -> None:
-        """Why this execution has to try a step again; empty: it went on."""
+        """Record why this execution has to try a step again; empty: it went on."""
         self._database.run(
             "UPDATE reviewbot_runs SET reason = ? WHERE run = ? AND owner = ? AND state = 'running'",
             _plain(reason)[:MOST_REASON],
@@ -93,15 +93,15 @@ class Runs:
         )
 
     def never_began(self, run: str, owner: str) -> None:
-        """This execution ends before it has tried anything: it is no attempt."""
+        """Record that this execution ended before it tried anything: it is no attempt."""
         self._database.run("UPDATE reviewbot_runs SET attempts = attempts - 1 WHERE run = ? AND owner = ?", run, owner)
 
     def came_further(self, run: str, owner: str) -> None:
-        """This execution has done something that no later one has to do again."""
+        """Record that this execution has done something that no later one has to do again."""
         self._database.run("UPDATE reviewbot_runs SET barren = 0 WHERE run = ? AND owner = ?", run, owner)
 
     def give_back(self, executor: str) -> None:
-        """A worker stops in good order: what it was at waits again, and this attempt does not count against it."""
+        """Give back a worker's runs when it stops in good order: they wait again, and this attempt does not count."""
         self._database.run(
             "UPDATE reviewbot_runs SET state = 'waiting', owner = '', reason = 'its worker stopped; it goes on', "
             "barren = CASE WHEN barren > 0 THEN barren - 1 ELSE 0 END "
@@ -110,7 +110,7 @@ class Runs:
         )
 
     def end(self, run: str, state: State, reason: str = "", url: str = "", *, owner: str | None = None) -> bool:
-        """An open run has ended; False where it was no longer open, or is another owner's."""
+        """End an open run; False where it was no longer open, or is another owner's."""
         rows = self._database.run(
             "UPDATE reviewbot_runs SET state = ?, reason = ?, url = ?, ended = ? "
             "WHERE run = ? AND state IN ('waiting', 'running') AND (CAST(? AS TEXT) IS NULL OR owner = ?) RETURNING 1",
@@ -125,7 +125,7 @@ class Runs:
         return bool(rows)
 
     def cost(self, run: str, dollars: float, tokens: int, trace: str) -> None:
-        """What a review has cost so far, and its trace, masked. The last attempt's trace is the one that is kept."""
+        """Record a review's cost so far, and its masked trace. The last attempt's trace is the one that is kept."""
         self._database.run(
             "UPDATE reviewbot_runs SET dollars = ?, tokens = ? WHERE run = ?", float(dollars), int(tokens), run
         )

@@ -1,4 +1,4 @@
-"""The tables, in words that SQLite and Postgres both understand.
+"""The tables, in SQL that SQLite and Postgres both understand.
 
 Texts from outside are kept as bytes: Postgres takes neither a NUL nor half a surrogate pair in a text.
 """

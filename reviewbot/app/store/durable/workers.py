@@ -1,4 +1,4 @@
-"""The workers that are alive, whose work must be taken over, and whose turn it is to do what one alone shall do."""
+"""Register live workers, find dead ones to take over from, and give each periodic task to one worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Workers:
         self._database = database
 
     def join(self, executor: str) -> None:
-        """A worker begins."""
+        """Register a worker that begins."""
         self._database.run(
             "INSERT INTO reviewbot_workers (executor, beat, reaper, reaped) VALUES (?, ?, '', 0) "
             "ON CONFLICT (executor) DO UPDATE SET beat = excluded.beat, reaper = '', reaped = 0",
@@ -24,7 +24,7 @@ class Workers:
         )
 
     def beat(self, executor: str) -> bool:
-        """It is alive. False where it was taken for dead: others do its work, and it must not go on."""
+        """Record a worker's heartbeat. False where it was taken for dead: others do its work, and it must not go on."""
         rows = self._database.run(
             "UPDATE reviewbot_workers SET beat = ? WHERE executor = ? AND reaper = '' RETURNING 1",
             self._database.now(),
@@ -33,7 +33,7 @@ class Workers:
         return bool(rows)
 
     def leave(self, executor: str) -> None:
-        """A worker is gone, and what it was at has been given back or taken over."""
+        """Remove a worker that is gone, whose work has been given back or taken over."""
         self._database.run("DELETE FROM reviewbot_workers WHERE executor = ?", executor)
 
     def dead(self, reaper: str, silent_s: float) -> tuple[str, ...]:
@@ -60,13 +60,13 @@ class Workers:
 
 
 class Chores:
-    """Work that is done now and then, by one of the workers."""
+    """Periodic tasks, each done by one of the workers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def due(self, name: str, every_s: float) -> bool:
-        """Whether it is to be done now, by who asks; the first time at once."""
+        """Whether the caller is to do a task now; the first time at once."""
         now = self._database.now()
         rows = self._database.run(
             "INSERT INTO reviewbot_chores (name, due) VALUES (?, ?) "

@@ -111,11 +111,11 @@ class Inbox:
         return tuple(_delivery(row) for row in sorted(rows))
 
     def done(self, delivery: int) -> None:
-        """A run was made of it (or was there already)."""
+        """Mark a delivery as done: a run was made of it (or was there already)."""
         self._end(delivery, "done", "")
 
     def failed(self, delivery: int, reason: str) -> None:
-        """No run can be made of it."""
+        """Mark a delivery as failed: no run can be made of it."""
         self._end(delivery, "failed", reason)
 
     def release(self, delivery: int) -> None:

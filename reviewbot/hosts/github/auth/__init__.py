@@ -1,1 +1,1 @@
-"""How we are let in: a token, what the gh program keeps, or the App's own key."""
+"""Authentication at GitHub: a token, the one that `gh` keeps, or the App's own key."""

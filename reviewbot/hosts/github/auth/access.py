@@ -1,4 +1,4 @@
-"""Where a GitHub is and how we are let in: from the environment, else from what `gh` keeps."""
+"""Find GitHub's API address and a token: from the environment, else from what `gh` keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The App's own way in: a signed word about who it is, for which GitHub gives tokens of its installations.
+"""Authenticate as the App: a signed JWT, for which GitHub gives tokens of its installations.
 
 Each token is for one repository and for the permissions that are needed, and lasts an hour; it is given out again until
 shortly before it ends. Sources: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app

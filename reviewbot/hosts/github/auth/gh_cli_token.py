@@ -1,4 +1,4 @@
-"""The token that `gh` keeps for a host: asked of the program, else read from its file."""
+"""Get the token that `gh` keeps for a host: from the program, else from its file."""
 
 from __future__ import annotations
 
