@@ -45,7 +45,7 @@ class Posted:
 
 @dataclass(frozen=True)
 class Ending:
-    """All that a run says at its end."""
+    """The result that a run reports at its end."""
 
     reviewed: Reviewed
     code: ExitCode
@@ -72,7 +72,7 @@ def outputs_of(ending: Ending, sarif: str) -> dict[str, str]:
 
 
 def no_outputs(verdict: str) -> Mapping[str, str]:
-    """The outputs of a run that reviewed nothing: what was counted would look like a clean review."""
+    """The outputs of a run that reviewed nothing, without counts: zeros would look like a clean review."""
     return dict.fromkeys(OUTPUTS, "") | {"verdict": verdict}
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Work(Protocol):
-    """Runs a coroutine to its end, so that a stop ends it in order."""
+    """Runs a coroutine to its end, and ends it in order at a stop."""
 
     def __call__(self, work: Callable[[], Coroutine[None, None, T]], /) -> T:
         """What `work()` returns."""

@@ -86,7 +86,7 @@ def runner_of(environ: Mapping[str, str]) -> Runner:
 
 @dataclass(frozen=True)
 class StepOutput:
-    """Says things, without the secrets that it knows."""
+    """Writes a step's output, without the secrets that it knows."""
 
     runner: Runner
     log: TextIO

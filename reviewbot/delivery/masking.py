@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def masked_review(answer: Review, journal: SteadyJournal | None = None, mask: Mask | None = None) -> Review:
-    """The review with every secret in its texts masked. The one way out: no door shows a review that did not pass."""
+    """The review with every secret in its texts masked. No entry point shows a review that did not pass here."""
     if journal is not None and journal.trouble is not None:
         answer = answer.model_copy(update={"notes": (*answer.notes, journal.trouble)})
     return Review.model_validate_json(json.dumps(mask_json(answer.model_dump(mode="json"), mask or redact)))

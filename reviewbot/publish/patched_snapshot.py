@@ -28,7 +28,7 @@ class Patch:
         return "\n".join([*lines[: self.line - 1], *self.new, *lines[self.end_line :]])
 
     def touched(self, lines: Sequence[str]) -> tuple[int, int, tuple[str, ...]]:
-        """What really changes: first and last line (last < first where lines are only put in) and what stands there."""
+        """The lines that really change: first and last (last < first for mere insertions), and their new text."""
         old = lines[self.line - 1 : self.end_line]
         head = next((n for n, (a, b) in enumerate(zip(old, self.new, strict=False)) if a != b), None)
         head = min(len(old), len(self.new)) if head is None else head

@@ -21,7 +21,7 @@ JointRow = tuple[str, str, int]
 
 
 class RecordedInputs(NamedTuple):
-    """What decides, beside the workers' answers, what a review says."""
+    """Inputs that decide, beside the workers' answers, what a review says."""
 
     rules: Rules
     joint: tuple[JointRow, ...]

@@ -43,13 +43,13 @@ class Incoming(Protocol):
         """Take the oldest ones that no consumer holds, for so long. They come again unless they are done."""
 
     def done(self, key: int) -> None:
-        """This one needs no further look."""
+        """Mark a delivery as done."""
 
     def failed(self, key: int, reason: str) -> None:
-        """This one cannot be understood; it is kept and shown, and does not come again."""
+        """Mark a delivery as not understood; it is kept and shown, and does not come again."""
 
     def release(self, key: int) -> None:
-        """It was not this one's fault that nothing came of it: it comes again, and this time does not count."""
+        """Give back a delivery that failed by no fault of its own: it comes again, and this time does not count."""
 
 
 class InboxConsumer:
@@ -62,7 +62,7 @@ class InboxConsumer:
         self._let_go = let_go or (lambda _: None)
 
     def once(self) -> int:
-        """Move what is there now; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
+        """Move the waiting deliveries; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
         wishes = self._inbox.claim(BATCH, LEASE_S)
         for number, wish in enumerate(wishes):
             try:
@@ -80,7 +80,7 @@ class InboxConsumer:
         return len(wishes)
 
     def run(self, stop: Event) -> None:
-        """Go on until `stop`, whatever happens to the databases meanwhile."""
+        """Consume until `stop`, also through outages of the databases."""
         while not stop.is_set():
             try:
                 rest = 0.0 if self.once() else REST_S

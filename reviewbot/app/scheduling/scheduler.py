@@ -29,17 +29,17 @@ class Queue(Protocol):
     """The durable queue."""
 
     def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
-        """Have it done once; known by its name. One that was cancelled goes on."""
+        """Enqueue work to be done once, known by its name. One that was cancelled goes on."""
 
     def cancel(self, names: Sequence[str]) -> None:
-        """Do not begin these, or no further step of them."""
+        """Cancel work: do not begin it, or no further step of it."""
 
     def forget(self, names: list[str]) -> None:
-        """Remove those that have ended, with what their steps gave."""
+        """Remove work that has ended, with the results of its steps."""
 
 
 class Scheduler:
-    """Takes orders. Everything here may be done again after a crash: what was done already stays as it is."""
+    """Takes review requests. All methods may be repeated after a crash: what was done already stays as it is."""
 
     def __init__(self, database: Database, queue: Queue, policy: str) -> None:
         self._database = database
@@ -49,7 +49,7 @@ class Scheduler:
         self._runs = Runs(database)
 
     def submit(self, order: ReviewRequest) -> str:
-        """Have it reviewed; the name of the run that does, or of the question which head it is about."""
+        """Submit a review request; the name of its run, or of the question which head it is about."""
         if not order.head_sha or not order.number:
             return self._ask(order)
         order = self._round(order)
@@ -68,7 +68,7 @@ class Scheduler:
         return run
 
     def withdraw(self, order: ReviewRequest) -> None:
-        """A pull request was closed: no review of it is wanted any more; see `Order.as_of`.
+        """Withdraw the runs of a closed pull request; see `ReviewRequest.as_of`.
 
         The host delivers in any order. It is asked whether the pull request is still closed, for a review that it was
         opened for again may just have been stopped.
@@ -80,7 +80,7 @@ class Scheduler:
         self._ask(replace(order, head_sha=""))
 
     def left(self, run: str, owner: str, installation: int) -> None:
-        """An execution of a run is over, and nothing of it is on its way any more: tidy up what it did while it ended.
+        """Clean up after an execution that is over: what it did while it ended.
 
         It may have begun a check run after its run was stopped, or kept answers after its installation was forgotten.
         """
@@ -91,7 +91,7 @@ class Scheduler:
             self._close(record, record.reason, f":{owner}")
 
     def forget(self, installation: int) -> None:
-        """An installation has ended: stop its runs and remove what is kept for it.
+        """Stop the runs of an installation that has ended, and remove what is kept for it.
 
         What the steps of a run under way gave goes with the next round of tidying up that finds it old enough.
         """

@@ -83,7 +83,7 @@ def _told(value: object) -> object:
 
 
 class DbosRun:
-    """What a run is given of the engine."""
+    """The engine's functions for a run."""
 
     def step(self, name: str, act: Callable[[], Json]) -> Json:
         """As `Durable.step`."""
@@ -149,7 +149,7 @@ class Engine:
             client.cancel_workflows(list(names))
 
     def take_over(self, executor: str) -> int:
-        """Put back into the queue what a worker that is gone was at; how many runs."""
+        """Put the runs of a worker that is gone back into the queue; how many."""
         with self._asking() as client:
             names = self._names(client, status="PENDING", executor_id=executor)
             if names:
@@ -173,7 +173,7 @@ class Engine:
                 client.delete_workflows(ended)
 
     def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
-        """What ended longer ago."""
+        """Runs that ended longer ago."""
         before = datetime.fromtimestamp(now - older_s, UTC).isoformat()
         with self._asking() as client:
             return self._names(client, completed_before=before, status=list(GONE), limit=limit)

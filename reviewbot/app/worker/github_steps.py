@@ -68,7 +68,7 @@ AUTOMATIC = "head"
 
 @dataclass(frozen=True)
 class App:
-    """What all runs have in common."""
+    """Inputs shared by all runs."""
 
     tokens: AppTokens
     signer: Callable[[], Signer]

@@ -37,19 +37,19 @@ class Upkeep(Protocol):
     """The durable engine, as far as this needs it."""
 
     def take_over(self, executor: str) -> int:
-        """Put back into the queue what a worker that is gone was at."""
+        """Put the runs of a worker that is gone back into the queue."""
 
     def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
-        """Have it done once."""
+        """Enqueue work to be done once."""
 
     def states(self, names: list[str]) -> dict[str, str]:
-        """What it says of runs, in its own words."""
+        """The states of runs, in the engine's own words."""
 
     def forget(self, names: list[str]) -> None:
         """Remove runs that have ended."""
 
     def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
-        """What ended longer ago."""
+        """Runs that ended longer ago."""
 
 
 class Heartbeat:
@@ -76,7 +76,7 @@ class Heartbeat:
         self._workers.join(self._executor)
 
     def beat(self) -> bool:
-        """Give a sign and take over from those that give none. False: this worker was itself taken for dead."""
+        """Record a heartbeat and take over from silent workers. False: this worker was itself taken for dead."""
         now = self._monotonic()
         if not self._options.several:
             self._workers.join(self._executor)  # for queries of live workers: no other can take its place
@@ -168,7 +168,7 @@ class PeriodicTasks:
         self._chores = chores
 
     def once(self) -> None:
-        """Do what is due. What fails is said, and tried again when it is due again."""
+        """Do the tasks that are due. A failure is logged, and the task tried again when it is due again."""
         for name, (every_s, act) in self._chores.items():
             try:
                 if self._due.due(name, every_s):
@@ -179,6 +179,6 @@ class PeriodicTasks:
                 logger.error("%s failed (%s)", name, type(error).__name__)  # noqa: TRY400 - its text may quote code
 
     def run(self, stop: Event, every_s: float = 5.0) -> None:
-        """Go on until `stop`."""
+        """Do due tasks until `stop`."""
         while not stop.wait(every_s):
             self.once()

@@ -131,7 +131,7 @@ class Runner:
         raise AssertionError("the last step always ends the run")
 
     def ask(self, run_id: str, told: Json, durable: Durable) -> Json:
-        """Find out which head an order is about, and take it."""
+        """Resolve the head of a review request, and submit it."""
         order = ReviewRequest.from_json(told)
 
         def resolve(_: Json) -> Json:

@@ -70,7 +70,7 @@ class ReviewRequest:
 
 @dataclass(frozen=True)
 class Run:
-    """What a step may use. Everything in it belongs to one run, repository and installation."""
+    """The context of a step. Everything in it belongs to one run, repository and installation."""
 
     run_id: str
     order: ReviewRequest

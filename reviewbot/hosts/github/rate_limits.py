@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 class Clock(Protocol):
-    """Time as a blocking client needs it, so that tests need not wait for it."""
+    """Clock of a blocking client, replaceable so that tests need not wait."""
 
     def monotonic(self) -> float:
         """Seconds since some moment, never going back."""
@@ -156,7 +156,7 @@ class Patience:
         self.clock.sleep(seconds)
 
     def carry_out(self, once: Callable[[], T]) -> T:
-        """Do something, and again where it raised Again. Raises HostError and its kinds."""
+        """Call a function, and again where it raised Again. Raises HostError and its kinds."""
         retrying = Retrying(
             retry=retry_if_exception_type(Again),
             stop=stop_after_attempt(TRIES),

@@ -161,12 +161,12 @@ class Call:
 
 
 class Seen:
-    """What PyGithub is shown of every answer."""
+    """The response that PyGithub is shown for every answer."""
 
     status = 200
 
     def getheaders(self) -> list[tuple[str, str]]:
-        """Nothing that it could act on."""
+        """No headers, so that PyGithub acts on none."""
         return []
 
     def read(self) -> str:

@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class SingleFlight(Generic[K, V]):
-    """What was made for a key, made once however many threads ask; an error is raised to each of them anew."""
+    """Makes the value of a key once for any number of threads; an error is raised to each of them anew."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -228,7 +228,7 @@ def is_text(raw: bytes) -> bool:
 
 
 def may_be_text(entry: Entry | None) -> TypeGuard[Entry]:
-    """Whether it may be: only its bytes tell."""
+    """Whether an entry may be a text file: only its bytes tell."""
     return entry is not None and entry.mode in REGULAR and entry.size <= MAX_FILE_BYTES
 
 

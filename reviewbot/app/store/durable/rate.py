@@ -71,6 +71,6 @@ class SharedRate:
         )
 
     def closed_s(self) -> float:
-        """How much longer."""
+        """Seconds for which requests are still stopped."""
         rows = self._database.run("SELECT closed_until FROM reviewbot_rates WHERE name = ?", self._name)
         return max(0.0, float(rows[0][0]) - self._database.now()) if rows else 0.0

@@ -28,7 +28,7 @@ class _Asked(Generic[Q, A]):
 
 
 class Together(Generic[Q, A]):
-    """Answers questions of many threads in batches. `answer_all` gives as many answers as it is asked questions."""
+    """Answers requests of many threads in batches. `answer_all` gives one answer for each request."""
 
     def __init__(self, answer_all: Callable[[list[Q]], list[A]]) -> None:
         self._answer_all = answer_all

@@ -52,7 +52,7 @@ class Store(Protocol):
     """A place for rows. Raises InboxError where it cannot be used now."""
 
     def transaction(self) -> AbstractContextManager[Execute]:
-        """Everything inside happens, durably when it ends, or nothing of it does."""
+        """One transaction: everything inside happens, durably when it ends, or nothing of it does."""
 
     def read(self, statement: str, *values: Value) -> list[Row]:
         """One SELECT, without the right to write."""

@@ -91,7 +91,7 @@ def api_url_of(host: str) -> str:
 
 
 def web_host_of(api_url: str) -> str:
-    """The host as people name it, as `gh` keeps tokens by it."""
+    """The host's name on the web, under which `gh` keeps tokens."""
     host = urlsplit(api_url).netloc
     bare = host.removeprefix("api.")
     return bare if _is_cloud(bare) else host

@@ -96,7 +96,7 @@ class AppTokens:
         return Access(kept.token, self._api_url)
 
     def forget(self, installation: int) -> None:
-        """Give out no token of this installation any more."""
+        """Drop the kept tokens of this installation."""
         with self._lock:
             for asked in [each for each in self._kept if each[0] == installation]:
                 del self._kept[asked]
