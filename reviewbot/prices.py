@@ -95,7 +95,7 @@ class PriceTable:
         return max((cost for cost in found if cost is not None), default=None)
 
     def extended(self, more: PriceTable) -> PriceTable:
-        """Both tables; where both know a model, `more` is right."""
+        """Both tables; where both have a model, `more` wins."""
         return PriceTable({**self.prices, **more.prices})
 
 
@@ -132,7 +132,7 @@ def default_models(provider: str = OWN_PROVIDER) -> dict[Tier, str]:
 
 
 def read_prices(text: str, name: str) -> PriceTable:
-    """A table from TOML: a list `price`, of which each has `model` and the four rates, as in the shipped one.
+    """Read a table from TOML: a list `price`, of which each has `model` and the four rates, as in the shipped one.
 
     `source`, `read`, `also` (further ids of the same model) and `long` may be left out. Raises ConfigError, which calls
     the file `name`.

@@ -1,4 +1,4 @@
-"""Write a finished review to where the command line asks for it; or print an estimate in place of a review."""
+"""Write a finished review to where the command line asks for it; or print an estimate in place of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_KEY = (
 def previewed(
     arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run
 ) -> int | None:
-    """What was asked for in place of a review: an estimate, or the requests that it would begin with; None: nothing."""
+    """Print an estimate or write the first requests, if asked for in place of a review; None: neither was."""
     wanted = arguments.dump_prompts is not None or arguments.estimate
     if wanted and settings.engine is None and run.engine not in ASKING:
         say(NO_KEY)
@@ -45,7 +45,7 @@ def previewed(
 
 
 def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
-    """Print what the review would take. Asks no model."""
+    """Print what the review would cost. Asks no model."""
     told = estimate_of(subject, settings, run)
     look = look_of(sys.stdout, os.environ)
     text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
@@ -55,7 +55,7 @@ def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> i
 
 
 def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> Estimate:
-    """What the review would take. Asks no model: the plan is that of the rules, and the planner is estimated."""
+    """Estimate what the review would cost. Asks no model: plans by rules, and adds an estimate of the planner."""
     from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
 
     preview = run_to_end(partial(run.preview, subject.change))
@@ -85,7 +85,7 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
 
 
 def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
-    """The trace, masked, where one was asked for. Raises InputError where it cannot be written."""
+    """Write the masked trace, where one was asked for. Raises InputError where it cannot be written."""
     if arguments.trace is not None:
         write_file(arguments.trace, delivery.masked_trace(trace))
 

@@ -94,7 +94,7 @@ def identify(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Asked
 
 
 def find(asked: Asked, environ: Mapping[str, str]) -> KeptReport | None:
-    """The report of the same review; None where none is kept. A journal that cannot be used is the review's to tell.
+    """Find the stored report of the same review, or None. The review itself reports a journal that cannot be used.
 
     Raises ConfigError where there is no place for one.
     """

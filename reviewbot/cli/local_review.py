@@ -84,7 +84,7 @@ def _is_of(subject: wiring.Subject, asked: Asked) -> bool:
 
 
 def local_subject(arguments: argparse.Namespace, data: bytes | None, note: Say, closing: ExitStack) -> wiring.Subject:
-    """What is to be reviewed. `data` are the bytes of DIFF, where one is given; `note` tells what the user should know.
+    """The subject of a review. `data` are the bytes of DIFF, if given; `note` prints what the user should know.
 
     Raises InputError.
     """

@@ -20,7 +20,7 @@ def given_of(arguments: argparse.Namespace, sdk: Sdk | None = None) -> wiring.Gi
 
 
 def flags_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """By the keys of `Settings`; None where nothing was said."""
+    """Flags by the keys of `Settings`; None for a flag that is not given."""
     workers, rules = (getattr(arguments, name, None) for name in ("worker", "rule"))
     return {
         "engine": arguments.engine,

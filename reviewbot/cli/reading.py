@@ -17,7 +17,7 @@ SARIF_BYTES = 32 * 1024 * 1024
 
 
 def read_diff(name: str) -> bytes:
-    """The bytes of a diff, from a file or standard input ("-"). Raises InputError in one line."""
+    """Read the bytes of a diff from a file or standard input ("-"). Raises InputError in one line."""
     if name != "-" and Path(name).is_dir():
         how = f"`reviewbot review` alone takes what this branch has, --git RANGE --repo {name} a range of commits there"
         raise InputError(f"{name!r} is a folder, and a diff is wanted; {how}")
@@ -37,7 +37,7 @@ def is_piped() -> bool:
 
 
 def read_input(name: str, most: int) -> bytes:
-    """The bytes of a file of at most `most` of them. Raises InputError in one line."""
+    """Read the bytes of a file of at most `most` of them. Raises InputError in one line."""
     try:
         with Path(name).open("rb") as stream:
             data = stream.read(most + 1)

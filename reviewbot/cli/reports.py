@@ -28,7 +28,7 @@ _SIMPLE: dict[str, Callable[[Review], str]] = {
 
 
 def rendered(form: str, told: Delivered, output: Path | None, *, verbose: bool) -> str:
-    """A review in a form of `cli.FORMATS`, with a last LF: for a file, or, where that is None, for standard output."""
+    """Render a review in one of `cli.FORMATS`, with a last LF: for a file, or for standard output if that is None."""
     if form == "sarif":
         return render_sarif_named(told.review, told.fingerprints)
     if form in _SIMPLE:

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def run_to_end(work: Callable[[], Coroutine[None, None, T]]) -> T:
-    """What `work()` returns. A SIGINT or SIGTERM cancels it, and is a KeyboardInterrupt when all of it has ended.
+    """Run `work()` to its result. A SIGINT or SIGTERM cancels it, and is a KeyboardInterrupt when all has ended.
 
     The loop stands before the coroutine is made, and the coroutine is closed also where it never began: with
     `asyncio.run` an interrupt in between leaves one behind that Python complains of.

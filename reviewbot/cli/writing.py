@@ -14,12 +14,12 @@ from reviewbot.report.text import escape_runner_commands, one_line
 
 
 def say(message: str) -> None:
-    """One line on standard error. A name in it may come from a checkout, and hold what a terminal or a runner obeys."""
+    """Print one line on standard error. A name from a checkout may hold what a terminal or a runner obeys."""
     sys.stderr.write(escape_runner_commands(f"reviewbot: {one_line(message)}\n"))
 
 
 def write_file(path: Path, text: str) -> None:
-    """A text file, in place of what is there; through no link, wherever one has been put since. Raises InputError."""
+    """Write a text file over what is there; through no link, wherever one has been put since. Raises InputError."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o666), "w", encoding="utf-8") as file:
@@ -29,7 +29,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_report(text: str, output: Path | None) -> None:
-    """A report, to a file or, for None, to standard output. Raises InputError where it cannot be written."""
+    """Write a report to a file or, for None, to standard output. Raises InputError where it cannot be written."""
     with reader_may_leave():
         if output is None:
             write(sys.stdout, text)

@@ -62,7 +62,7 @@ def read_toml(where: str, text: str) -> dict[str, object]:
 
 
 def check_size(where: str, text: str) -> None:
-    """Raise ConfigError where a file is longer than anybody would write."""
+    """Raise ConfigError where a file is longer than a person would write."""
     if len(text.encode("utf-8", "replace")) > MAX_FILE_BYTES:
         raise ConfigError(f"{where}: is larger than {MAX_FILE_BYTES // 1024} KiB")
 

@@ -34,7 +34,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the command line and the Action end with."""
+    """Exit codes of the command line and the Action."""
 
     REVIEWED = 0
     GATE = 1
@@ -87,7 +87,7 @@ class HostError(ReviewbotError):
 
 
 class HostAccessError(HostError):
-    """The host does not let us: no token, a token that it refuses, a permission that is missing."""
+    """The host denies access: no token, a token that it refuses, a permission that is missing."""
 
 
 class HostMissingError(HostError):
@@ -131,7 +131,7 @@ class EngineError(ReviewbotError):
 
 
 class TransientError(EngineError):
-    """An engine failed in a way that the same request may not meet again.
+    """An engine failed in a way that may not recur for the same request.
 
     `retry_after_s` is what the far end asked for, where it did.
     """

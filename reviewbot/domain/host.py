@@ -15,7 +15,7 @@ Level = Literal["notice", "warning", "failure"]
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull request as the host tells of it now. Texts are its author's words: data."""
+    """A pull request as the host reports it now. Texts are its author's words: data."""
 
     repository: str
     """As "owner/name"."""
@@ -126,7 +126,7 @@ class ReviewHost(Protocol):
         """All comments at lines, of all pages, oldest first."""
 
     def post_review(self, draft: ReviewDraft) -> PostedReview:
-        """One call. Raises HostInvalidError where the host takes the draft for invalid, such as a line of it."""
+        """Post a review in one call. Raises HostInvalidError where the host rejects the draft, such as a line of it."""
 
     def edit_review(self, review_id: int, body: str) -> None:
         """Put another body in the place of that of one of our own reviews."""
@@ -136,13 +136,13 @@ class ReviewHost(Protocol):
 
 
 class Intents(Protocol):
-    """Who is about to post what, kept durably, so that two posters or a crash do not make two reviews of one."""
+    """Intents to post, stored durably, so that two posters or a crash do not make two reviews of one."""
 
     def begin(self, key: str, holder: str, lease_s: float) -> bool:
         """Take the intent. False where another holder has it and its lease has not run out."""
 
     def done(self, key: str, review_id: int) -> None:
-        """It has been posted as this review."""
+        """Record that it was posted as this review."""
 
     def posted(self, key: str) -> int | None:
         """The review as which it was posted; None where none is recorded."""

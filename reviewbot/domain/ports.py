@@ -233,7 +233,7 @@ class TaskResult:
 
 
 class Planner(Protocol):
-    """Decides who looks at what. It sees the change and what came of its plan, and judges no code."""
+    """Decides which worker reads what. It sees the change and what came of its plan, and judges no code."""
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan of a review; whatever fails on the way, there is one."""
@@ -272,7 +272,7 @@ class Text:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A model's wish to have a tool called."""
+    """A model's request to call a tool."""
 
     call_id: str
     name: str
@@ -283,7 +283,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """What came of it, in text."""
+    """The result of a tool call, in text."""
 
     call_id: str
     text: str
@@ -362,7 +362,7 @@ class UsageLedger(Protocol):
     """What was spent so far, by purpose (see `ModelRequest.purpose`)."""
 
     def spent(self) -> Mapping[str, Usage]:
-        """One entry for everyone who asked a model."""
+        """One entry for each role that asked a model."""
 
 
 class Journal(Protocol):
@@ -386,7 +386,7 @@ class Clock(Protocol):
 
 
 class Recorder(Protocol):
-    """Where a run writes down what happens."""
+    """Records the events of a run."""
 
     def record(self, event: str, **fields: object) -> None:
         """Append one event; `fields` are JSON values."""

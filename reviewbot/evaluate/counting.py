@@ -1,4 +1,4 @@
-"""How often each rule was right: from rows of results and labels to the table of calibration.
+"""Count how often each rule was right: from rows of results and labels to the table of calibration.
 
 One report of one tool counts for its rule. Where several tools speak of one defect, the review makes one finding of
 them: that counts for their rules together and for none of them alone, so that a rule's own row says what it is worth

@@ -75,7 +75,7 @@ def open_results(path: Path, run: str, *, fresh: bool) -> Iterator[ResultsFile]:
 
 
 def read_rows(path: Path) -> list[Json]:
-    """All rows of a finished file. Raises InputError."""
+    """Read all rows of a finished file. Raises InputError."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.contracts import Review, WorkerUsage
 
 ROLES = ("planner", "reader", "judge")
-"""Who asks models beside the workers."""
+"""Roles that ask models beside the workers."""
 
 UNUSUAL = 3
 """Times the median of the workers: below it the difference is what their chunks and tools make of it."""

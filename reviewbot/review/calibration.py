@@ -123,7 +123,7 @@ def packaged_calibration() -> Calibration:
 
 
 def read_calibration(text: str) -> Calibration:
-    """A table from TOML.
+    """Read a table from TOML.
 
     Raises ValueError for a rule that stands there twice, a confidence without its counts, or another form.
     """

@@ -40,7 +40,7 @@ class PlanExecutor:
     """What looks at names, title and description, which are in no task; None: nothing does."""
 
     def dispatch(self, change: ChangeSet, started: float) -> Dispatch:
-        """What brings all tasks of a plan to their end, in what is left of the time of a review that then started."""
+        """Return the function that runs all tasks of a plan, in the time left to a review that began at `started`."""
         return Dispatcher(
             attempt=lambda task, dependencies: self._attempt(change, task, dependencies),
             retarget=self.retarget,

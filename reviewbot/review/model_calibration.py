@@ -143,7 +143,7 @@ def packaged_model_tables() -> ModelTables:
 
 
 def read_model_tables(text: str) -> ModelTables:
-    """Tables from TOML. Raises ValueError for any other form."""
+    """Read tables from TOML. Raises ValueError for any other form."""
     try:
         # By way of JSON, so that a list may stand for a tuple and nothing else for anything else.
         return ModelTables.model_validate_json(json.dumps(tomllib.loads(text)))

@@ -22,10 +22,10 @@ _CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SL
 
 
 class Executor(Protocol):
-    """Carries out what was planned: `reviewbot.review.execution` with workers, a replay with what a trace tells."""
+    """Carries out what was planned: `reviewbot.review.execution` with workers, a replay with the events of a trace."""
 
     def dispatch(self, change: ChangeSet, started: float) -> Dispatch:
-        """What brings all tasks of a plan to their end. `started`: when the review began, by its clock."""
+        """Return the function that runs all tasks of a plan. `started`: when the review began, by its clock."""
 
     def scan(self, change: ChangeSet) -> WorkerResult | None:
         """What is found in names, title and description, which are in no task; None: nothing."""
@@ -33,7 +33,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Setup:
-    """Who does what in a review; `reviewbot.wiring` builds it."""
+    """The components of a review; `reviewbot.wiring` builds them."""
 
     planner: Planner
     executor: Executor

@@ -63,7 +63,7 @@ def write_trace(events: Iterable[Event]) -> str:
 
 
 def read_trace(text: str) -> list[Event]:
-    """The events of a written trace, without their hashes.
+    """Read the events of a written trace, without their hashes.
 
     Raises InputError for another version, for what is no trace, and with the first record that does not fit the chain.
     """

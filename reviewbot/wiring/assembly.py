@@ -61,7 +61,7 @@ def _with_side(error: ConfigError) -> ConfigError:
 
 
 def crew_for(base: BaseSide | None) -> WorkerSet:
-    """The shipped workers and those of the repository's base side."""
+    """Load the shipped workers and those of the repository's base side."""
     return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Given:
-    """What was handed in for a run beside the change and the settings."""
+    """Inputs of a run beside the change and the settings."""
 
     script: Path | None = None
     """The answers of the scripted engine."""
@@ -110,7 +110,7 @@ class Run:
     """What is known of the review before it begins. Asks no model."""
 
     async def review(self, change: ChangeSet) -> Review:
-        """Carry it out, and close what was opened for it."""
+        """Carry out the review, and close what was opened for it."""
         try:
             return await review(change, self.setup)
         finally:
@@ -125,7 +125,7 @@ def setup(
     journal: Journal | None = None,
     listener: Callable[[Event], None] | None = None,
 ) -> Run:
-    """Everything for one run. The trace is the recorder in it, to be written out afterwards.
+    """Assemble everything for one run. The trace is the recorder in it, to be written out afterwards.
 
     Raises ConfigError, and InputError where something that was given cannot be read.
     """
@@ -200,7 +200,7 @@ def _cache(journal: Journal | None, kept: Journal, subject: Subject, made_with: 
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
-    """The journal on disk. Raises InputError where its place cannot be used."""
+    """Open the journal on disk. Raises InputError where its place cannot be used."""
     journal = SqliteJournal(default_path(environ))
     journal.expire(KEEP_PROGRESS_S)
     journal.shrink(PREFIX, MAX_REPORT_BYTES)

@@ -11,7 +11,7 @@ from reviewbot.domain.ports import Answer, Snapshot
 
 
 def analyzers_check() -> Callable[[FileChange, Snapshot], Awaitable[Answer]]:
-    """A function that runs them, confined as in a review, with what other programs found left out."""
+    """Return a function that runs the analyzers, confined as in a review, with what other programs found left out."""
     tools = all_tools(foreign=())
 
     async def check(file: FileChange, snapshot: Snapshot) -> Answer:

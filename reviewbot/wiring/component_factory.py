@@ -35,7 +35,7 @@ Baseline = Literal["request", "reader"]
 
 @dataclass(frozen=True)
 class BuildContext:
-    """What every cast stands on."""
+    """Inputs that the components of all engines share."""
 
     subject: Subject
     crew: WorkerSet
@@ -52,7 +52,7 @@ class BuildContext:
     """Comments that silence nothing."""
 
     def order(self, task: ReviewTask) -> WorkOrder:
-        """The order for a task whose results of other tasks are not there yet."""
+        """Make the order for a task, without the results of other tasks."""
         card = next(card for card in self.crew.cards if card.name == task.worker)
         tools = {name: self.tools[name] for name in card.tools if name in self.tools}
         change = self.subject.change
@@ -60,7 +60,7 @@ class BuildContext:
         return WorkOrder(task, card, prompt_text, tools, self.subject.snapshot, change.title, change.description)
 
     def orders(self, plan: Plan) -> Iterator[WorkOrder]:
-        """An order for the programs of each slice of a plan, in its order."""
+        """Make an order for the programs of each slice of a plan, in its order."""
         cards = {card.name: card for card in self.crew.cards}
         for task in (each for each in plan.tasks if not each.seam):
             card = cards[task.worker]
@@ -98,7 +98,7 @@ class Components:
 
 
 def rule_parts(settings: Settings, ground: BuildContext, engine: Engine) -> Components:
-    """Programs, or canned answers; rules do the rest."""
+    """Build components without models: programs or canned answers find, and rules do the rest."""
     limits, crew, notes = plan_limits(settings, ground), ground.crew, ground.notes
     if engine is ground.programs:
         # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.

@@ -11,7 +11,7 @@ from reviewbot.domain.ports import WorkerSet
 
 
 def without_models(crew: WorkerSet, analyzers: Collection[str]) -> tuple[WorkerSet, tuple[WorkerCard, ...]]:
-    """The workers that can do their work with analyzers alone, and the others.
+    """Divide the workers into those that can work with analyzers alone, and the others.
 
     `analyzers` are the names of the tools that work without a model. A worker that needs the result of one that does
     not run does not run either.

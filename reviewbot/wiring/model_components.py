@@ -39,7 +39,7 @@ NO_TOOLS = Bounds(tool_turns=0)
 
 
 def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | None = None) -> Components:
-    """Readers and a judge, with the analyzers' results before them. Raises ConfigError where no model can be asked."""
+    """Build readers and a judge; the analyzers' results come first. Raises ConfigError where no model can be asked."""
     line = line_to(settings, ground.around)
     head = ProgramPrefetch(ground.programs, ground.orders)
     tools = RepositoryTools(

@@ -22,7 +22,7 @@ MARGIN, MOST_MARGIN_S = 0.05, 5.0
 
 @dataclass(frozen=True)
 class ModelSession:
-    """The line to the models in one run, and what was spent on it."""
+    """The models of one run, and what was spent on them."""
 
     model: Model
     books: UsageLedger
@@ -33,7 +33,7 @@ class ModelSession:
 
 
 def line_to(settings: Settings, around: RunServices) -> ModelSession:
-    """The line. Raises ConfigError where no model can be asked."""
+    """Open the session. Raises ConfigError where no model can be asked."""
     access = access_of(settings, around.environ)
     models, prices = tiers_of(settings), prices_of(settings)
     sdk = around.sdk or Sdk()
@@ -69,7 +69,7 @@ def _rate_limiter(settings: Settings, around: RunServices, origin: str) -> RateL
 
 
 def access_of(settings: Settings, environ: Mapping[str, str]) -> Access:
-    """Who serves the models. Raises ConfigError where the key is missing."""
+    """How to reach the provider, by settings and environment. Raises ConfigError where the key is missing."""
     provider: Provider = settings.provider or "anthropic"
     timeout_s = float(settings.task_timeout_s or DEFAULT_TIMEOUT_S)
     if provider == "bedrock":

@@ -86,7 +86,7 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def prices_of(settings: Settings) -> PriceTable:
-    """What models cost. Raises InputError for a table that cannot be read, ConfigError for one that is none."""
+    """Read what models cost. Raises InputError for a table that cannot be read, ConfigError for one that is none."""
     table = packaged_prices(settings.provider or "anthropic")
     if settings.prices is None:
         return table

@@ -21,7 +21,7 @@ _MAX_NOTES = 10
 
 
 class Suppression(NamedTuple):
-    """What silences findings, and notes about names in it that no rule has."""
+    """The suppressor of a run, and notes about names in it that no rule has."""
 
     suppressor: Suppressor
     notes: tuple[str, ...]
@@ -30,7 +30,7 @@ class Suppression(NamedTuple):
 def suppression_of(
     subject: Subject, settings: Settings, foreign: Iterable[ForeignFindings], thresholds: Mapping[str, int]
 ) -> Suppression:
-    """The suppression of a run. Reads the base side of files with ignore comments."""
+    """Build the suppression of a run. Reads the base side of files with ignore comments."""
     base_text = None if subject.base is None else subject.snapshot.base
     comments = ignore_comments(subject.change, base_text)
     named = [(entry.rule, f"{entry.origin}: rules") for entry in settings.rules]

@@ -1,4 +1,4 @@
-"""Where the files of repositories are kept on this machine, and which of them are here anyway."""
+"""Open the stores for files of repositories on this machine, and find files that a checkout has already."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_MIB = 1_000_000
 
 @dataclass(frozen=True)
 class Places:
-    """Makes places for the files of repositories."""
+    """Opens the stores for files of repositories."""
 
     environ: Mapping[str, str]
     """Says where they are kept."""
@@ -49,7 +49,7 @@ class Places:
         object.__setattr__(self, "max_bytes", _max_bytes(self.environ))
 
     def open(self, *repository: object) -> Place:
-        """The place for the files of the repository that these words name. Raises OSError."""
+        """Open the store for the files of the repository that these words name. Raises OSError."""
         try:
             store = BlobStore(_folder(self.environ, self.closing), self.max_bytes)
         except OSError:

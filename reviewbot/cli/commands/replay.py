@@ -35,7 +35,7 @@ def replay_command(arguments: argparse.Namespace) -> int:
 
 
 def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesizer:
-    """Who makes the review again: rules, or what a model said then. Raises InputError for anybody else."""
+    """The synthesizer of a replay: rules, or a judge's recorded answers. Raises InputError for any other."""
     if given.synthesizer not in ("judge", "claims"):
         return by_rules(given, events)
     # Without a prompt: the answers are there, whatever the question was.
@@ -55,7 +55,7 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
 
 
 def events_of(path: Path) -> list[Event]:
-    """The events of a trace in a file. Raises InputError in one line."""
+    """Read the events of a trace from a file. Raises InputError in one line."""
     try:
         text = read_input(str(path), MAX_TRACE_BYTES).decode("ascii")
     except UnicodeDecodeError:

@@ -141,7 +141,7 @@ class JudgingSynthesizer:
         return reviewed(change, plan, settled, weighed, told)
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
-        """What a judge is sent beside claims and the code around them; None where none is asked. Asks no model.
+        """The request to a judge, without claims and the code around them; None where no judge is asked. Asks no model.
 
         `paths`: of the change. May block.
         """

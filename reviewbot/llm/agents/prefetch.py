@@ -35,7 +35,7 @@ class ProgramPrefetch:
         self.name = programs.name
 
     def covers(self, card: WorkerCard, language: str) -> bool:
-        """As the programs themselves."""
+        """As the analyzers do."""
         return self._programs.covers(card, language)
 
     def begin(self, plan: Plan, ready: Ready | None = None) -> None:

@@ -56,7 +56,7 @@ def _schema_text(shape: type[Contract]) -> str:
 
 
 def read_answer(reply: ModelReply, shape: type[T]) -> T:
-    """The answer.
+    """Parse an answer.
 
     Raises RefusedError where the model declined, CutOffError and TooLongError where a smaller question may be answered,
     and EngineError with one line for a model where it does not fit.

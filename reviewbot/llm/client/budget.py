@@ -82,7 +82,7 @@ class _Budget(NamedTuple):
 
 
 class Ledger:
-    """Keeps the books (`ports.Books`) and the budgets of one run. For one event loop."""
+    """The usage (`ports.UsageLedger`) and the budgets of one run. For one event loop."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()

@@ -39,7 +39,7 @@ _FILES = (".kube/config", ".docker/config.json")
 
 
 def withheld(path: str, private: Sequence[str] = ()) -> str | None:
-    """Why a model is not shown a file; None where it may be shown.
+    """The reason for which a model is not shown a file; None where it may be shown.
 
     Args:
         path: a label as in `FileChange.path`.

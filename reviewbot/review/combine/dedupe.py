@@ -45,7 +45,7 @@ class Contradiction(NamedTuple):
     reason: str
 
     def as_conflict(self) -> Conflict:
-        """As it is shown."""
+        """The conflict that a review shows."""
         return Conflict(findings=tuple(side.finding for side in self.sides), reason=self.reason)
 
 
@@ -136,13 +136,13 @@ class _Window:
         self.done: list[_Said] = []
 
     def advance(self, line: int) -> None:
-        """Let go of what ends above a line."""
+        """Drop what ends above a line."""
         top = line - self._reach
         self.done += [said for said in self.near if said.finding.end_line < top]
         self.near = [said for said in self.near if said.finding.end_line >= top]
 
     def add(self, said: _Said) -> None:
-        """Take one more in; the oldest makes room."""
+        """Add one more; the oldest is dropped where there is no room."""
         self.near.append(said)
         self.done += self.near[:-COMPARED]
         self.near = self.near[-COMPARED:]

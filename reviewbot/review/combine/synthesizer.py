@@ -1,4 +1,4 @@
-"""From what the workers found to one review: merged, weighed, filtered, ranked, with a verdict. Rules only, no I/O."""
+"""Make one review of the workers' findings: merged, weighed, filtered, ranked, with a verdict. Rules only, no I/O."""
 
 from __future__ import annotations
 

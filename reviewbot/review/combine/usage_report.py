@@ -8,11 +8,11 @@ from reviewbot.domain.contracts import Plan, Timings, Usage, WorkerUsage
 from reviewbot.domain.ports import TaskResult
 
 SUPERVISORS = ("planner", "reader", "judge")
-"""Who asks models beside the workers, in the order of a review."""
+"""Roles that ask models beside the workers, in the order of a review."""
 
 
 def usages(plan: Plan, ends: Sequence[TaskResult], spent: Mapping[str, Usage] | None) -> tuple[WorkerUsage, ...]:
-    """One row for each worker of the plan, then one for everyone else who asked a model.
+    """One row for each worker of the plan, then one for every other role that asked a model.
 
     `spent` is what the books of this run say by purpose, attempts that failed included; who is not in them has spent
     nothing in it. None: there are no books, and the results have the word.

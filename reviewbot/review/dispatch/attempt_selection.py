@@ -49,7 +49,7 @@ def reduced(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def selected(plan: Plan, settled: Mapping[str, TaskResult]) -> dict[str, TaskResult]:
-    """What counts of a plan whose strategy is "select": tasks of one worker on the same slices are attempts at one.
+    """Select what counts where a plan's strategy is "select": tasks of a worker on the same slices are attempts at one.
 
     The best of them has most confirmed findings, then fewest gaps, then comes first in the plan. The others keep what
     they cost, what they looked at and what programs found in them; their gaps and questions are the best one's to have.

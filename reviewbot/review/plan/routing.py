@@ -106,7 +106,7 @@ def may_cost(file: FileChange) -> bool:
 
 
 def unread(found: Iterable[tuple[FileChange, Readers]]) -> str:
-    """What the rules spared whom, in words for the plan's reason; empty where all read everything."""
+    """How many files each worker's model is spared, in words for the plan's reason; empty where all read everything."""
     spared = Counter(card.name for _, readers in found for card in readers.programs)
     counts = ", ".join(f"{name} {count}" for name, count in sorted(spared.items()))
     return f"; files where only the programs of a worker run: {counts}" if counts else ""

@@ -44,7 +44,7 @@ def declares_nothing(_path: str) -> str | None:
 
 
 class TriageRules(NamedTuple):
-    """What decides beside the change itself."""
+    """The rules of triage, beside the change itself."""
 
     ignore: Sequence[str] = ()
     paths: Sequence[str] = ()

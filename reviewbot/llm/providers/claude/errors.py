@@ -44,7 +44,7 @@ SPENT = frozenset({"contract_spend_limit_reached", "enforced_spend_limit_reached
 
 
 def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineError:  # noqa: ANN401 - an SDK's class
-    """Ours for an `APIStatusError` of the SDK."""
+    """Our error for an `APIStatusError` of the SDK."""
     status = error.status_code
     if status == HTTPStatus.OK:
         status = STATUS_OF.get(str(error.type), 500)
@@ -65,7 +65,7 @@ _PASSING_WORDS = {
 
 
 def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineError | None:
-    """Ours for an error object in an answer that said it was none; None where there is no such object."""
+    """Our error for an error object in a successful answer; None where there is no such object."""
     if not isinstance(body, dict) or not isinstance(found := body.get("error"), dict):
         return None
     status = STATUS_OF.get(str(found.get("type")), 500)

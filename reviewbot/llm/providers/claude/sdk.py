@@ -25,7 +25,7 @@ HTTP = "httpx2"
 
 
 class Sdk:
-    """Loads once, at the first wish; everybody else waits for that."""
+    """The SDK, loaded once at the first request; every other caller waits for that."""
 
     def __init__(self, modules: tuple[str, ...] = MODULES) -> None:
         self._modules = modules
