@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.contracts import Kind
 
 UNKNOWN: Final = "text"
-"""A file whose name tells nothing. It counts as code: what is unknown is looked at rather than skipped."""
+"""A file whose name is unknown. It counts as code: what is unknown is looked at rather than skipped."""
 
 _SUFFIXES: Final[dict[str, str]] = {
     suffix: language

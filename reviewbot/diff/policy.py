@@ -1,4 +1,4 @@
-"""Which file names are reviewed at all.
+"""Decide which file names are reviewed at all.
 
 A name is a label here and is never opened. One that would leave the tree or reach into git's own folder on any common
 file system is refused all the same, because others may open it.

@@ -1,6 +1,6 @@
 """The tables of rules: which of them are reported, by which tool, and how far each is trusted.
 
-The tables are data (`reviewbot/data/rules/*.toml`, one per program or family of checks); what is in none never speaks.
+The tables are data (`reviewbot/data/rules/*.toml`, one per program or family of checks); no other rule is reported.
 How far a rule is trusted comes from its counts (`reviewbot.review.calibration`); without any, from its own estimate.
 """
 

@@ -1,4 +1,4 @@
-"""What the names of a function or a module are given, wherever in it they are."""
+"""Collect the values that the names of a function or a module are given, wherever in it they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"}
 
 
 class Element(NamedTuple):
-    """What iterating over something gives."""
+    """An element of an iterated expression."""
 
     of: ast.expr
     at: int = -1
@@ -27,21 +27,21 @@ class Element(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What stands under a key of a container."""
+    """The value under a key of a container."""
 
     key: ast.expr
     value: ast.expr
 
 
 class Parameter(NamedTuple):
-    """What the caller of a function chooses."""
+    """A parameter: the caller of the function chooses its value."""
 
     type: str
     """The last part of the name of its type; empty for none."""
 
 
 class Imported(NamedTuple):
-    """What another module has."""
+    """A name that is imported from another module."""
 
     name: str
 

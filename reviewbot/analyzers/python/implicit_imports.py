@@ -32,7 +32,7 @@ Names that several modules have (`Template`, `load`, `choice`) are not in it: a 
 """
 
 _ALWAYS = frozenset({"aiohttp", "django", "flask"})
-"""Packages whose presence tells what a function with a certain shape is, also where it does not name them."""
+"""Packages whose presence shows what a function with a certain shape is, also where it does not name them."""
 
 _WORD = re.compile(r"\w+")
 

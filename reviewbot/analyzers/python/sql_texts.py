@@ -1,4 +1,4 @@
-"""What a statement for a database is put together from: words of the program alone, names, or anything.
+"""Classify what an SQL statement is put together from: words of the program alone, names, or anything.
 
 Ruff reports every statement with a part that is not a literal. A list of marks for bound values is made by the program,
 however long it is, and so is a condition that is one of three.

@@ -99,7 +99,7 @@ class PythonTool:
         return all_found, False
 
     def _candidate(self, view: View, piece: Piece, found: Found, shown: Mapping[int, Line]) -> Candidate | None:
-        """A finding on the first added line of it; None where it is not this tool's to tell."""
+        """A finding as a candidate on the first added line of it; None where this tool does not report it."""
         rule = self._rules[found.rule]
         if not (view.whole or rule.fragments):
             return None

@@ -44,7 +44,7 @@ _SECURITY = re.compile(
     r"passwords?|passwd|tokens?(?![a-z])|secret|hmac|credential"
     r"|(?<![a-z])(?:pwd|sign|signed|signature|verify|auth|authenticate|cert|certificate)(?![a-z])"
 )
-"""Words beside a weak hash that tell that security depends on it. Without one it may name a file or an object."""
+"""Words beside a weak hash that show that security depends on it. Without one it may name a file or an object."""
 
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w{1,200})")
 _SWITCH = re.compile(r"[ \t]*(?:el)?if\b.*(?:debug|pdb|attach|getenv|environ|breakpoint)", re.IGNORECASE)
@@ -60,7 +60,7 @@ _ADDRESS = ("http://", "https://", "/")
 
 
 NEED_TREES = frozenset({"F811", "S608"})
-"""Rules of which only the tree of the code tells how far they are to be believed."""
+"""Rules whose confidence depends on the syntax tree of the code."""
 
 
 class Surroundings:

@@ -1,7 +1,7 @@
-"""Which version of ruff the reviewed repository runs, as its base side pins it.
+"""Find the version of ruff that the reviewed repository runs, as its base side pins it.
 
-A rule that came later than that version is none of the repository's, though its configuration selects the family. Only
-numbers leave this module.
+A rule that was added after that version is not reported, though its configuration selects the family. Only numbers
+leave this module.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _REQUIREMENTS = (
 
 
 def find_pin(snapshot: Snapshot, config: RuffConfig) -> Pin | None:
-    """What pins ruff for a configuration: a lock file, a hook, or a requirement. May block."""
+    """Find the pin of ruff for a configuration: in itself, a lock file, a hook, or a requirement. May block."""
     required = config.values.get("required-version")
     if isinstance(required, str) and (found := _of_requirement(f"ruff{required}")) is not None and found.capped:
         return found

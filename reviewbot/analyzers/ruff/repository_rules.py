@@ -70,7 +70,7 @@ class _Asked(NamedTuple):
     selection: Selection
     runner: RuffRunner | None
     sure: bool = False
-    """The repository pins a ruff that tells the same rules in the same way."""
+    """The repository pins a ruff that reports the same rules in the same way."""
 
 
 class RepositoryRules:
@@ -143,7 +143,7 @@ class RepositoryRules:
     async def _doubted(
         self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
     ) -> Collection[str]:
-        """The rules that the repository may not keep, or not in the way in which this ruff tells them."""
+        """The rules that the repository may not keep, or not in the way in which this ruff reports them."""
         kept = await self._kept.broken(runner, asked.selection, file, snapshot)
         return kept.broken if kept.shown or asked.sure else asked.selection.codes
 

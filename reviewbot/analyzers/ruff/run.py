@@ -107,7 +107,7 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class RuffAnswer:
-    """All of ruff's reports on one file."""
+    """Ruff's reports on one file, and how the file was read."""
 
     reports: tuple[Report, ...]
     syntax: Report | None
@@ -121,7 +121,7 @@ class RuffAnswer:
     """The resource limits under which it ran, by name."""
     duration_ms: int
     loud: tuple[str, ...] = ()
-    """Rules that speak so often that only the first of their reports are here."""
+    """Rules that are reported so often that only the first of their reports are here."""
 
 
 class _Program(NamedTuple):

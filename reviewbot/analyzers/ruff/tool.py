@@ -104,7 +104,7 @@ class RuffTool:
                     told.add(found.code)
 
     def _candidate(self, path: str, found: Report, around: Surroundings) -> Candidate | None:
-        """A report as a candidate on the first added line of it; None where it is not this tool's to tell."""
+        """A report as a candidate on the first added line of it; None where this tool does not report it."""
         rule, shown = self._rules.get(found.code), around.shown
         if rule is None or not (found.whole or rule.fragments):
             return None

@@ -1,4 +1,4 @@
-"""Which file of the change a name in a log means. A name that fits none, or only by a guess, means none."""
+"""Map the names in a log to files of the change. A name that fits none, or only by a guess, is left out."""
 
 from __future__ import annotations
 

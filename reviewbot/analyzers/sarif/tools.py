@@ -34,7 +34,7 @@ _REACH = 50
 
 
 _TELLER = "security"
-"""The worker that tells of failed runs: it looks at every file. All four would say the same thing four times."""
+"""The worker that reports failed runs: it looks at every file. All four would report the same thing four times."""
 
 _NAMED = 5
 """Failed runs that a gap names."""

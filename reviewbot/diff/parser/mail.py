@@ -1,7 +1,7 @@
 """Mails of `git format-patch` and GitHub's `.patch`: where each message ends and its patch begins.
 
 A message is its author's text and may look like anything. A mail whose message holds lines of a diff, and a series
-whose numbers do not fit, are refused: nothing else tells a change apart from a text about one.
+whose numbers do not fit, are refused: nothing else separates a change from a text about one.
 """
 
 from __future__ import annotations

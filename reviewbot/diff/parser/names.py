@@ -151,5 +151,5 @@ def common(old: bytes, new: bytes) -> bytes | None:
 
 
 def without_prefix(name: bytes) -> bytes:
-    """Cut one of git's own prefixes, where only one side of a change tells its name."""
+    """Cut one of git's own prefixes, where only one side of a change has a name."""
     return name[2:] if _PREFIX.match(name) else name

@@ -1,4 +1,4 @@
-"""Which file a section is about. All lines that tell a name must agree; a section whose names disagree is malformed."""
+"""Resolve the file of a section. All lines that hold a name must agree; a section whose names disagree is malformed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def title(section: Section) -> Title:
 
 
 def _guess(section: Section, old: bytes | None, new: bytes | None) -> bytes:
-    """The name that is shown where the lines tell none for sure."""
+    """The name that is shown where the lines do not determine one."""
     pair = names.split_git_line(section.title) if section.style == "git" else None
     whole = section.title if section.style == "combined" else section.moved_to
     known = (

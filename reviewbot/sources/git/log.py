@@ -26,7 +26,7 @@ _FORMAT = "%H%x00%P%x00%at%x00%s%x00"
 def log_file(
     git: Git, commit: str, path: str, limit: int, *, shallow: bool, seconds: float = LOG_SECONDS
 ) -> tuple[Commit, ...]:
-    """The last commits that changed a file, up to `commit`, newest first; none where git cannot tell.
+    """The last commits that changed a file, up to `commit`, newest first; none where git fails.
 
     Args:
         git: the private git directory.

@@ -19,7 +19,7 @@ SEARCH_SECONDS = 20.0
 """A tree of a hundred thousand files takes some five."""
 
 MAX_SEARCH_BYTES = 8 * 2**20
-"""Of lines that hold the word. A word that fills more is no name that anybody follows."""
+"""Of lines that hold the word. A word that fills more is not a name that a review follows."""
 
 
 def search_tree(

@@ -18,7 +18,7 @@ def tracked_files(folder: Path) -> frozenset[str] | None:
     """The labels, below the folder, of the regular files that git's index names there.
 
     None where the folder is in no work tree, or lies in one that tracks nothing below it, as an unpacked archive may.
-    Raises InputError where it is in one and git cannot tell, as without git.
+    Raises InputError where it is in one and git cannot list them, as without git.
     """
     found = find_work_tree(folder)
     if found is None:

@@ -50,7 +50,7 @@ class ArchiveError(HostError):
 def read_archive(client: GithubClient, repository: str, commit: str, left: Callable[[], float]) -> Iterator[bytes]:
     """Yield the content of each regular file of a commit's archive, without a name.
 
-    `left` tells the seconds until it must be done. Raises HostError and its kinds.
+    `left` returns the seconds until it must be done. Raises HostError and its kinds.
     """
     path = f"/repos/{checked_repository(repository)}/tarball/{checked_sha(commit)}"
     address = client.redirection(path)
@@ -133,7 +133,7 @@ class _Plain:
         del self._buffer[:size]
 
     def _grow(self) -> bool:
-        """Unpack a piece more, and tell whether there was one."""
+        """Unpack a piece more, and return whether there was one."""
         while not self._unpacker.eof:
             packed = self._unpacker.unconsumed_tail or next(self._packed, b"")
             try:

@@ -178,7 +178,7 @@ class GithubSnapshot:
         except HostMissingError:
             return None
         except HostError as error:
-            # To ask on would take a wait for each file; the door tells of it, and workers say what they lack.
+            # Asking again would cost a wait for each file; the caller reports `failures`, and workers what they lack.
             with self._lock:
                 self._failures.append(str(error))
             self._miss(path)

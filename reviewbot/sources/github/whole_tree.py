@@ -170,7 +170,7 @@ class WholeTree:
         return _Tree(place.store, files, tuple(sorted(files, key=exact)), tuple(absent))
 
     def _fill(self, place: Place, wanted: Mapping[str, int], left: Collection[str]) -> set[str]:
-        """Get what is missing, and tell what could not be had. Raises OSError, and HostError where it is most of it."""
+        """Get what is missing; return what could not be had. Raises OSError, and HostError where it is most of it."""
         start = self._client.left_s()
 
         def left_s() -> float:
