@@ -57,7 +57,7 @@ def at_once(around: Around) -> int:
     under_way: dict[str, set[str]] = {}
     most = 0
     for call in around.calls:
-        name = call.get("asked") or call.get("recorded")
+        name = str(call.get("asked") or call.get("recorded"))
         run = name.rpartition("/")[0]
         installation = str(1 + int(run.split("/")[1]) % INSTALLATIONS)
         runs = under_way.setdefault(installation, set())

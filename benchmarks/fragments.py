@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reviewbot.analyzers.python.hunk_repair import parses, repair
+from reviewbot.analyzers.python.hunk_repair import repair
+from reviewbot.context.python_text import is_parsable
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.errors import InputError
@@ -46,7 +47,7 @@ class Count:
         made = repair(texts)
         self.slowest_s = max(self.slowest_s, time.perf_counter() - began)
         self.hunks += 1
-        self.raw += parses("\n".join(texts))
+        self.raw += is_parsable("\n".join(texts))
         self.repaired += made.parses
         self.lines += len(texts)
         self.left_out += len(texts) - sum(origin is not None for origin in made.origin)

@@ -37,12 +37,12 @@ NOTHING = {"summary": "", "themes": [], "findings": [], "hints": [], "tasks": []
 AS_ROUTED = {"reason": "the routed plan is right", "strategy": "merge", "tasks": [], "workers": []}
 ASKED = rf"answered: {Bounds().tool_turns - TOOL_TURNS}\b"
 """What a conversation says after so many turns of tools."""
-NONSENSE_ANSWERS = [
+NONSENSE_ANSWERS: list[Row] = [
     {"match": r"# Planner\b", "text": json.dumps(AS_ROUTED)},
     {"match": rf"You review one part(?!.*{ASKED})", "tool": "search", "input": {"pattern": "def", "literal": True}},
 ]
 """By what stands in the prompt; the first that fits answers. Else the server makes something that fits the schema."""
-ANSWERS = [*NONSENSE_ANSWERS, {"match": r"You review one part", "text": json.dumps(NOTHING)}]
+ANSWERS: list[Row] = [*NONSENSE_ANSWERS, {"match": r"You review one part", "text": json.dumps(NOTHING)}]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _fixed(_row: Row, bound: float) -> float:
 
 
 def _wall(row: Row, base_s: float) -> float:
-    return 1.25 * row["depth"] * base_s + float(row["overhead"])
+    return 1.25 * float(row["depth"]) * base_s + float(row["overhead"])
 
 
 def sdk_seconds() -> float:

@@ -78,7 +78,7 @@ def main() -> None:
 
 def measure(folder: Path, repository: Path, mebibytes: int, reviews: int) -> int:
     """Print the table; 1 where a goal is missed."""
-    command = [sys.executable, __file__, "--serve", repository, "--reviews", str(reviews)]
+    command = [sys.executable, __file__, "--serve", str(repository), "--reviews", str(reviews)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         if not server.stdin or not server.stdout:
             raise SystemExit("the server has no pipes")
