@@ -179,7 +179,7 @@ def archive_bomb() -> Change:
 READ_ARCHIVE = """
 import sys
 from pathlib import Path
-from reviewbot.sources.github.archive import ArchiveError, files_of
+from reviewbot.hosts.github.files.archive import ArchiveError, files_of
 read = 0
 try:
     for content in files_of(iter([Path(sys.argv[1]).read_bytes()])):

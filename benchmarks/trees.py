@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.whole_tree import Place
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.sources.blobs import BlobStore
-from reviewbot.sources.github.snapshot import GithubSnapshot
-from reviewbot.sources.github.whole_tree import Place
 from tests.github_api import FakeGitHub
 
 MAX_MEMORY_MIB = 512

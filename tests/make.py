@@ -22,8 +22,8 @@ from reviewbot.domain.contracts import (
     WorkerCard,
     WorkerResult,
 )
-from reviewbot.domain.host import PullRequest
 from reviewbot.domain.ports import ModelReply, ModelRequest, TaskResult, WorkerSet, WorkOrder
+from reviewbot.hosts.base import PullRequest
 
 MakeCandidate = Callable[..., Candidate]
 MakeCard = Callable[..., WorkerCard]

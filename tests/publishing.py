@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from reviewbot.delivery import Delivered
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
-from reviewbot.domain.host import PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.hosts.base import PostedComment, PostedReview, PullRequest, ReviewDraft
 from reviewbot.publish import PublishOptions, PublishRequest, Signer
 from reviewbot.report.fingerprints import of_review
 from tests.github_api import objects

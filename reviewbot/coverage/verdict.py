@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from reviewbot.domain.contracts import (
     ChangeSet,
+    Conclusion,
     CoverageCount,
     CoverageState,
     FileCoverage,
@@ -17,9 +17,6 @@ from reviewbot.domain.contracts import (
     Verdict,
 )
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from reviewbot.domain.host import Conclusion
 
 STATE_WORDS: dict[CoverageState, str] = {
     "reviewed": "reviewed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from reviewbot.domain.host import PostedReview
+from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishRequest
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown

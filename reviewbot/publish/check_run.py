@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from reviewbot.coverage import conclusion_of
 from reviewbot.domain.contracts import ChangeSet, Finding, Review, Severity
-from reviewbot.domain.host import Annotation, CheckDraft, Level
+from reviewbot.hosts.base import Annotation, CheckDraft, Level
 from reviewbot.publish.places import Shown, api_path
 from reviewbot.report.costs import cost_line
 from reviewbot.report.markdown.comment import render_markdown

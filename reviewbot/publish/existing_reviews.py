@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from reviewbot.domain.host import PostedReview, PullRequest, ReviewHost
+from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest
 

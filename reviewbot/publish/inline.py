@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from reviewbot.domain.contracts import Finding, Severity
-from reviewbot.domain.host import InlineComment
+from reviewbot.hosts.base import InlineComment
 from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
 from reviewbot.report.text import md, md_code, short_line, visible

@@ -12,8 +12,8 @@ from reviewbot import __version__
 from reviewbot.config import Settings
 from reviewbot.delivery import Delivered
 from reviewbot.domain.contracts import ChangeSet, Finding
-from reviewbot.domain.host import Intents, PullRequest, ReviewHost
 from reviewbot.domain.ports import Clock, WorkerSet
+from reviewbot.hosts.base import Intents, PullRequest, ReviewHost
 from reviewbot.publish.marker import Signer
 
 Suggest = Callable[[Finding], str | None]

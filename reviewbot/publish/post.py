@@ -12,7 +12,7 @@ import asyncio
 from dataclasses import dataclass
 
 from reviewbot.domain.errors import HostError, HostUnknownError
-from reviewbot.domain.host import InlineComment, PostedReview, ReviewDraft
+from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, standing, told_before
 from reviewbot.publish.inline import inline_comments

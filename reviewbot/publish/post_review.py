@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
-from reviewbot.domain.host import PostedReview, ReviewDraft
+from reviewbot.hosts.base import PostedReview, ReviewDraft
 from reviewbot.publish.existing_reviews import standing
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.wording import counted

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostError
-from reviewbot.domain.host import CheckDraft, Conclusion
+from reviewbot.hosts.base import CheckDraft
 from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.publish import CHECK_NAME
 from reviewbot.pull_requests.host_session import HostSession

@@ -6,7 +6,7 @@ import asyncio
 
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostMovedError
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.pull_requests.host_session import READING_S, HostSession
 

@@ -9,8 +9,8 @@ from uuid import uuid4
 from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide
-from reviewbot.domain.host import Intents
 from reviewbot.domain.ports import Clock, Journal
+from reviewbot.hosts.base import Intents
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.publish import MemoryIntents, Signer
 from reviewbot.review.trace import Event

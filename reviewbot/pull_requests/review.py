@@ -12,8 +12,9 @@ from reviewbot.config import Settings
 from reviewbot.delivery import Delivered, delivered, exit_code
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, ReviewbotError
-from reviewbot.domain.host import PullRequest
 from reviewbot.domain.ports import Snapshot
+from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish import policy_of
 from reviewbot.publish.suggestions import Prover
@@ -23,7 +24,6 @@ from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOpti
 from reviewbot.pull_requests.values import names_of, shown_part
 from reviewbot.report.text import short_line
 from reviewbot.review.trace import Trace
-from reviewbot.sources.github.snapshot import GithubSnapshot
 from reviewbot.wiring.checking import analyzers_check
 from reviewbot.wiring.pulls import from_pull
 from reviewbot.wording import counted

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot.config.load import FILE_NAME
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.sources.github.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.stores import Places
 from reviewbot.wiring.change_sources import Subject
-from reviewbot.wiring.trees import Places
 
 
 def from_pull(

@@ -35,8 +35,8 @@ from reviewbot.domain.contracts import (
     WorkerCard,
 )
 from reviewbot.domain.errors import EngineError, ExitCode
-from reviewbot.domain.host import CheckDraft
 from reviewbot.domain.ports import Answer, Escalated, WorkerSet, WorkOrder
+from reviewbot.hosts.base import CheckDraft
 from reviewbot.publish import check_of
 from reviewbot.publish.body import body_of
 from reviewbot.report.annotations import render_annotations

@@ -12,8 +12,8 @@ import pytest
 from reviewbot.config import Settings
 from reviewbot.domain.contracts import Finding, WorkerCard
 from reviewbot.domain.errors import HostAccessError, HostInvalidError
-from reviewbot.domain.host import ReviewDraft
 from reviewbot.domain.ports import WorkerSet
+from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, policy_of, publish
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.options import review_key

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Withheld
-from reviewbot.domain.host import PostedReview
+from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.body import LEAST_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.marker import MAX_FINGERPRINTS
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
-from reviewbot.domain.host import InlineComment
+from reviewbot.hosts.base import InlineComment
 from reviewbot.publish import PublishRequest
 from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.places import Shown, Span, api_path

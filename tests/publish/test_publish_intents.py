@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.host import Intents
 from reviewbot.domain.ports import Journal
+from reviewbot.hosts.base import Intents
 from reviewbot.journal.sqlite import SqliteJournal
 from reviewbot.publish import JournalIntents, MemoryIntents
 from reviewbot.publish.intents import LONGEST_LEASE_S

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Finding
-from reviewbot.domain.host import PostedReview
+from reviewbot.hosts.base import PostedReview
 from reviewbot.publish import PublishContext, Published, PublishRequest, posted_before, publish
 from reviewbot.publish.body import body_of
 from reviewbot.publish.existing_reviews import ExistingReviews, standing

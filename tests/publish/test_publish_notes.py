@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError
-from reviewbot.domain.host import ReviewDraft
+from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.post import SETTLE_S

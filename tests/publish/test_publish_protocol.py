@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
-from reviewbot.domain.host import ReviewDraft
+from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishRequest, Signer, publish
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.post_review import PATIENCE_S

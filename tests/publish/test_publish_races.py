@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.errors import HostError, HostUnknownError
-from reviewbot.domain.host import PostedReview, ReviewDraft
+from reviewbot.hosts.base import PostedReview, ReviewDraft
 from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
 from tests.conftest import RecordingClock

@@ -14,12 +14,12 @@ from reviewbot import wiring
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, fetch, post, posted_before, prepare
 from reviewbot.pull_requests.host_session import READING_S
 from reviewbot.pull_requests.review import unread
-from reviewbot.sources.github.snapshot import GithubSnapshot
 from reviewbot.sources.memory import DiffSnapshot
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 
 TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled", "narrowed"]
 """What is asked for.

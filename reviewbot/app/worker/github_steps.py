@@ -23,8 +23,8 @@ from reviewbot.delivery import masked_trace
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
-from reviewbot.domain.host import CheckDraft, PullRequest
 from reviewbot.domain.ports import Clock
+from reviewbot.hosts.base import CheckDraft, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.client import GithubClient

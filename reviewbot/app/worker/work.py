@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from reviewbot.app.store.durable import SharedRate
 from reviewbot.domain.errors import HostError
-from reviewbot.domain.host import Intents
 from reviewbot.domain.ports import Journal
+from reviewbot.hosts.base import Intents
 
 Json = dict[str, Any]
 """An object of JSON: what stands between two steps must outlive the process."""

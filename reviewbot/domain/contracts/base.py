@@ -14,6 +14,9 @@ Kind = Literal["code", "config", "prose"]
 Status = Literal["added", "deleted", "modified", "renamed", "copied"]
 ParseState = Literal["read", "partial", "binary", "refused", "malformed", "over_budget"]
 Need = Literal["review", "scan", "nothing"]
+Conclusion = Literal["success", "failure", "neutral", "cancelled"]
+"""Of a check run: its colour."""
+
 CoverageState = Literal["reviewed", "partial", "scanned", "removed", "not_reviewed"]
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
 GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",

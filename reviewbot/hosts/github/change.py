@@ -21,11 +21,11 @@ from reviewbot.domain.errors import (
     HostMissingError,
     HostMovedError,
 )
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, listed, text_of
+from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pull
-from reviewbot.hosts.github.trees import Objects
 from reviewbot.wording import counted
 
 DIFF = "application/vnd.github.diff"

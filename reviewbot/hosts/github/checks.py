@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from reviewbot.domain.errors import HostAccessError, HostLimitError, HostMissingError, HostUnknownError
-from reviewbot.domain.host import Annotation, CheckDraft
+from reviewbot.hosts.base import Annotation, CheckDraft
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.pull import checked_repository, checked_sha

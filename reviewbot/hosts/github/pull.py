@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reviewbot.domain.errors import HostError, HostMissingError
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import GithubClient
 

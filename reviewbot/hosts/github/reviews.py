@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reviewbot.domain.errors import HostAccessError, HostMissingError, HostUnknownError
-from reviewbot.domain.host import InlineComment, PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.hosts.base import InlineComment, PostedComment, PostedReview, PullRequest, ReviewDraft
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import checked_repository, checked_sha
 

@@ -11,7 +11,7 @@ from reviewbot.app.triggers import Comment, Delivery, Event, PullFacts, Refusal,
 from reviewbot.app.triggers.decide import command_in
 from reviewbot.app.triggers.values import trigger_values
 from reviewbot.config import Settings
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 
 FACTS = PullFacts(
     title="Add a thing",

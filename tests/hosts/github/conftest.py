@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import read_pull

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.errors import HostError, HostMissingError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.sources.github import archive as module
-from reviewbot.sources.github.archive import ArchiveError, files_of, is_known, read_archive
+from reviewbot.hosts.github.files import archive as module
+from reviewbot.hosts.github.files.archive import ArchiveError, files_of, is_known, read_archive
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.domain.host import PullRequest
-from reviewbot.hosts.github.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_REQUEST, document, hash_of
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.files.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_REQUEST, document, hash_of
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.rate_limits import RESERVE, Left
-from reviewbot.hosts.github.trees import Objects
-from reviewbot.sources.github.snapshot import GithubSnapshot
 from reviewbot.wiring.pulls import from_pull
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
@@ -188,7 +188,7 @@ def test_a_file_that_is_gone_between_two_requests_is_absent_and_no_failure(
 def test_what_is_no_longer_kept_is_asked_for_each_time(
     github_api: FakeGitHub, client: GithubClient, many: PullRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.hosts.github.trees.MAX_KEPT_BYTES", 1_000)
+    monkeypatch.setattr("reviewbot.hosts.github.files.trees.MAX_KEPT_BYTES", 1_000)
     snapshot = snapshot_of(client, many)
 
     assert [snapshot.head(name) for name in NAMES[:20]] == [text_of(name) for name in NAMES[:20]]

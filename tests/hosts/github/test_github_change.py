@@ -16,7 +16,7 @@ from reviewbot.domain.errors import (
     HostMovedError,
     InputError,
 )
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import HostedChange, read_change
 from reviewbot.hosts.github.client import GithubClient
 from tests.github_api import FakeGitHub, Reply

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostMissingError, HostUnknownError
-from reviewbot.domain.host import Annotation, CheckDraft, PullRequest
+from reviewbot.hosts.base import Annotation, CheckDraft, PullRequest
 from reviewbot.hosts.github.checks import PER_CALL, GithubChecks
 from reviewbot.hosts.github.client import GithubClient
 from tests.github_api import FakeGitHub, Reply, dropped

@@ -8,9 +8,9 @@ import pytest
 
 from reviewbot.domain.ports import Commit
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.history import MAX_FILES
+from reviewbot.hosts.github.files.history import MAX_FILES
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.rate_limits import RESERVE
-from reviewbot.sources.github.snapshot import GithubSnapshot
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import not_found
 from tests.make import MakePullRequest

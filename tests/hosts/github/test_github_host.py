@@ -16,7 +16,7 @@ from reviewbot.domain.errors import (
     HostMissingError,
     HostUnknownError,
 )
-from reviewbot.domain.host import InlineComment, PullRequest, ReviewDraft
+from reviewbot.hosts.base import InlineComment, PullRequest, ReviewDraft
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.reviews import GithubHost
 from tests.github_api import FakeGitHub, Reply, Review, dropped

@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.errors import HostAccessError
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.reviews import GithubHost

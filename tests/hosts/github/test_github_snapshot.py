@@ -14,12 +14,12 @@ import pytest
 
 from reviewbot.config.source import repository_crew, repository_settings
 from reviewbot.domain.errors import HostError, HostLimitError
-from reviewbot.domain.host import PullRequest
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.trees import decoded
 from reviewbot.hosts.github.pull import read_pull
-from reviewbot.hosts.github.trees import decoded
-from reviewbot.sources.github.snapshot import GithubSnapshot
 from reviewbot.wiring.assembly import settings_for
 from reviewbot.wiring.change_sources import Subject, notes_on
 from reviewbot.wiring.pulls import from_pull

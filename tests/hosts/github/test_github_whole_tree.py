@@ -12,12 +12,12 @@ import pytest
 
 from reviewbot.domain.ports import Occurrence, RepositorySnapshot
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.stores import checkout_files
+from reviewbot.hosts.github.files.whole_tree import FEW_FILES, Place
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.pull_requests.review import NO_TREE, unread
 from reviewbot.sources.blobs import BlobStore
-from reviewbot.sources.github.snapshot import GithubSnapshot
-from reviewbot.sources.github.whole_tree import FEW_FILES, Place
-from reviewbot.wiring.trees import checkout_files
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
 from tests.make import MakePullRequest

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import ConfigError, InputError
+from reviewbot.hosts.github.files.whole_tree import Place
 from reviewbot.sources.blobs import MAX_STORE_BYTES, BlobStore
 from reviewbot.sources.git import GitRepository
-from reviewbot.sources.github.whole_tree import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

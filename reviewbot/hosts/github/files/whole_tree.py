@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.parser.names import exact
 from reviewbot.domain.errors import HostError
-from reviewbot.hosts.github.blobs import Wanted
-from reviewbot.hosts.github.trees import MAX_FILE_BYTES, REGULAR, is_text
-from reviewbot.sources.github.archive import read_archive
+from reviewbot.hosts.github.files.archive import read_archive
+from reviewbot.hosts.github.files.blobs import Wanted
+from reviewbot.hosts.github.files.trees import MAX_FILE_BYTES, REGULAR, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import Occurrence
     from reviewbot.domain.repository_files import Expression, FileAddition, FileStore
     from reviewbot.hosts.github.client import GithubClient
-    from reviewbot.hosts.github.trees import Entry, Objects
+    from reviewbot.hosts.github.files.trees import Entry, Objects
 
 MAX_TREE_BYTES = 512 * 2**20
 """Of all text files of a commit, and of what is binary and no larger than a text may be."""

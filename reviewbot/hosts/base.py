@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from reviewbot.domain.contracts.base import Conclusion
+
 Event = Literal["COMMENT", "REQUEST_CHANGES"]
-Conclusion = Literal["success", "failure", "neutral", "cancelled"]
 Level = Literal["notice", "warning", "failure"]
 
 

@@ -9,8 +9,8 @@ from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from reviewbot.diff.parser.names import encode, label, to_bytes
 from reviewbot.domain.errors import HostError
-from reviewbot.hosts.github.blobs import PER_REQUEST, Batches, Wanted
 from reviewbot.hosts.github.client import JSON, GithubClient
+from reviewbot.hosts.github.files.blobs import PER_REQUEST, Batches, Wanted
 from reviewbot.hosts.github.pull import checked_repository, checked_sha
 
 MAX_FILE_BYTES = 2 * 2**20

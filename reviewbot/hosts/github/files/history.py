@@ -10,8 +10,8 @@ from reviewbot.context.commits import subject_of
 from reviewbot.diff.parser.names import to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Commit
+from reviewbot.hosts.github.files.trees import SingleFlight
 from reviewbot.hosts.github.pull import checked_repository, checked_sha
-from reviewbot.hosts.github.trees import SingleFlight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

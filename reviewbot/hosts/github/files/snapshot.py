@@ -10,15 +10,15 @@ from reviewbot.config.load import FILE_NAME
 from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.domain.contracts import ChangeSet, FileChange
 from reviewbot.domain.errors import HostAccessError, HostError, HostLimitError, HostMissingError
-from reviewbot.domain.host import PullRequest
 from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.domain.repository_files import Expression
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.history import FileHistory
+from reviewbot.hosts.github.files.history import FileHistory
+from reviewbot.hosts.github.files.trees import Objects, Unread, decoded, may_be_text, text_of
+from reviewbot.hosts.github.files.whole_tree import Place, WholeTree
 from reviewbot.hosts.github.pull import checked_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
-from reviewbot.hosts.github.trees import Objects, Unread, decoded, may_be_text, text_of
-from reviewbot.sources.github.whole_tree import Place, WholeTree
 from reviewbot.wording import counted
 
 ORGANISATION = ".github"
