@@ -6,12 +6,15 @@ There are two kinds: analyzers (`all_tools`), which are run once on each changed
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from reviewbot.analyzers.both_sides import DiffSemantics
-from reviewbot.analyzers.core.rules import LateRules, packaged_rules
+from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
+from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.ruff.repository_rules import RepositoryRules
 from reviewbot.analyzers.ruff.run import RuffRunner, find_ruff
 from reviewbot.analyzers.ruff.tool import RuffTool
@@ -23,16 +26,8 @@ from reviewbot.analyzers.text.hidden_text import HiddenText
 from reviewbot.analyzers.text.merge_conflicts import MergeConflicts
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.analyzers.text.secrets import SecretScan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from reviewbot.analyzers.core.process import Limits
-    from reviewbot.analyzers.core.rules import RuleTable
-    from reviewbot.analyzers.python.views import Budget, Found, View
-    from reviewbot.domain.ports import Tool
-    from reviewbot.review.calibration import Calibration
+from reviewbot.domain.ports import Tool
+from reviewbot.review.calibration import Calibration
 
 SCANNING = ("hidden-text", "review-manipulation")
 """Tools that also look at what a change says outside of its lines."""

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from reviewbot.coverage import reading_of
 from reviewbot.diff.rows import payload_rows
-from reviewbot.domain.contracts import Gap, Metadata, ToolRun
-from reviewbot.domain.ports import Answer, ToolReport
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from reviewbot.domain.contracts import GapReason, Reading, ReviewTask, WorkerCard
-    from reviewbot.domain.ports import Analysis, Tool, WorkOrder
+from reviewbot.domain.contracts import Gap, GapReason, Metadata, Reading, ReviewTask, ToolRun, WorkerCard
+from reviewbot.domain.ports import Analysis, Answer, Tool, ToolReport, WorkOrder
 
 _SHARE = 0.75
 """Of the task's own time that one tool may take: the answers of the others must still be delivered in it."""

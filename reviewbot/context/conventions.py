@@ -5,12 +5,10 @@ A change could otherwise instruct its own reviewer to overlook something.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import Snapshot
 
 TOP = (".github/copilot-instructions.md", "CONTRIBUTING.md")
 """Files that count at the top alone."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.context.python_text import Definition, parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MAX_LINES_BACK = 2_000
 """How far up a heading is looked for."""

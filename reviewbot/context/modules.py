@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import Snapshot
 
 _ROOTS = ("", "src", "lib", "python")
 """Folders from which absolute imports commonly start, beside those above the importing file."""

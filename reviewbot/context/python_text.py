@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from reviewbot.context.suppress_warnings import without_warnings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_CHARS = 1_000_000
 """Of a text that is parsed."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reviewbot.context.conventions import Conventions, conventions
 from reviewbot.context.enclosing import Enclosing, enclosing
 from reviewbot.diff.language import language_of
-
-if TYPE_CHECKING:
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import Snapshot
 
 
 class Context:

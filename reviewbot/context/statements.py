@@ -5,12 +5,10 @@ from __future__ import annotations
 import bisect
 import io
 import tokenize
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from reviewbot.context.python_text import parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _BLANK = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
 

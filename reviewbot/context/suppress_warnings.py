@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _ONE_AT_A_TIME = threading.Lock()
 """The filters belong to the process: of two threads that save and restore them, one would leave the other's behind."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.domain.ports import Occurrence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_WORD = 200
 MAX_LINE = 2_000

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from reviewbot.diff.rows import SEPARATOR
-from reviewbot.domain.contracts import Reading, Span
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import FileChange, Payload
+from reviewbot.domain.contracts import FileChange, Payload, Reading, Span
 
 Interval = tuple[int, int]
 """The first line, and the one behind the last."""

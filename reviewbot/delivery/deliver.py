@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot import __version__
 from reviewbot.config import Settings
@@ -15,6 +15,8 @@ from reviewbot.delivery.masking import masked_review
 from reviewbot.delivery.places import named, places, with_symbols
 from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Review
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
+from reviewbot.domain.ports import Snapshot
+from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.replay import recorded_review
 from reviewbot.report.costs import anomalies
 from reviewbot.report.fingerprints import all_of, of_review
@@ -22,10 +24,6 @@ from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import Rules
 from reviewbot.review.trace import Event, Trace
 from reviewbot.review.verify.verifier import by_a_model_alone
-
-if TYPE_CHECKING:
-    from reviewbot.domain.ports import Snapshot
-    from reviewbot.journal.sqlite import SteadyJournal
 
 
 class Delivered(NamedTuple):

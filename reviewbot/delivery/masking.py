@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from reviewbot.domain.contracts import Plan, Review
+from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.redact import Mask, mask_json, redact
 from reviewbot.review.trace import Trace, write_trace
-
-if TYPE_CHECKING:
-    from reviewbot.journal.sqlite import SteadyJournal
 
 
 def masked_review(answer: Review, journal: SteadyJournal | None = None, mask: Mask | None = None) -> Review:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from reviewbot.context.service import Context
 from reviewbot.context.statements import Statements
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review
+from reviewbot.domain.ports import Snapshot
 from reviewbot.report.fingerprints import Place, PlaceOf, all_of, known_place
-
-if TYPE_CHECKING:
-    from reviewbot.domain.ports import Snapshot
 
 MAX_WITHHELD = 500
 """Withheld findings whose definition is looked up: each look parses a file, and no reader looks at more of them."""

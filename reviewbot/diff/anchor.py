@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.diff.rows import payload_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from reviewbot.domain.contracts import Candidate, Payload
+from reviewbot.domain.contracts import Candidate, Payload
 
 
 class _Line(NamedTuple):

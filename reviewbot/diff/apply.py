@@ -5,10 +5,7 @@ A text is a file's bytes decoded as UTF-8 with replacement, as the bodies of hun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import FileChange, Hunk
+from reviewbot.domain.contracts import FileChange, Hunk
 
 NO_FILES = ("120000", "160000")
 """Git's modes of a symbolic link and a submodule: what a diff shows of them is no file's text."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Kind
+from reviewbot.domain.contracts import Kind
 
 UNKNOWN: Final = "text"
 """A file whose name is unknown. It counts as code: what is unknown is looked at rather than skipped."""

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parser import decode_input, names
 from reviewbot.diff.parser.build import Built, build
-from reviewbot.diff.parser.mail import description_of, read_mails, title_of
+from reviewbot.diff.parser.mail import Mail, description_of, read_mails, title_of
 from reviewbot.diff.parser.scan import scan
+from reviewbot.diff.parser.sections import Section
 from reviewbot.diff.parser.series import join_series
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.diff.parser.mail import Mail
-    from reviewbot.diff.parser.sections import Section
 
 _LIMITS = Limits()
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reviewbot.domain.contracts import ChangeSet, Hunk, Payload
+from reviewbot.domain.contracts import ChangeSet, Hunk, Payload
 
 SEPARATOR = "@@"
 """How the line above each hunk of `Payload.code` begins; a marked line begins with " ", "+", "-" or a backslash."""

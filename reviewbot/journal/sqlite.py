@@ -6,17 +6,15 @@ import os
 import sqlite3
 import stat
 import time
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from reviewbot.domain.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
 
 SCHEMA_VERSION = 1
 """Stands in `user_version`. A file of a newer version is refused and left as it is."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from reviewbot.diff.apply import NO_FILES, added_text, old_side
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.contracts import ChangeSet
-    from reviewbot.domain.ports import Commit, Occurrence
+from reviewbot.domain.contracts import ChangeSet
+from reviewbot.domain.ports import Commit, Occurrence
 
 
 class DiffSnapshot:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
+from reviewbot.analyzers.both_sides.sides import Sides, Unit
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, python_file
 from reviewbot.diff.paths import is_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Sides, Unit
-    from reviewbot.analyzers.python.views import Budget
 
 SHOWN = 3
 """Places that a message names."""

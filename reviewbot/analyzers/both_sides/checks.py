@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.pair import Pair
 from reviewbot.analyzers.both_sides.removed_awaits import removed_awaits, removed_escapes
@@ -20,14 +20,9 @@ from reviewbot.analyzers.both_sides.removed_guards import (
 )
 from reviewbot.analyzers.both_sides.removed_names import removed_names
 from reviewbot.analyzers.both_sides.removed_returns import removed_returns
+from reviewbot.analyzers.both_sides.sides import Sides, Told
 from reviewbot.analyzers.both_sides.stale_callers import stale_callers
-from reviewbot.analyzers.python.views import OutOfSteps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Sides, Told
-    from reviewbot.analyzers.python.views import Budget
+from reviewbot.analyzers.python.views import Budget, OutOfSteps
 
 _STEPS_PER_PAIR = 4_000
 """What holding two functions against each other is counted as, beside one step for each row of them."""

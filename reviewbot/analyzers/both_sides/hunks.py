@@ -6,18 +6,12 @@ Nothing here is certain: what is gone may have gone to a place that the hunks do
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.removed_guards import is_authorization, speaks_of_authorization
-from reviewbot.analyzers.both_sides.sides import Told
-from reviewbot.diff.rows import hunk_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Rows
-    from reviewbot.diff.rows import Row
-    from reviewbot.domain.ports import ChangedFile
+from reviewbot.analyzers.both_sides.sides import Rows, Told
+from reviewbot.diff.rows import Row, hunk_rows
+from reviewbot.domain.ports import ChangedFile
 
 _AWAIT = re.compile(r"\bawait ")
 _LOCK = re.compile(r"\s{0,80}(?:async )?with ([A-Za-z_][A-Za-z0-9_.]{0,80}(?:lock|mutex|semaphore))(?:\(\))?:\s{0,20}")

@@ -5,17 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from reviewbot.analyzers.both_sides.sides import Told, called, calls, kept, operands, own_nodes, statements, subjects
+from reviewbot.analyzers.both_sides.sides import (
+    Sides,
+    Told,
+    Unit,
+    called,
+    calls,
+    kept,
+    operands,
+    own_nodes,
+    statements,
+    subjects,
+)
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Sides, Unit
 
 LEAST_KEPT = 0.5
 """Of the plain statements of a function. With fewer of them it was rewritten, and nothing is reported for it."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.sides import called, leaves, own_nodes, rows_of, short, units
+from reviewbot.analyzers.both_sides.pair import Pair
+from reviewbot.analyzers.both_sides.sides import Sides, Told, Unit, called, leaves, own_nodes, rows_of, short, units
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.pair import Pair
-    from reviewbot.analyzers.both_sides.sides import Sides, Told, Unit
 
 _ESCAPES = frozenset(
     {"escape", "conditional_escape", "quote", "quote_plus", "urlquote", "clean", "sanitize", "sanitize_html",

@@ -5,18 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import speaks_of
-from reviewbot.analyzers.both_sides.sides import called, calls, dumps, leaves, own_nodes, rows_of, short
+from reviewbot.analyzers.both_sides.pair import Pair, speaks_of
+from reviewbot.analyzers.both_sides.sides import Told, Unit, called, calls, dumps, leaves, own_nodes, rows_of, short
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.pair import Pair
-    from reviewbot.analyzers.both_sides.sides import Told, Unit
-    from reviewbot.context.uses import PythonFile
+from reviewbot.context.uses import PythonFile
 
 _LOCK = re.compile(r"(?:[A-Za-z0-9_]{0,60}_)?r?(?:lock|rwlock|mutex|semaphore)[0-9_]{0,3}|[A-Za-z0-9]{0,60}Lock")
 _CLOSING = frozenset(

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import CHECKS
-from reviewbot.analyzers.both_sides.sides import called, calls, leaves, operands, own_nodes, short, subjects
+from reviewbot.analyzers.both_sides.pair import CHECKS, Pair
+from reviewbot.analyzers.both_sides.sides import Told, called, calls, leaves, operands, own_nodes, short, subjects
 from reviewbot.analyzers.both_sides.signatures import decorator_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.pair import Pair
-    from reviewbot.analyzers.both_sides.sides import Told
 
 _LONGEST_GUARD = 4
 """Statements in its body."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.callers import (
     is_dunder,
@@ -13,16 +13,11 @@ from reviewbot.analyzers.both_sides.callers import (
     places,
     symbol_uses,
 )
-from reviewbot.analyzers.both_sides.sides import Told, rows_of, statements, words
+from reviewbot.analyzers.both_sides.sides import Rows, Sides, Told, rows_of, statements, words
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.modules import module_path
 from reviewbot.context.python_text import Definition, Function, bound_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Rows, Sides
-    from reviewbot.analyzers.python.views import Budget
-    from reviewbot.context.uses import PythonFile, Use
+from reviewbot.context.uses import PythonFile, Use
 
 _BUILTIN = frozenset(dir(builtins))
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.callers import callers, places
-from reviewbot.analyzers.both_sides.sides import leaves, own_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.pair import Pair
-    from reviewbot.analyzers.both_sides.sides import Told
-    from reviewbot.analyzers.python.views import Budget
-    from reviewbot.context.uses import Use
+from reviewbot.analyzers.both_sides.pair import Pair
+from reviewbot.analyzers.both_sides.sides import Told, leaves, own_nodes
+from reviewbot.analyzers.python.views import Budget
+from reviewbot.context.uses import Use
 
 
 def removed_returns(pair: Pair, budget: Budget) -> Iterator[Told]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.context.python_text import Definition, Function, dotted
 from reviewbot.context.uses import Library, PythonFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import Snapshot
 
 Rows = tuple[int, int]
 """First and last row, both included."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.analyzers.both_sides.sides import Unit
 from reviewbot.context.python_text import Function, dotted
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.both_sides.sides import Unit
 
 _PLAIN = ("staticmethod", "classmethod", "cache", "lru_cache", "contextmanager", "asynccontextmanager",
           "abstractmethod", "override", "deprecated", "wraps")  # fmt: skip

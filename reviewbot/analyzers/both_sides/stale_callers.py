@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.callers import callers, namesake_calls, places, unchanged
-from reviewbot.analyzers.both_sides.sides import Told
-from reviewbot.analyzers.both_sides.signatures import misfit, parameters, returned, swapped
+from reviewbot.analyzers.both_sides.sides import Rows, Sides, Told, Unit
+from reviewbot.analyzers.both_sides.signatures import Parameters, misfit, parameters, returned, swapped
+from reviewbot.analyzers.python.views import Budget
+from reviewbot.context.uses import Use
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.both_sides.sides import Rows, Sides, Unit
-    from reviewbot.analyzers.both_sides.signatures import Parameters
-    from reviewbot.analyzers.python.views import Budget
-    from reviewbot.context.uses import Use
 
 _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.ListComp,
                     ast.DictComp, ast.SetComp)  # fmt: skip

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
+from reviewbot.analyzers.both_sides.sides import Rows, Told
 from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.texts import whole_source
 from reviewbot.analyzers.python.reader import new_tree, old_tree
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget
 from reviewbot.context.uses import PythonFile
 from reviewbot.diff.paths import is_test
-from reviewbot.diff.rows import hunk_rows
-from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.diff.rows import Row, hunk_rows
+from reviewbot.domain.contracts import Candidate, Hunk, ToolRun
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+from reviewbot.review.finding_limits import Kept
 from reviewbot.threads import in_thread
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterable, Mapping
-
-    from reviewbot.analyzers.both_sides.sides import Rows, Told
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.diff.rows import Row
-    from reviewbot.domain.contracts import Hunk
-    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
-    from reviewbot.review.finding_limits import Kept
 
 NAME = "diff-semantics"
 

@@ -11,13 +11,11 @@ import os
 import re
 import resource
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 UNSHARE: Final = Path("/usr/bin/unshare")
 PRLIMIT: Final = Path("/usr/bin/prlimit")

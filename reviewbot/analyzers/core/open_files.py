@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from reviewbot.domain.ports import ChangedFile
 
 
 @dataclass

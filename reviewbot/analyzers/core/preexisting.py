@@ -10,19 +10,14 @@ import io
 import tokenize
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.diff.rows import hunk_rows
-from reviewbot.domain.contracts import Hunk
-from reviewbot.domain.ports import ChangedFile, ToolReport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from reviewbot.domain.contracts import Candidate
-    from reviewbot.domain.ports import Snapshot, Tool
+from reviewbot.domain.contracts import Candidate, Hunk
+from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
 
 DOUBTED = 75
 """At most this where the change only touches what was at fault before: it is not posted."""

@@ -12,18 +12,14 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from reviewbot.analyzers.core.confinement import Limits, confinement_here, limit_outside
+from reviewbot.analyzers.core.confinement import Confinement, Limits, confinement_here, limit_outside
+from reviewbot.domain.contracts import GapReason
 from reviewbot.domain.errors import ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reviewbot.analyzers.core.confinement import Confinement
-    from reviewbot.domain.contracts import GapReason
 
 __all__ = ["SAFE_PATH", "Finished", "Limits", "ProgramError", "run_program"]
 

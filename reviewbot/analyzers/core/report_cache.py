@@ -7,19 +7,23 @@ is treated as a cache miss.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from pydantic import TypeAdapter, ValidationError
 
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
-from reviewbot.domain.ports import IdentifiedSnapshot, RepositorySnapshot, ToolReport
+from reviewbot.domain.ports import (
+    ChangedFile,
+    Commit,
+    IdentifiedSnapshot,
+    Journal,
+    Occurrence,
+    RepositorySnapshot,
+    Snapshot,
+    ToolReport,
+)
 from reviewbot.fingerprint import digest_of, program_fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.ports import ChangedFile, Commit, Journal, Occurrence, Snapshot
 
 PREFIX = "report/"
 """How the keys begin."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from reviewbot.domain.contracts import Gap, ToolRun
-from reviewbot.domain.ports import ToolReport
+from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.redact import redact
 from reviewbot.review.finding_limits import MAX_PER_FILE, Kept, keep
 from reviewbot.threads import in_thread, stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reviewbot.domain.contracts import Candidate, GapReason
-    from reviewbot.domain.ports import ChangedFile, Snapshot
 
 OWN_VERSION = "1"
 """Of the scans of our own; raised when what they find changes."""

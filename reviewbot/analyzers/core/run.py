@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.core.open_files import OpenFiles
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.report_cache import ReportCache, WatchedSnapshot
 from reviewbot.analyzers.core.reports import gap, kept, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
-from reviewbot.domain.contracts import ToolRun
-from reviewbot.domain.ports import ChangedFile, ToolReport
+from reviewbot.domain.contracts import ChangeSet, FileChange, GapReason, ToolRun
+from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
 from reviewbot.review.finding_limits import MAX_PER_RUN
 from reviewbot.threads import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reviewbot.domain.contracts import ChangeSet, FileChange, GapReason
-    from reviewbot.domain.ports import Snapshot, Tool
 
 TOOL_SECONDS = 60.0
 """Of one tool on one file. Programs are stopped after 30 s and our own scans count their steps, so this is for a tool

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Coroutine, MutableMapping
 from dataclasses import dataclass
 from functools import wraps
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from reviewbot.domain.ports import ChangedFile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, MutableMapping
 
 K = TypeVar("K")
 T = TypeVar("T")

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.analyzers.python.hunk_repair import repair
 from reviewbot.analyzers.python.lines import logical_ends
 from reviewbot.context.python_text import tokens
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Sequence
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.domain.ports import ChangedFile
+from reviewbot.domain.ports import ChangedFile
 
 _BOM = "\ufeff"
 """Allowed at the start of a file, which a fragment's first line no longer is."""

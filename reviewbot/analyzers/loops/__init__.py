@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.growth import growth
 from reviewbot.analyzers.loops.per_item import per_item
 from reviewbot.analyzers.loops.waiting import awaits, blockers, blocking, quiet_sockets
 from reviewbot.analyzers.loops.walk import walk
+from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.diff.paths import is_run_by_hand, is_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Budget, Found, View
 
 _MIGRATIONS = re.compile(r"(?:^|/)(?:migrations|alembic|versions|seeds?)/")
 

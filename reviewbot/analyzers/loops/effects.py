@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
 from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.loops.places import Loop, Scope
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
 REQUESTS = (

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
 from reviewbot.analyzers.loops.messages import told
 from reviewbot.analyzers.loops.names import qualified
+from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.loops.queries import is_queryset
 from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, unwrapped
+from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.loops.places import Loop
-    from reviewbot.analyzers.loops.walk import Site
 
 _JOINS = frozenset(
     {"pandas.concat", "numpy.concatenate", "numpy.append", "numpy.vstack", "numpy.hstack", "numpy.stack"}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.places import Binding, Scope
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.loops.places import Binding, Scope
 
 Kind = Literal[
     "",

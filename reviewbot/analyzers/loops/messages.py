@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.python.views import Found, Step
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.loops.places import Loop
 
 
 def told(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:

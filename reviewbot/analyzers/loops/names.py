@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from reviewbot.context.python_text import dotted, imported
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LONGEST_CHAIN = 40
 """Links. A longer chain of calls is data in the form of code."""

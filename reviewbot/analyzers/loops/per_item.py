@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.effects import opened, parsed, program, request
 from reviewbot.analyzers.loops.kinds import kind_of
 from reviewbot.analyzers.loops.messages import told
 from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.loops.queries import is_queryset, query
 from reviewbot.analyzers.loops.sizes import goes_far, grows, repeats
+from reviewbot.analyzers.loops.walk import Site
+from reviewbot.analyzers.python.views import Found
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.loops.places import Loop
-    from reviewbot.analyzers.loops.walk import Site
-    from reviewbot.analyzers.python.views import Found
 
 _RELATED = frozenset({"all", "count", "exists", "first", "last", "get", "filter", "aggregate"})
 _LAZY_RELATED = frozenset({"all", "filter"})

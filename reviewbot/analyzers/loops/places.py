@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.loops.names import chain_of
 from reviewbot.analyzers.python.trees import below, parts
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Budget
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.comprehension
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of
+from reviewbot.analyzers.loops.names import Chain, chain_of
+from reviewbot.analyzers.loops.places import Loop, Scope
+from reviewbot.analyzers.loops.walk import Site
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.loops.names import Chain
-    from reviewbot.analyzers.loops.places import Loop, Scope
-    from reviewbot.analyzers.loops.walk import Site
 
 _EVALUATED = frozenset(
     {"get", "first", "last", "count", "exists", "create", "update", "delete", "get_or_create", "update_or_create"}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
 from reviewbot.analyzers.loops.names import chain_of, words
+from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.analyzers.loops.places import Loop, Scope
 
 Size = Literal["data", "unknown", "small", "batch", "open"]
 """data: all of something that grows. unknown: neither is written there. open: no end is written there."""

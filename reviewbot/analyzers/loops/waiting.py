@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, request
 from reviewbot.analyzers.loops.kinds import kind_of
 from reviewbot.analyzers.loops.messages import told
 from reviewbot.analyzers.loops.names import chain_of, qualified, words
+from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.analyzers.loops.queries import query
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found, Step
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.analyzers.loops.places import Loop, Scope
 
 _ORDERED = frozenset(
     {

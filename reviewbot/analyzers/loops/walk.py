@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from reviewbot.analyzers.loops.names import modules
 from reviewbot.analyzers.loops.places import Binding, Function, Loop, Scope
 from reviewbot.analyzers.python.trees import below, parts
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.python_text import dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.analyzers.python.views import Budget
 
 _ADDING = frozenset({"append", "extend", "insert", "appendleft", "update", "add", "setdefault"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.python.trees import parts
 from reviewbot.context.python_text import Function, dotted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 """Methods that put what they are given into their receiver."""

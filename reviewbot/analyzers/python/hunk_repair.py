@@ -7,9 +7,11 @@ as the last resort a few lines at the edges are left out. Nothing in between is 
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.python.implicit_imports import IMPORTS, imports_of
 from reviewbot.analyzers.python.lines import Scan, Statement, scan
@@ -17,10 +19,6 @@ from reviewbot.analyzers.python.newer_syntax import older
 from reviewbot.analyzers.python.trees import tree_of
 from reviewbot.context.python_text import is_parsable
 from reviewbot.threads import check_stopped
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterator, Sequence
 
 _EDGE_LINES = 6
 """How many lines may be left out at the two ends together."""

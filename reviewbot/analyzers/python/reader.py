@@ -10,20 +10,17 @@ import ast
 import hashlib
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.preexisting import old_side
 from reviewbot.analyzers.core.single_flight import FileRuns, once_per_file
 from reviewbot.analyzers.core.texts import Source, hunk_source, is_readable, whole_source
 from reviewbot.analyzers.python.newer_syntax import older
 from reviewbot.context.python_text import MAX_TOKENS, is_parsable, tokens
 from reviewbot.context.suppress_warnings import without_warnings
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import in_thread, stoppable
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.domain.ports import ChangedFile
 
 _MAX_HUNKS = 1_000
 """Of a file that are read on their own."""

@@ -10,18 +10,12 @@ import ast
 import enum
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from reviewbot.analyzers.python.assignments import Element, Imported, Item, NameScope, Parameter
+from reviewbot.analyzers.python.assignments import Element, Given, Imported, Item, NameScope, Parameter
 from reviewbot.analyzers.python.trees import below, parts
 from reviewbot.context.python_text import Function
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reviewbot.analyzers.python.assignments import Given
 
 _MAX_STEPS, _MAX_STEPS_OF_FILE = 2_000, 40_000
 """Parts that are looked at for one statement, and for all of one file; of a larger one nothing is said."""

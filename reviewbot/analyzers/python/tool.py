@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import ast
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.python.reader import ParsedFile, Piece, PythonReader
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.domain.contracts import Candidate, Gap, ToolRun
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.analyzers.python.reader import ParsedFile, Piece, PythonReader
-    from reviewbot.domain.contracts import Gap
-    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 
 _MOST_ROWS = 30
 """Of code that a finding is known by; of longer code its first row."""

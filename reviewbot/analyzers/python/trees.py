@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.context.suppress_warnings import without_warnings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PLAIN = frozenset(
     {"ctx", "id", "attr", "arg", "name", "asname", "module", "level", "kind", "type_comment", "type_ignores"}

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
 from reviewbot.analyzers.python.trees import below
+from reviewbot.analyzers.ruff.run import Report
 from reviewbot.context.python_text import Definition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.python.reader import Piece
-    from reviewbot.analyzers.ruff.run import Report
-    from reviewbot.domain.contracts import Severity
+from reviewbot.domain.contracts import Severity
 
 
 class Doubt(NamedTuple):

@@ -6,13 +6,11 @@ Nothing that it names is opened, and what is not understood is left out.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import Snapshot
 
 _NAMES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 """In the order in which ruff takes them, in each folder from the file's own up to the top."""

@@ -6,17 +6,14 @@ the base side show it: where a rule is broken there, and no `noqa` stands beside
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.core.single_flight import SharedRuns
+from reviewbot.analyzers.ruff.run import RuffRunner
+from reviewbot.analyzers.ruff.selection import Selection
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.ports import RepositorySnapshot
+from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot
 from reviewbot.threads import in_thread
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.ruff.run import RuffRunner
-    from reviewbot.analyzers.ruff.selection import Selection
-    from reviewbot.domain.ports import ChangedFile, Snapshot
 
 _SAMPLE = 24
 """Files of one kind that are looked at."""

@@ -7,13 +7,11 @@ leave this module.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.ruff.config import RuffConfig
-    from reviewbot.domain.ports import Snapshot
+from reviewbot.analyzers.ruff.config import RuffConfig
+from reviewbot.domain.ports import Snapshot
 
 Version = tuple[int, ...]
 

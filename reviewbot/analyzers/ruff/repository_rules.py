@@ -7,36 +7,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
 from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest
-from reviewbot.analyzers.ruff.config import find_config, parse_config
+from reviewbot.analyzers.ruff.config import RuffConfig, find_config, parse_config
 from reviewbot.analyzers.ruff.fixes import replacement_of
 from reviewbot.analyzers.ruff.kept_rules import KeptRules
-from reviewbot.analyzers.ruff.pins import find_pin, version_of
-from reviewbot.analyzers.ruff.run import RuffRunner
+from reviewbot.analyzers.ruff.pins import Version, find_pin, version_of
+from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
 from reviewbot.analyzers.ruff.selection import SELECTOR, Selection, prefixes, select
-from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.ruff.config import RuffConfig
-    from reviewbot.analyzers.ruff.pins import Version
-    from reviewbot.analyzers.ruff.run import Report, RuffAnswer
-    from reviewbot.domain.contracts import Gap
-    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 
 SELECTED_CONFIDENCE = 86
 """The repository chose the rule and ruff is exact about it; the rest is for options that are not passed on."""

@@ -12,24 +12,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from reviewbot.analyzers.core.batches import Batches
 from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
 from reviewbot.analyzers.core.single_flight import FileRuns, SharedRuns
-from reviewbot.analyzers.core.texts import whole_source, whole_text
+from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedFile, PythonReader
-from reviewbot.analyzers.ruff.fixes import edits_of
+from reviewbot.analyzers.ruff.fixes import Edit, edits_of
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import in_thread, stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reviewbot.analyzers.core.texts import Source
-    from reviewbot.analyzers.ruff.fixes import Edit
-    from reviewbot.domain.ports import ChangedFile
 
 FLAGS: Final = (
     "check",

@@ -6,16 +6,12 @@ Only what has a known form leaves this module: codes of rules, numbers, and word
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from reviewbot.analyzers.ruff.config import inner
+from reviewbot.analyzers.ruff.config import RuffConfig, inner
 from reviewbot.config.globs import glob_fault, matches_glob
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from reviewbot.analyzers.ruff.config import RuffConfig
 
 SELECTOR = re.compile(r"[A-Z]{1,8}[0-9]{0,4}")
 _CODE = re.compile(r"([A-Z]{1,8})([0-9]{0,4})")

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
 from reviewbot.analyzers.python.reader import old_tree
 from reviewbot.analyzers.ruff.confidence import NEED_TREES, Surroundings, doubt_of
 from reviewbot.analyzers.ruff.fixes import replacement_of
-from reviewbot.analyzers.ruff.run import SYNTAX
+from reviewbot.analyzers.ruff.run import SYNTAX, Report, RuffAnswer, RuffRunner
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.contracts import Candidate, ToolRun
+from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
-    from reviewbot.domain.contracts import Gap
-    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 
 ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 """What `process.run_program` does on every system; resource limits come on top where the system has them."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.analyzers.sarif.log import Result
+from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.sarif.log import Result
 
 WORKERS = ("security", "performance", "style", "logic")
 

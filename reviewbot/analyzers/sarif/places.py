@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from reviewbot.diff.parser.names import to_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
 """At least two letters: one letter is a drive."""

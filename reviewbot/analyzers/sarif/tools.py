@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import new_side
+from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, slug
-from reviewbot.analyzers.sarif.log import read_log
+from reviewbot.analyzers.sarif.kinds import WORKERS, Kind, Kinds, slug
+from reviewbot.analyzers.sarif.log import Result, Run, read_log
 from reviewbot.analyzers.sarif.places import placed
-from reviewbot.domain.contracts import Candidate
+from reviewbot.domain.contracts import Candidate, Severity
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.sarif.kinds import Kind
-    from reviewbot.analyzers.sarif.log import Result, Run
-    from reviewbot.domain.contracts import Severity
-    from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 
 CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
 """How often these programs are right is not measured: below every threshold, until a tool of ours agrees."""

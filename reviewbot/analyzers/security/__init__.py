@@ -5,8 +5,9 @@ Each module looks at one theme. What a rule says and how far it is trusted stand
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.security.ciphers import weak_ciphers
 from reviewbot.analyzers.security.credentials import literal_credentials
 from reviewbot.analyzers.security.facts import Facts
@@ -24,11 +25,6 @@ from reviewbot.analyzers.security.signatures import weak_signatures
 from reviewbot.analyzers.security.tls import open_connections
 from reviewbot.analyzers.security.web import open_web
 from reviewbot.diff.paths import is_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Budget, Found, View
 
 _CHECKS = (
     weak_ciphers,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_static
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _HAZMAT = "cryptography.hazmat.primitives.ciphers."
 _MODES = tuple(f"{_HAZMAT}modes.{mode}" for mode in ("CBC", "CFB", "CFB8", "OFB", "CTR", "GCM"))

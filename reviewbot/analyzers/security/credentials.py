@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_password, is_stand_in, label, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _CONNECTS = frozenset(
     {"connect", "Connect", "Connection", "connection", "login", "create_connection", "create_pool", "Redis",

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import TypeVar, cast
 
 from reviewbot.analyzers.python.trees import parts
+from reviewbot.analyzers.python.views import Budget, View
 from reviewbot.analyzers.security.binding import BINDERS, bound_names
 from reviewbot.context.python_text import imported
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.analyzers.python.views import Budget, View
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | Function | ast.Lambda

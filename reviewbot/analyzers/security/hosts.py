@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import at, label, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _HOST = re.compile(r"\A(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
 _BARE_HOST = re.compile(r"\A(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")

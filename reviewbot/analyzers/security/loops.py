@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts, Function
 from reviewbot.analyzers.security.words import at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts, Function
 
 _LOCKS = frozenset(
     {"threading.Lock", "threading.RLock", "threading.Semaphore", "threading.BoundedSemaphore", "multiprocessing.Lock"}

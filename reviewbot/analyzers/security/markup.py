@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_open
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _PARSERS = ("lxml.etree.XMLParser", "lxml.etree.ETCompatXMLParser", "lxml.etree.XMLPullParser", "lxml.etree.iterparse")
 _READS = ("lxml.etree.fromstring", "lxml.etree.XML", "lxml.etree.parse", "lxml.etree.fromstringlist")

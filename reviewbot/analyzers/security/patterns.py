@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at
 from reviewbot.context.suppress_warnings import without_warnings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _METHODS = ("compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 _CALLS = tuple(f"re.{method}" for method in _METHODS)

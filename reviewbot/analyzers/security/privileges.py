@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import at, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _RAISES = frozenset({"raise", "elevate", "gain", "acquire", "escalate", "enable", "regain"})
 _DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset", "disable", "revert"})

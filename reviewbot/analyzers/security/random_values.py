@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import PASSWORDS, argument, at, label, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _METHODS = ("random", "randint", "randrange", "choice", "choices", "sample", "uniform", "getrandbits", "randbytes")
 _WEAK = frozenset(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Found
+from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_in, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Found
-    from reviewbot.analyzers.security.facts import Facts
 
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
 _OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.facts import Facts
 
 PASSWORDS = frozenset({"password", "passwd", "pwd", "passphrase", "passwort"})
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.analyzers.taint.flow import Flow
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.places import place
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.flow import Flow
-    from reviewbot.analyzers.taint.scopes import Scope
-    from reviewbot.analyzers.taint.values import Function
+from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.values import Function
 
 _MOST_PARTS = 40
 """Of one annotation that are looked at, so that aliases of each other come to an end."""

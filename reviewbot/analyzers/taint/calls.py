@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.taint import containers
 from reviewbot.analyzers.taint.flow import Call, Flow, nothing
 from reviewbot.analyzers.taint.operations import PATH
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.results import Results
+from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.sinks import Sinks, names_of
 from reviewbot.analyzers.taint.summaries import Summaries
 from reviewbot.analyzers.taint.values import CLEAN, Value, joined
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.scopes import Scope
 
 _CONFIGURED: dict[str, tuple[str, bool]] = {
     "jinja2.Environment": ("autoescape", False),

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.taint.flow import Flow
 from reviewbot.analyzers.taint.functions import Functions
 from reviewbot.analyzers.taint.hits import Hits
@@ -17,11 +18,6 @@ from reviewbot.analyzers.taint.index import in_order, index, worth_following
 from reviewbot.analyzers.taint.knowledge import Knowledge, packaged_knowledge
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.diff.paths import is_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.analyzers.python.views import Budget, Found, View
 
 _WORD = re.compile(r"\w{1,80}")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from reviewbot.analyzers.taint.values import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LARGEST = 2**64
 _LONGEST = 1_000

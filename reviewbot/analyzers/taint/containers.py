@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reviewbot.analyzers.taint.flow import Call
 from reviewbot.analyzers.taint.operations import container, pair, position
 from reviewbot.analyzers.taint.values import CLEAN, Value, element, is_container, joined, merged, mixed, plain
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.flow import Call
 
 _MOST_ITEMS = 200
 """A container with more known items is taken as a whole."""

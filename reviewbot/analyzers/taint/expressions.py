@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from reviewbot.analyzers.taint import constants
+from reviewbot.analyzers.taint.calls import Calls
 from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
+from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.members import Members
 from reviewbot.analyzers.taint.operations import PATH, combined, container, position
 from reviewbot.analyzers.taint.places import place, shown
+from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.targets import Targets
 from reviewbot.analyzers.taint.texts import composed, without
 from reviewbot.analyzers.taint.values import (
@@ -26,13 +29,6 @@ from reviewbot.analyzers.taint.values import (
     mixed,
     plain,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reviewbot.analyzers.taint.calls import Calls
-    from reviewbot.analyzers.taint.guards import Guards
-    from reviewbot.analyzers.taint.scopes import Scope
 
 _DEEPEST = 60
 """Levels of one expression. What lies deeper is looked through for names only, so that no code exhausts the stack."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.analyzers.python.views import Budget, View
 from reviewbot.analyzers.taint.hits import Hits
+from reviewbot.analyzers.taint.knowledge import Knowledge
 from reviewbot.analyzers.taint.places import shown
 from reviewbot.analyzers.taint.values import CLEAN, OBJECT, UPLOAD, Function, Origin, Taint, Value
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.python.views import Budget, View
-    from reviewbot.analyzers.taint.knowledge import Knowledge
 
 _NOTHING: frozenset[str] = frozenset()
 _MEMBERS = {OBJECT: "request.bodies", UPLOAD: "request.uploads"}

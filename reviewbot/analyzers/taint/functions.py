@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.taint.annotations import Annotations
 from reviewbot.analyzers.taint.calls import Calls
@@ -15,13 +15,9 @@ from reviewbot.analyzers.taint.flow import Flow, Here, is_request, parameter, so
 from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import route
 from reviewbot.analyzers.taint.operations import PATH
+from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.statements import Statements
 from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.analyzers.taint.scopes import Scope
 
 _PART = re.compile(
     r"<(?:([a-zA-Z_]\w{0,30})(?:\([^)>]{0,100}\))?:)?([a-zA-Z_]\w{0,60})>|\{([a-zA-Z_]\w{0,60})(?::(\w{1,30}))?\}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from reviewbot.analyzers.python.views import Found, Step
-from reviewbot.analyzers.taint.knowledge import words_of
+from reviewbot.analyzers.taint.knowledge import Knowledge, Sink, words_of
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -21,12 +23,6 @@ from reviewbot.analyzers.taint.values import (
     Taint,
     Value,
 )
-
-if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.analyzers.taint.knowledge import Knowledge, Sink
 
 _MOST_HITS = 40
 """Hits kept for one function's parameters; further ones are dropped."""

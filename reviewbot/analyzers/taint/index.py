@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.python.trees import parts
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.analyzers.taint.containers import EMPTIES, FILLS
+from reviewbot.analyzers.taint.knowledge import Knowledge
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.values import Function
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.python.views import Budget
-    from reviewbot.analyzers.taint.knowledge import Knowledge
 
 _REACHES_ALL = frozenset({"globals", "setattr"})
 """Functions that may set any name of the module."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 _SCHEMA = 1
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

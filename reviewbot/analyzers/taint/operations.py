@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from reviewbot.analyzers.taint import constants
 from reviewbot.analyzers.taint.texts import composed
@@ -22,9 +22,6 @@ from reviewbot.analyzers.taint.values import (
     merged,
     mixed,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PATH = "pathlib.Path()"
 """What a path object is called, however it was made."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.scopes import Scope
-    from reviewbot.analyzers.taint.values import Value
+from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.values import Value
 
 
 def never(case: ast.match_case, subject: Value) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.taint import containers
 from reviewbot.analyzers.taint.flow import Call, Flow, is_request, referred, source
@@ -31,9 +31,6 @@ from reviewbot.analyzers.taint.values import (
     mixed,
     plain,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _CASTS = frozenset({"int", "float"})
 _REQUEST_WORDS = frozenset(

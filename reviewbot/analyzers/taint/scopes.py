@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from reviewbot.analyzers.python.views import Budget
 from reviewbot.analyzers.taint.values import Value, joined
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.analyzers.python.views import Budget
 
 _FORGOTTEN = Value()
 """Stands where nothing is known of a key any more."""

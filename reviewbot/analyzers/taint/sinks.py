@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from reviewbot.analyzers.taint.flow import Call, Flow
+from reviewbot.analyzers.taint.knowledge import Sink
 from reviewbot.analyzers.taint.places import shown
 from reviewbot.analyzers.taint.texts import is_statement
 from reviewbot.analyzers.taint.values import HOSTED, NUMBER, Value, mixed
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.flow import Call, Flow
-    from reviewbot.analyzers.taint.knowledge import Sink
 
 _RECEIVER, _EVERY = -1, -2
 """In `Sink.args`: the receiver of the call, and all arguments."""

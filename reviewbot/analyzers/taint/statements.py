@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.analyzers.taint import constants
+from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.expressions import Expressions
+from reviewbot.analyzers.taint.flow import Flow, Here
+from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import changed_names
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import combined
 from reviewbot.analyzers.taint.patterns import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.places import place
+from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
 from reviewbot.analyzers.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
 from reviewbot.context.python_text import imported
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reviewbot.analyzers.taint.calls import Calls
-    from reviewbot.analyzers.taint.expressions import Expressions
-    from reviewbot.analyzers.taint.flow import Flow, Here
-    from reviewbot.analyzers.taint.guards import Guards
-    from reviewbot.analyzers.taint.scopes import Scope
 
 _TRUSTED = frozenset({
     "open", "lock", "rlock", "mutex", "semaphore", "session", "connect", "connection", "cursor", "conn", "db",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.analyzers.taint.flow import Call, Flow
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.places import place
-from reviewbot.analyzers.taint.values import ALL, CLEAN, Taint, Value, merged, mixed
-
-if TYPE_CHECKING:
-    from reviewbot.analyzers.taint.flow import Call, Flow
-    from reviewbot.analyzers.taint.values import Function
+from reviewbot.analyzers.taint.values import ALL, CLEAN, Function, Taint, Value, merged, mixed
 
 _MOST_STEPS = 10
 

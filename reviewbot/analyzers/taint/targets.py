@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.flow import Here
 from reviewbot.analyzers.taint.places import place
+from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.values import CLEAN, SEQUENCES, Value, element, is_container, joined, merged, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reviewbot.analyzers.taint.calls import Calls
-    from reviewbot.analyzers.taint.flow import Here
-    from reviewbot.analyzers.taint.scopes import Scope
 
 
 class Targets:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.taint.constants import kept
 from reviewbot.analyzers.taint.values import BUILT, CLEAN, HOSTED, NAMED, OBJECT, Value, merged
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_FRONT = 9
 """Parts in front of a part that are looked at for what it is."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reviewbot.analyzers.python.views import Step
-
-if TYPE_CHECKING:
-    import ast
 
 ALL = "*"
 """In `Taint.safe`: harmless wherever it goes."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.core.changed_lines import Line
 from reviewbot.analyzers.core.reports import quote_of
@@ -13,13 +13,8 @@ from reviewbot.analyzers.text.hidden_names import look
 from reviewbot.analyzers.text.hidden_text import HiddenText
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.diff.parser.names import exact
-from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, WorkerResult
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, Candidate, ChangeSet, FileChange, Finding, WorkerResult
 from reviewbot.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange
 
 TASK_ID = "change"
 

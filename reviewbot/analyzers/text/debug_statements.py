@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import Line, added_lines
 from reviewbot.analyzers.core.reports import LineScan, quote_of
 from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.domain.contracts import Candidate
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.domain.ports import ChangedFile
 
 _STOPS, _MARKED, _PRINTS = 90, 82, 60
 """How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""

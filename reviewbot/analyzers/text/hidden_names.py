@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
@@ -21,9 +22,6 @@ from reviewbot.analyzers.text.hidden_characters import (
     is_out_of_place,
     tagged_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HIDDEN, CONFUSABLE = "hidden-in-name", "confusable-name"
 """The rules, as the table of `hidden-text` has them."""

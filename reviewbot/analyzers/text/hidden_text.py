@@ -7,10 +7,11 @@ emoji and letters of any one script are left alone. Linear in the text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from reviewbot.analyzers.core.changed_lines import Line, added_lines
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
@@ -30,13 +31,8 @@ from reviewbot.analyzers.text.hidden_names import CONFUSABLE, Hit, name_hits
 from reviewbot.diff.language import UNKNOWN, kind_of
 from reviewbot.diff.parser.names import exact
 from reviewbot.domain.contracts import Candidate
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.domain.ports import ChangedFile
 
 NAME = "hidden-text"
 """The tool, as cards and the table of its rules write it."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.reports import LineScan, quote_of
 from reviewbot.diff.language import kind_of
 from reviewbot.domain.contracts import Candidate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.domain.ports import ChangedFile
+from reviewbot.domain.ports import ChangedFile
 
 _BEGIN, _BASE, _MIDDLE, _END = "<", "|", "=", ">"
 _MARKER: Final = re.compile(r"(?:([<|>])\1{6}(?: .*)?|(=)={6})\r?")

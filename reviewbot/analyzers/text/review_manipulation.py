@@ -9,23 +9,19 @@ import base64
 import binascii
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import added_runs
+from reviewbot.analyzers.core.changed_lines import Line, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escaped
 from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalised, phrases
 from reviewbot.diff.language import kind_of
 from reviewbot.diff.paths import is_prompt
 from reviewbot.domain.contracts import Candidate
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reviewbot.analyzers.core.changed_lines import Line
-    from reviewbot.analyzers.core.rules import Rule
-    from reviewbot.domain.ports import ChangedFile
 
 NAME = "review-manipulation"
 """The tool, its plain rule and its category."""

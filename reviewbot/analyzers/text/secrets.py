@@ -6,20 +6,14 @@ The value itself never leaves this module: messages and quotes show a provider's
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.core.changed_lines import Line, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.contracts import SECRET, Candidate
-from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, find_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.domain.contracts import Severity
-    from reviewbot.domain.ports import ChangedFile
-    from reviewbot.redact import Secret
+from reviewbot.domain.contracts import SECRET, Candidate, Severity
+from reviewbot.domain.ports import ChangedFile
+from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, Secret, find_secrets
 
 _HARDCODED = 798
 """CWE: use of hard-coded credentials."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, in_latin, is_look_alike, tagged_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Kind = Literal["override", "steer", "token"]
 """An order to forget instructions; an order what a review should say; markup that only templates of chats have."""

@@ -10,16 +10,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Symbol
 from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
 from reviewbot.diff.language import language_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_PARSED = 60
 """Files that one look-up parses. Of a name that more of them may define, those nearest to where it is used count."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from reviewbot.context.symbols.imports import stands_for
-from reviewbot.context.symbols.index import MAX_OTHERS, Definition
+from reviewbot.context.symbols.index import MAX_OTHERS, Definition, SymbolIndex
+from reviewbot.context.symbols.model import Import
 from reviewbot.diff.language import language_of
 from reviewbot.diff.paths import is_test
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from reviewbot.context.symbols.index import SymbolIndex
-    from reviewbot.context.symbols.model import Import
 
 _SEPARATOR = re.compile(r"::|->|\?\.|[.#]")
 _BASE_DEPTH = 4

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.diff.language import UNKNOWN, kind_of, language_of
 from reviewbot.diff.parser import check, names
-from reviewbot.diff.parser.resolve_name import title
+from reviewbot.diff.parser.resolve_name import Title, title
+from reviewbot.diff.parser.sections import Section
 from reviewbot.diff.policy import refusal
-from reviewbot.domain.contracts import FileChange, ParsedFile
-
-if TYPE_CHECKING:
-    from reviewbot.diff.parser.resolve_name import Title
-    from reviewbot.diff.parser.sections import Section
-    from reviewbot.domain.contracts import ParseState, Status
+from reviewbot.domain.contracts import FileChange, ParsedFile, ParseState, Status
 
 _EMPTY_BLOBS = (
     b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",

@@ -7,16 +7,13 @@ no control character is taken for the end of a line. It reads markers and counts
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reviewbot.domain.contracts import Hunk
+from reviewbot.domain.contracts import Hunk
 
 _NAMES = ("--- a/f\n", "+++ b/f\n")
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from reviewbot.diff.limits import Limits
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.diff.limits import Limits
 
 WANTED = "give the output of `git diff base...head`"
 

@@ -6,17 +6,14 @@ Each function gets the state and the line in hand, and returns whether the line 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from reviewbot.diff.parser import hunks
 from reviewbot.diff.parser.decode_input import WANTED
+from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.state import State
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reviewbot.diff.parser.sections import Section
-    from reviewbot.diff.parser.state import State
 
 STRAY = "a changed line stands outside every hunk"
 TOO_LONG = "a header line is longer than any that git writes"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from reviewbot.domain.contracts import Hunk
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NO_NEWLINE = b"\\ No newline at end of file"
 """The one form that we keep; other programs translate it."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 import binascii
 import quopri
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from reviewbot.diff.parser.decode_input import WANTED
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 MAX_MAILS = 1_000
 MAX_MULTIPART_BYTES = 16 * 2**20

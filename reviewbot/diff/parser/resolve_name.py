@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from reviewbot.diff.parser import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.sections import Section
 
 _BAD_QUOTES = "a quoted file name cannot be read"
 _DISAGREE = "the lines that name the file disagree"

@@ -7,17 +7,13 @@ sign makes the section malformed; reading goes on at the next line that begins a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from reviewbot.diff.limits import Limits
 from reviewbot.diff.parser import decode_input, headers, hunks
+from reviewbot.diff.parser.sections import Section
 from reviewbot.diff.parser.state import State
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.diff.limits import Limits
-    from reviewbot.diff.parser.sections import Section
 
 _UNREADABLE = "the hunk header cannot be read"
 _TOO_LONG_HUNK = "a hunk has more lines than its header says"

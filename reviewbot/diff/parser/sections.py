@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Hunk
+from reviewbot.domain.contracts import Hunk
 
 Style = Literal["git", "plain", "orphan", "combined", "submodule", "unmerged", "only", "fragment"]
 """How the section began. "orphan": with lines that belong below a header line which is not there."""

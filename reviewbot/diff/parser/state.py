@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.limits import Limits
+from reviewbot.diff.parser.sections import Section, Style
 from reviewbot.domain.errors import DiffError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.diff.limits import Limits
-    from reviewbot.diff.parser.sections import Style
 
 
 class State:

@@ -13,18 +13,14 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from reviewbot.domain.repository_files import Expression
 from reviewbot.sources.blobs.segment import MAX_BLOB_BYTES, DamagedError, Segment, SegmentWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from reviewbot.domain.repository_files import Expression
 
 MAX_STORE_BYTES = 2 * 2**30
 """Of all repositories. The one that was used longest ago goes first."""

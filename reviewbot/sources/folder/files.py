@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from reviewbot.diff.parser.names import exact, label
 from reviewbot.diff.policy import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 MAX_FILE_BYTES = 2 * 2**20
 """Of a file. Longer ones are not written by hand."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import chain, islice
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.parser.names import exact, label
+from reviewbot.domain.ports import Occurrence
 from reviewbot.sources.folder.files import open_folder, read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from reviewbot.domain.ports import Occurrence
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"})
 """Folders that hold no files of the repository's own; nor do those that are called like ".pytest_cache"."""

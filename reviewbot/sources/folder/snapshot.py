@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reviewbot.context.kept_contents import KeptContents
 from reviewbot.diff.parser.names import label, to_bytes
+from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
+from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.sources.folder.files import identity_of, list_files, read_file
 from reviewbot.sources.folder.search import FolderText
 from reviewbot.sources.folder.side_detection import Sides, sides_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from reviewbot.domain.contracts import ChangeSet
-    from reviewbot.domain.ports import Commit, Occurrence
 
 MAX_LISTED = 200
 """Files listed of one folder; a repository keeps fewer cards than that."""

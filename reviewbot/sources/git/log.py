@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from reviewbot.context.commits import subject_of
 from reviewbot.diff.parser.names import exact
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.sources.git.process import Git
+from reviewbot.sources.git.process import Git
 
 LOG_SECONDS = 20.0
 """Of one question. In a history of a million commits a file that hardly ever changes takes longer."""

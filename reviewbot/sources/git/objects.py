@@ -6,15 +6,12 @@ Only hashes are ever written to the child, so that no name can be taken for anyt
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from threading import Lock
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
 from reviewbot.domain.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reviewbot.sources.git.process import Git
+from reviewbot.sources.git.process import Git
 
 MAX_FILE_BYTES = 2 * 2**20
 """Of a file. Longer ones are not written by hand."""

@@ -7,14 +7,11 @@ import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
-from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TIMEOUT_S = 120.0
 """Of one command. A merge base in a very large history takes some ten seconds."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from reviewbot.context.word_search import MAX_LINE, is_word, whole_word
 from reviewbot.diff.parser.names import label
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Occurrence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.sources.git.process import Git
+from reviewbot.sources.git.process import Git
 
 SEARCH_SECONDS = 20.0
 """A tree of a hundred thousand files takes some five."""

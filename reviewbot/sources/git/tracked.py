@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reviewbot.diff.parser.names import label
 from reviewbot.sources.git.objects import REGULAR
 from reviewbot.sources.git.place import find_work_tree
 from reviewbot.sources.git.repository import GitRepository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def tracked_files(folder: Path) -> frozenset[str] | None:
