@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
+from reviewbot.report.formats import FORMATS
 
 HOSTILE = Path(__file__).parent / "hostile"
 CASES = {case["id"]: case for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]}
 UNICODE = [case for case in CASES.values() if case["kind"] == "unicode"]
 PLANTED = [c for c in CASES.values() if c["kind"] in ("diff", "unicode") and "planted_line" in c["expect"]]
-FORMATS = ("terminal", "markdown", "json", "sarif", "annotations")
 
 NEVER_RAW = {
     *map(chr, range(0x202A, 0x202F)),

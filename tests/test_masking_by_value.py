@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli.main import FORMATS, main
+from reviewbot.cli.main import main
+from reviewbot.report.formats import FORMATS
 
 LINES = [
     "MIIEpAIBAAKCAQEA1xq9Zk3vR8sT5wYbN2mC7dFgHjKlPoIuYtReWqAsDfGh4Jk6",

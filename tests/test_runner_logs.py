@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.cli.main import FORMATS, main
+from reviewbot.cli.main import main
 from reviewbot.cli.writing import say
+from reviewbot.report.formats import FORMATS
 
 NAMES = (
     "::set-output name=verdict::clean.py",

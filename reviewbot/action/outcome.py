@@ -11,8 +11,12 @@ from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.costs import UNKNOWN, tokens
+from reviewbot.report.formats import FORMATS
 
-OUTPUTS = ("verdict", "findings", "critical", "sarif", "review-url", "cost", "tokens", "coverage")
+FILES = tuple(form.name for form in FORMATS.values() if form.action_file)
+"""Formats of the report that the Action writes as files; their outputs have the paths."""
+
+OUTPUTS = ("verdict", "findings", "critical", *FILES, "review-url", "cost", "tokens", "coverage")
 """The names of the outputs, as action.yml has them."""
 
 STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step says which"
@@ -53,8 +57,8 @@ class Ending:
     keyless: bool = False
 
 
-def outputs_of(ending: Ending, sarif: str) -> dict[str, str]:
-    """The outputs of a run that reviewed something."""
+def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
+    """The outputs of a run that reviewed something; `files` has the paths of reports by their formats."""
     review = ending.reviewed.told.review
     critical = sum(finding.severity == "critical" for finding in review.findings)
     # A zero of a review that read nothing would look like a clean one; an empty log would close the alerts that stand.
@@ -63,7 +67,7 @@ def outputs_of(ending: Ending, sarif: str) -> dict[str, str]:
         "verdict": review.verdict,
         "findings": str(len(review.findings)) if read else "",
         "critical": str(critical) if read else "",
-        "sarif": sarif if review.verdict != "not_reviewed" else "",
+        **{name: files.get(name, "") if review.verdict != "not_reviewed" else "" for name in FILES},
         "review-url": ending.posted.url,
         "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
         "tokens": str(tokens(review.usage)),

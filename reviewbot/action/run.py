@@ -24,11 +24,8 @@ from reviewbot.domain.errors import (
     InputError,
     ReviewbotError,
 )
-from reviewbot.report.annotations import render_annotations
-from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.report.formats import FORMATS, ReportInput
 from reviewbot.report.text import one_line
-
-SARIF_NAME = "reviewbot.sarif"
 
 FORK_NOTE = (
     "Nothing was posted: a workflow on a fork's pull request has a token that can only read. "
@@ -92,7 +89,7 @@ def _act(step: Step) -> ExitCode:
         run, pulls = read_fork_run(*given), step.pulls()
         ending = _of_pull(step, pulls.review_fork(run), pulls)
         # A SARIF log would be filed under the commit that the workflow runs at, which is not the reviewed one.
-        _tell(step, ending, to_sarif=False)
+        _tell(step, ending, to_files=False)
         return ending.code
     event = read_event(*given)
     if isinstance(event, NothingEvent):
@@ -149,12 +146,12 @@ def _not_posted(error: HostError) -> str:
     return f"{known[:1].upper()}{known[1:]}: {one_line(str(error))}"
 
 
-def _tell(step: Step, ending: Ending, *, to_sarif: bool = True) -> None:
+def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
     """The marks at lines, the outputs and the summary."""
     told = ending.reviewed.told
     marks = step.inputs.mode != "report" and not ending.posted.marks
     if marks:
-        step.voice.commands(render_annotations(told.review))
+        step.voice.commands(FORMATS["annotations"].render(ReportInput(told.review, told.fingerprints)))
     if cause := told.review.provider_failure:
         step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
     # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
@@ -163,15 +160,19 @@ def _tell(step: Step, ending: Ending, *, to_sarif: bool = True) -> None:
     elif told.review.verdict == "nothing_to_review":
         step.voice.say("notice", told.review.headline)
     step.voice.line(f"{told.review.headline}. Check {end_of(ending)}.")
-    step.voice.outputs(outputs_of(ending, _write_sarif(step, told) if to_sarif else ""))
+    step.voice.outputs(outputs_of(ending, _write_reports(step, told) if to_files else {}))
     step.voice.summary(summary_of(ending))
 
 
-def _write_sarif(step: Step, told: Delivered) -> str:
-    """Where the log is."""
-    place = step.runner.place(SARIF_NAME)
-    try:
-        place.write_text(render_sarif_named(told.review, fingerprints=told.fingerprints), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write the SARIF file: {error.strerror}") from None
-    return str(place)
+def _write_reports(step: Step, told: Delivered) -> dict[str, str]:
+    """Write the formats that the Action keeps as files; their paths by the name of the format."""
+    paths: dict[str, str] = {}
+    for form in FORMATS.values():
+        if form.action_file:
+            place = step.runner.place(f"reviewbot{form.suffix}")
+            try:
+                place.write_text(form.render(ReportInput(told.review, told.fingerprints)), encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"cannot write the {form.name} report: {error.strerror}") from None
+            paths[form.name] = str(place)
+    return paths

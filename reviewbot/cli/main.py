@@ -15,6 +15,7 @@ from reviewbot import __version__
 from reviewbot.cli.arguments import Parser
 from reviewbot.cli.writing import reader_may_leave, say
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
+from reviewbot.report.formats import FORMATS
 
 EXIT_CODES = """\
 exit codes:
@@ -61,7 +62,6 @@ COMMANDS = {
 """Where each command is: the module below `commands`, and its function."""
 SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
 """What comes with the extra `server` alone."""
-FORMATS = ("terminal", "json", "markdown", "sarif", "annotations")
 _VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
 _ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
 
@@ -161,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     schema.add_argument("contract", choices=("review", "plan", "card", "settings"), help="what the schema is of")
     replay = _command(commands, "replay", "make the review of a trace again, without a model")
     replay.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
-    replay.add_argument("--format", choices=FORMATS, default="terminal")
+    replay.add_argument("--format", choices=tuple(FORMATS), default="terminal")
     replay.add_argument("--output", metavar="FILE", type=Path, help="write the report there")
     replay.add_argument("--verbose", action="store_true", help=_VERBOSE_HELP)
     timeline = _command(commands, "trace", "show the run of a trace as a timeline")
@@ -305,7 +305,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
     add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
     add = parser.add_argument_group("the report").add_argument
-    add("--format", choices=FORMATS, default="terminal")
+    add("--format", choices=tuple(FORMATS), default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add("--verbose", action="store_true", help=_VERBOSE_HELP)
     add("--post", action="store_true", help="post the review on the pull request of --pr, once")

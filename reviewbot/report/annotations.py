@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewbot.domain.contracts import Finding, Review, Severity
+    from reviewbot.report.formats import ReportInput
 
 PER_LEVEL = 10
 """GitHub shows so many annotations of each level and drops the others without a word."""
@@ -38,6 +39,11 @@ class _Annotation(NamedTuple):
     path: str = ""
     line: int = 0
     end_line: int = 0
+
+
+def render(report: ReportInput) -> str:
+    """The review as the registry of formats asks for it."""
+    return render_annotations(report.review)
 
 
 def render_annotations(review: Review) -> str:

@@ -8,6 +8,12 @@ from reviewbot.strict_json import write_json
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Plan, Review
+    from reviewbot.report.formats import ReportInput
+
+
+def render(report: ReportInput) -> str:
+    """The review as the registry of formats asks for it."""
+    return render_json(report.review)
 
 
 def render_json(model: Review | Plan) -> str:

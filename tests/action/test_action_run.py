@@ -218,7 +218,7 @@ def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: 
 def test_the_outputs_are_those_that_the_action_declares(a_finding: MakeFinding) -> None:
     declared = read_yaml(ROOT / "action.yml")["outputs"]
 
-    assert list(outputs_of(Ending(reviewed(a_review()), ExitCode.REVIEWED), "x")) == list(OUTPUTS)
+    assert list(outputs_of(Ending(reviewed(a_review()), ExitCode.REVIEWED), {})) == list(OUTPUTS)
     assert {name: each["value"] for name, each in declared.items()} == {
         name: f"${{{{ steps.review.outputs.{name} }}}}" for name in OUTPUTS
     }
@@ -228,7 +228,7 @@ def test_cost_and_tokens_are_those_of_the_models_and_an_unknown_price_is_called_
     priced = Usage(calls=2, input_tokens=100, output_tokens=20, cached_tokens=3, cache_write_tokens=4, cost_usd=0.25)
 
     def of(usage: Usage) -> tuple[str, str]:
-        made = outputs_of(Ending(reviewed(a_review(usage=usage)), ExitCode.REVIEWED), "x")
+        made = outputs_of(Ending(reviewed(a_review(usage=usage)), ExitCode.REVIEWED), {})
         return made["cost"], made["tokens"]
 
     assert of(priced) == ("0.2500", "127")

@@ -322,7 +322,7 @@ def test_the_numbers_of_a_report_add_up_in_every_format_and_no_check_is_green_un
         assert counts_in(text) == [wanted], name
     marks = render_annotations(found)
     assert counts_in(marks) in ([], [wanted])
-    assert outputs_of(ending, "x")["coverage"] == f"{by_state['reviewed']}/{len(files)}"
+    assert outputs_of(ending, {})["coverage"] == f"{by_state['reviewed']}/{len(files)}"
 
     # and the lists hold as many files as it counts
     log = json.loads(render_sarif(found))["runs"][0]["invocations"][0]

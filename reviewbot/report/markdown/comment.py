@@ -17,13 +17,14 @@ from reviewbot.report.markdown.sections import (
     unseen_blocks,
     withheld_blocks,
 )
-from reviewbot.report.text import md, short_line
+from reviewbot.report.text import escape_runner_commands, md, short_line
 from reviewbot.report.view_model import by_severity, readers_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reviewbot.domain.contracts import Review
+    from reviewbot.report.formats import ReportInput
 
 MAX_CHARS = 60_000
 """GitHub takes 65,536 characters. The rest is for what a publisher adds, and for doubt about how they are counted."""
@@ -41,6 +42,11 @@ _SECTIONS = (
 )
 _HEADINGS_CHARS = 200
 """At least what the headings of the three severities take."""
+
+
+def render(report: ReportInput) -> str:
+    """The comment for a file or a log, where code in it may stand at the start of a line."""
+    return escape_runner_commands(render_markdown(report.review))
 
 
 def render_markdown(review: Review, *, max_chars: int = MAX_CHARS) -> str:

@@ -15,6 +15,7 @@ from reviewbot import __version__
 from reviewbot.coverage import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.parser.names import to_bytes
 from reviewbot.report.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of
 from reviewbot.report.text import clip_block, short_line
 from reviewbot.report.view_model import SuppressionGroup, by_severity, suppression_groups, withheld_counts
@@ -40,6 +41,11 @@ _BACKED_BY = ("contract", "symptom", "judgement")
 _MAX_PLACES = 100
 """Of one suppression."""
 _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
+
+
+def render(report: ReportInput) -> str:
+    """The review as the registry of formats asks for it."""
+    return render_sarif_named(report.review, report.fingerprints)
 
 
 def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place) -> str:

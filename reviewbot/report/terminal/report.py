@@ -21,6 +21,7 @@ from reviewbot.wording import counted
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
+    from reviewbot.report.formats import ReportInput
 
 _SEVERITY_STYLES: dict[Severity, str] = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLES: dict[Verdict, str] = {
@@ -46,6 +47,11 @@ _ITEMS = 50
 """Items for a person, or suppressions; a change can cause thousands, and no reader scrolls to the first of them."""
 _PATHS = 8
 """Names per reason; the JSON report has them all."""
+
+
+def render(report: ReportInput) -> str:
+    """The review as the registry of formats asks for it."""
+    return render_terminal(report.review, width=report.width, colour=report.colour, verbose=report.verbose)
 
 
 def render_terminal(review: Review, *, width: int, colour: bool, verbose: bool = False) -> str:
