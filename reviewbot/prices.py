@@ -22,7 +22,7 @@ PER = 1_000_000
 MOST_DOLLARS = 100_000.0
 """Per million tokens. What is above it was meant for other units."""
 
-TIERS: tuple[Tier, ...] = ("haiku", "sonnet", "opus")
+TIERS: tuple[Tier, ...] = ("small", "medium", "large")
 """From the cheapest."""
 
 OWN_PROVIDER = "anthropic"
@@ -126,7 +126,7 @@ def default_models(provider: str = OWN_PROVIDER) -> dict[Tier, str]:
     if table is None:
         raise ConfigError(
             f"the ids of models at {provider} depend on region and account: "
-            "set model_haiku, model_sonnet and model_opus (or REVIEWBOT_MODEL_HAIKU and so on)"
+            "set model_small, model_medium and model_large (or REVIEWBOT_MODEL_SMALL and so on)"
         )
     return {tier: table[tier] for tier in TIERS}
 

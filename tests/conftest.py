@@ -157,8 +157,8 @@ def _task(task_id: str = "logic:src/app.py#1", *, payload: Payload | None = None
     limits = {
         "max_tokens": 8_000,
         "timeout_ms": fields.pop("timeout_ms", 60_000),
-        "tier": fields.pop("tier", "haiku"),
-        "higher_tiers": fields.pop("higher_tiers", ("sonnet", "opus")),
+        "tier": fields.pop("tier", "small"),
+        "higher_tiers": fields.pop("higher_tiers", ("medium", "large")),
     }
     known = {"type": worker, "instruction": "look at the change", "success_criterion": "each line was judged"}
     return ReviewTask(
@@ -250,7 +250,7 @@ def _request(text: str = "is this right?", **fields: Any) -> ModelRequest:
     known: dict[str, Any] = {
         "purpose": "logic",
         "subject": "logic:src/app.py#1",
-        "tier": "sonnet",
+        "tier": "medium",
         "system": (Text("You judge code."),),
         "turns": (Turn("user", (Text(text),)),),
         "max_tokens": 1_000,

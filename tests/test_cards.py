@@ -84,7 +84,7 @@ def test_shipped_cards_ask_for_the_same_models_and_time_so_that_one_reader_can_a
     cards = {card.name: card for card in load_crew({}, every_shipped_tool()).cards}
 
     assert sorted(cards) == ["logic", "performance", "security", "style"]
-    assert {card.tiers for card in cards.values()} == {("opus",)}
+    assert {card.tiers for card in cards.values()} == {("large",)}
     assert len({card.budget for card in cards.values()}) == 1
 
 
@@ -227,7 +227,7 @@ def test_a_crew_has_at_most_twenty_cards() -> None:
         ({"applies_to": '[""]'}, "the glob '' in applies_to is empty"),
         ({"applies_to": f'["{"*" * 300}"]'}, "in applies_to is longer than 256 characters"),
         ({"tools": '["licenses"]'}, "unknown tool 'licenses'; did you mean 'licences'?"),
-        ({"tiers": '["gpt"]'}, "tiers.0: Input should be 'haiku', 'sonnet' or 'opus', not 'gpt'"),
+        ({"tiers": '["gpt"]'}, "tiers.0: Input should be 'small', 'medium' or 'large', not 'gpt'"),
         ({"prompt": '"../licence.md"'}, "prompt: String should match pattern"),
         ({"prompt": '"license.md"'}, "there is no prompt 'prompts/license.md'; did you mean 'licence.md'?"),
         ({"depends_on": '["securty"]'}, "depends_on names an unknown worker 'securty'; did you mean 'security'?"),
@@ -238,6 +238,13 @@ def test_a_crew_has_at_most_twenty_cards() -> None:
 )
 def test_a_wrong_card_is_refused_with_its_file_and_what_is_expected(changes: dict[str, str], message: str) -> None:
     assert message in wrong_card(**changes)
+
+
+def test_a_card_may_name_tiers_by_their_former_names() -> None:
+    extra = {"workers/licence.toml": card_text(tiers='["haiku", "opus"]')}
+    cards = {card.name: card for card in own_crew(extra).cards}
+
+    assert cards["licence"].tiers == ("small", "large")
 
 
 def test_workers_that_wait_for_each_other_are_refused() -> None:

@@ -69,7 +69,7 @@ def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
         monkeypatch.delenv(name, raising=False)
     without = json.loads(show(form="json"))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    monkeypatch.setenv("REVIEWBOT_MODEL_OPUS", "mine")
+    monkeypatch.setenv("REVIEWBOT_MODEL_LARGE", "mine")
     keyed = json.loads(show(form="json"))
     monkeypatch.setenv("REVIEWBOT_PROVIDER", "bedrock")
     hosted = json.loads(show(form="json"))
@@ -79,11 +79,11 @@ def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
     assert hosted["engine"] == {"value": "claude", "origin": "default: the provider is bedrock"}
     assert (without["provider"]["value"], hosted["provider"]["value"]) == ("anthropic", "bedrock")
     shipped = default_models("anthropic")
-    assert [without[f"model_{tier}"]["value"] for tier in ("haiku", "sonnet", "opus")] == list(shipped.values())
-    assert keyed["model_opus"] == {"value": "mine", "origin": "REVIEWBOT_MODEL_OPUS"}
-    assert hosted["model_opus"]["value"] == "mine"
-    assert hosted["model_haiku"]["value"] == "none"
-    assert hosted["model_haiku"]["origin"].startswith("default: the ids of models at bedrock depend on region")
+    assert [without[f"model_{tier}"]["value"] for tier in ("small", "medium", "large")] == list(shipped.values())
+    assert keyed["model_large"] == {"value": "mine", "origin": "REVIEWBOT_MODEL_LARGE"}
+    assert hosted["model_large"]["value"] == "mine"
+    assert hosted["model_small"]["value"] == "none"
+    assert hosted["model_small"]["origin"].startswith("default: the ids of models at bedrock depend on region")
     assert (keyed["concurrency"]["value"], without["concurrency"]["value"] >= 4) == (16, True)
 
 

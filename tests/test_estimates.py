@@ -31,7 +31,7 @@ description = "Finds everything."
 task_type = "logic"
 prompt = "greedy.md"
 success_criterion = "All is found."
-tiers = ["opus"]
+tiers = ["large"]
 applies_to = ["@code"]
 
 [budget]

@@ -392,7 +392,7 @@ def test_a_plan_with_a_key_has_tiers_asks_nobody_and_says_where_a_review_would_a
     assert main(["plan", "change.diff"]) == 0
 
     told = door.capsys.readouterr().out
-    assert "   tier    opus\n" in told
+    assert "   tier    large\n" in told
     assert ("asks a model for a better plan than this one" in " ".join(told.split())) is planned
     assert door.api.asked == []
 

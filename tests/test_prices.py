@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from reviewbot.config.tiers import FORMER_TIERS
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices, unpriced_note
@@ -26,12 +27,13 @@ def test_the_models_are_in_the_sdks_list_and_not_deprecated() -> None:
     from anthropic.types import ModelParam  # noqa: PLC0415 - the same
 
     listed = get_args(get_args(ModelParam)[0])
-    models = default_models()
-    assert set(models) == {"haiku", "sonnet", "opus"}
-    for tier, model in models.items():
+    models: dict[str, str] = dict(default_models().items())
+    assert list(models) == list(FORMER_TIERS.values())
+    for family, tier in FORMER_TIERS.items():
+        model = models[tier]
         assert model in listed
         assert model not in DEPRECATED_MODELS
-        of_tier = [each for each in listed if each.startswith(f"claude-{tier}-") and each not in DEPRECATED_MODELS]
+        of_tier = [each for each in listed if each.startswith(f"claude-{family}-") and each not in DEPRECATED_MODELS]
         assert max(of_tier, key=_version) == model
 
 
@@ -42,7 +44,7 @@ def _version(model: str) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("provider", ["bedrock", "vertex"])
 def test_other_providers_have_ids_and_prices_of_their_own_which_are_configured(provider: str) -> None:
-    with pytest.raises(ConfigError, match="REVIEWBOT_MODEL_HAIKU"):
+    with pytest.raises(ConfigError, match="REVIEWBOT_MODEL_SMALL"):
         default_models(provider)
     assert packaged_prices(provider) == PriceTable()
 

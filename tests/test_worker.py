@@ -303,13 +303,13 @@ def test_what_the_same_request_would_meet_again_is_final_with_a_gap_for_each_fil
 
 
 def test_what_programs_found_stands_beside_what_a_model_found(an_order: MakeOrder, a_candidate: MakeCandidate) -> None:
-    said, counted = a_candidate(source="opus"), a_candidate(line=1, quote="")
+    said, counted = a_candidate(source="large"), a_candidate(line=1, quote="")
 
     outcome = outcome_of(FakeEngine(Answer((said,), origin="model", programs=(counted,))), an_order())
 
     assert isinstance(outcome, WorkerResult)
     assert [(f.sources, f.claimed, by_a_model_alone(f)) for f in outcome.findings] == [
-        (("model:opus",), 90, True),
+        (("model:large",), 90, True),
         (("ruff",), None, False),
     ]
 
@@ -363,7 +363,7 @@ def test_a_gap_gets_the_names_of_its_worker_task_and_file(an_order: MakeOrder) -
 
 
 def test_how_an_answer_came_about_is_kept(an_order: MakeOrder) -> None:
-    metadata = Metadata(duration_ms=12, model_used="sonnet", readings=(read(models=("model:sonnet",)),))
+    metadata = Metadata(duration_ms=12, model_used="medium", readings=(read(models=("model:medium",)),))
 
     outcome = outcome_of(FakeEngine(Answer(metadata=metadata)), an_order())
 

@@ -87,12 +87,12 @@ KEYS: Mapping[str, Key] = {
         "How many workers that no card describes a model's plan may ask for."),
     "provider": Key(Choice(("anthropic", "bedrock", "vertex")), meaning=
         "Who serves the models; none: Anthropic."),
-    "model_haiku": Key(Line(_MODEL, "the id of a model"), meaning=
-        "The id of the cheap model, which plans; none: as shipped."),
-    "model_sonnet": Key(Line(_MODEL, "the id of a model"), meaning=
-        "The id of the middle model; none: as shipped."),
-    "model_opus": Key(Line(_MODEL, "the id of a model"), meaning=
-        "The id of the strong model; none: as shipped."),
+    "model_small": Key(Line(_MODEL, "the id of a model"), meaning=
+        "The id of the small model, which plans; none: as shipped."),
+    "model_medium": Key(Line(_MODEL, "the id of a model"), meaning=
+        "The id of the medium model; none: as shipped."),
+    "model_large": Key(Line(_MODEL, "the id of a model"), meaning=
+        "The id of the large model; none: as shipped."),
     "prices": Key(Line(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"), meaning=
         "A TOML file with the prices of further models; none: those shipped."),
     "review_drafts": Key(Switch(), meaning=

@@ -14,6 +14,7 @@ from reviewbot.config.hints import nearest, quoted, read_toml
 from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
 from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
+from reviewbot.config.tiers import FORMER_KEYS, current_keys
 from reviewbot.config.values import RULES, Value
 from reviewbot.domain.errors import ConfigError
 
@@ -111,7 +112,7 @@ def flag_of(key: str) -> str:
 def _from_repository(text: str | None) -> list[_Entry]:
     if text is None:
         return []
-    table = read_toml(FILE_NAME, text)
+    table = current_keys(read_toml(FILE_NAME, text))
     for key in table:
         _check_repository_key(key)
     entries = _entries(FILE_NAME, table)
@@ -124,7 +125,7 @@ def _from_user(name: str, text: str | None) -> list[_Entry]:
     """Every key is the user's to set."""
     if text is None:
         return []
-    table = read_toml(name, text)
+    table = current_keys(read_toml(name, text))
     for key in table:
         if key not in KINDS:
             raise ConfigError(f"{name}: unknown key {quoted(key)}; {nearest(key, KINDS)}")
@@ -155,9 +156,11 @@ def _check_floor(entry: _Entry) -> None:
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
-    by_variable = {variable_of(key): key for key in KINDS}
+    former = {variable_of(key): current for key, current in FORMER_KEYS.items()}
+    by_variable = former | {variable_of(key): key for key in KINDS}
     entries = []
-    for name in sorted(environ):
+    # Former names first, so that a value under a current name replaces theirs.
+    for name in sorted(environ, key=lambda name: (name not in former, name)):
         if not name.startswith(PREFIX) or environ[name] == "" or name in OTHER_VARIABLES:
             continue
         if key := by_variable.get(name):

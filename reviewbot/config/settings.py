@@ -64,9 +64,9 @@ class Settings:
     replan: bool = False
     extra_workers: int = 0
     provider: Provider | None = None
-    model_haiku: str | None = None
-    model_sonnet: str | None = None
-    model_opus: str | None = None
+    model_small: str | None = None
+    model_medium: str | None = None
+    model_large: str | None = None
     prices: str | None = None
     review_drafts: bool = False
     review_bots: bool = False

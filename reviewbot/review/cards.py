@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from reviewbot.config.globs import glob_fault
 from reviewbot.config.hints import check_size, nearest, quoted, read_toml
+from reviewbot.config.tiers import current_tier
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
 from reviewbot.domain.ports import WorkerSet
@@ -126,6 +127,8 @@ def _card(where: str, text: str, known_tools: Collection[str], notes: list[str])
         key: tuple(value) if isinstance(value, list) else value
         for key, value in read_toml(where, text).items()
     }
+    if isinstance(tiers := table.get("tiers"), tuple):
+        table["tiers"] = tuple(current_tier(tier) for tier in tiers)
     try:
         card = WorkerCard.model_validate(table)
     except ValidationError as error:

@@ -73,7 +73,7 @@ def _scanned(change: ChangeSet, setup: Setup) -> dict[str, TaskResult]:
         instruction="Look at the names of the files, the title and the description.",
         success_criterion="Each of them was looked at.",
         payload=Payload(code="", file_path=f"({result.task_id})", language="text", starts=()),
-        constraints=Constraints(max_tokens=256, timeout_ms=1, tier="haiku"),
+        constraints=Constraints(max_tokens=256, timeout_ms=1, tier="small"),
     )
     return {task.task_id: TaskResult(task, results=(result,), done=True)}
 

@@ -224,7 +224,7 @@ def _crew(subject: Subject, settings: Settings, given: Given) -> WorkerSet:
 
 def _identity(ground: BuildContext, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
     """What a model answers depends on which one it is; what was asked is in each task's own key."""
-    asked = (settings.provider, settings.model_haiku, settings.model_sonnet, settings.model_opus, settings.effort)
+    asked = (settings.provider, settings.model_small, settings.model_medium, settings.model_large, settings.effort)
     words = (ground.subject.change.title, ground.subject.change.description)
     extra = (*parts, *digests(given.results), repr(asked), repr(words))
     return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)

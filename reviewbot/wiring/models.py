@@ -44,9 +44,9 @@ def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
 def tiers_of(settings: Settings) -> Mapping[Tier, str]:
     """The id of each tier's model. Raises ConfigError."""
     given: dict[Tier, str | None] = {
-        "haiku": settings.model_haiku,
-        "sonnet": settings.model_sonnet,
-        "opus": settings.model_opus,
+        "small": settings.model_small,
+        "medium": settings.model_medium,
+        "large": settings.model_large,
     }
     chosen = {tier: name for tier, name in given.items() if name is not None}
     if len(chosen) == len(given):
@@ -77,9 +77,9 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
         settings,
         engine=settings.engine or ("claude" if asked else "analyzers"),
         provider=settings.provider or "anthropic",
-        model_haiku=models.get("haiku", settings.model_haiku),
-        model_sonnet=models.get("sonnet", settings.model_sonnet),
-        model_opus=models.get("opus", settings.model_opus),
+        model_small=models.get("small", settings.model_small),
+        model_medium=models.get("medium", settings.model_medium),
+        model_large=models.get("large", settings.model_large),
         concurrency=settings.calls_in_flight if asked else settings.tasks_at_once,
         origin=origin,
     )

@@ -152,7 +152,7 @@ def test_the_key_goes_where_the_input_says_and_nowhere_that_the_job_says(
             "ANTHROPIC_BASE_URL": evil.url,
             "ANTHROPIC_CUSTOM_HEADERS": "x-evil: 1",
             "ANTHROPIC_AUTH_TOKEN": "other",
-            "REVIEWBOT_MODEL_SONNET": "evil-1",
+            "REVIEWBOT_MODEL_MEDIUM": "evil-1",
         }
         given = {"anthropic-api-key": KEY, "base-url": models.url, "max-cost": "1"}
         ran = make_runner(job=job).run("push", pushed(before, after, [after]), given)

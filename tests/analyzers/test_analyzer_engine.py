@@ -74,7 +74,7 @@ def order(*tools: Tool, language: str = "python", path: str = "a.py", timeout_ms
         instruction="Look at the added lines.",
         success_criterion="Every added line has been read.",
         payload=payload,
-        constraints=Constraints(max_tokens=256, timeout_ms=timeout_ms, tier="sonnet"),
+        constraints=Constraints(max_tokens=256, timeout_ms=timeout_ms, tier="medium"),
     )
     return WorkOrder(task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, Files())
 

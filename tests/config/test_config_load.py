@@ -166,9 +166,9 @@ replan = true
 effort = "deep"
 extra_workers = 1
 provider = "vertex"
-model_haiku = "small-1"
-model_sonnet = "none"
-model_opus = "eu.anthropic.large-2-v1:0"
+model_small = "small-1"
+model_medium = "none"
+model_large = "eu.anthropic.large-2-v1:0"
 prices = "prices.toml"
 review_drafts = true
 review_bots = true
@@ -191,7 +191,7 @@ check = false
     assert (settings.ignore, settings.workers) == (("a",), ("style",))
     assert (settings.allow_partial, settings.chunk_lines) == (True, 10)
     assert (settings.max_cost, settings.max_calls, settings.worker_tokens, settings.effort) == (2.5, 9, None, "deep")
-    assert (settings.provider, settings.model_sonnet, settings.model_opus) == (
+    assert (settings.provider, settings.model_medium, settings.model_large) == (
         "vertex",
         None,
         "eu.anthropic.large-2-v1:0",
@@ -209,8 +209,8 @@ check = false
             "mine.toml: max_cost must be an amount in dollars from 0 to 100000, such as 2.50, or none, not -1",
         ),
         ("max_cost = true", "mine.toml: max_cost must be an amount in dollars"),
-        ("model_opus = 'a b'", "mine.toml: model_opus must be the id of a model, not 'a b'"),
-        ("model_opus = 3", "mine.toml: model_opus must be the id of a model, not 3"),
+        ("model_large = 'a b'", "mine.toml: model_large must be the id of a model, not 'a b'"),
+        ("model_large = 3", "mine.toml: model_large must be the id of a model, not 3"),
         ("[engine]", "mine.toml: engine must be one of claude, analyzers, scripted, none, not a table"),
         ("engine", "mine.toml: is not valid TOML: "),
     ],
@@ -235,7 +235,7 @@ def test_a_wrong_users_file_is_refused_by_its_name(text: str, message: str) -> N
         ("REVIEWBOT_CONCURRENCY", "1", "concurrency", 1),
         ("REVIEWBOT_MAX_COST", "0.35", "max_cost", 0.35),
         ("REVIEWBOT_MAX_COST", "none", "max_cost", None),
-        ("REVIEWBOT_MODEL_OPUS", "large@1", "model_opus", "large@1"),
+        ("REVIEWBOT_MODEL_LARGE", "large@1", "model_large", "large@1"),
         ("REVIEWBOT_IGNORE", "a/*, ,*.svg,", "ignore", ("a/*", "*.svg")),
         ("REVIEWBOT_WORKERS", "style", "workers", ("style",)),
         ("REVIEWBOT_ALLOW_PARTIAL", "Yes", "allow_partial", True),
@@ -322,7 +322,7 @@ def test_a_wrong_repository_file_is_refused_with_the_place_and_what_is_expected(
         ("engine", "REVIEWBOT_ENGINE or --engine"),
         ("concurrency", "REVIEWBOT_CONCURRENCY or --concurrency"),
         ("max_cost", "REVIEWBOT_MAX_COST or --max-cost"),
-        ("model_opus", "REVIEWBOT_MODEL_OPUS"),
+        ("model_large", "REVIEWBOT_MODEL_LARGE"),
         ("allow_partial", "REVIEWBOT_ALLOW_PARTIAL or --allow-partial"),
         ("chunk_lines", "REVIEWBOT_CHUNK_LINES"),
     ],

@@ -35,7 +35,7 @@ from reviewbot.report.estimate_report import render_estimate
 
 Make = Callable[..., Any]
 
-MODELS: Any = {"haiku": "small-1", "sonnet": "middle-1", "opus": "large-1"}
+MODELS: Any = {"small": "small-1", "medium": "middle-1", "large": "large-1"}
 TOOL = OfferedTool("read", "Reads.", {"type": "object"})
 
 
@@ -54,7 +54,7 @@ def preview(a_task: Callable[..., ReviewTask], a_request: Callable[..., ModelReq
 
     def make(*requests: ModelRequest, **fields: Any) -> Preview:
         tasks = (a_task("logic:a"), a_task("style:a", worker="style"), a_task("security:a", programs_only=True))
-        first = a_request("x" * 4_000, tools=(TOOL,), tier="opus", max_tokens=20_000)
+        first = a_request("x" * 4_000, tools=(TOOL,), tier="large", max_tokens=20_000)
         plan = Plan(goal="g", tasks=tasks, reason="r")
         judge = a_request("judge these", tools=(TOOL,), max_tokens=8_000)
         bounds = Bounds(tool_turns=2, result_chars=4_000)
@@ -169,7 +169,7 @@ def test_the_whole_is_the_sum_of_its_shares_and_every_reader_counts(
 def test_the_planner_is_counted_once_and_at_most_with_a_repair_of_its_answer(
     preview: Callable[..., Preview], a_request: Make
 ) -> None:
-    question = a_request("plan this", tier="haiku", max_tokens=900)
+    question = a_request("plan this", tier="small", max_tokens=900)
 
     planner = counted(preview(question=question)).shares[0]
 
@@ -187,7 +187,7 @@ def test_a_plan_without_readers_asks_nobody(preview: Callable[..., Preview]) -> 
 
 
 def test_what_cannot_be_priced_is_unknown_and_named(preview: Callable[..., Preview], a_request: Make) -> None:
-    found = counted(preview(a_request(tier="haiku")), prices=small_is_unknown)
+    found = counted(preview(a_request(tier="small")), prices=small_is_unknown)
 
     assert (found.dollars, found.most, found.unpriced) == (None, None, ("small-1",))
     assert "Likely price unknown" in told(found)

@@ -203,7 +203,7 @@ Begin = Callable[..., Run]
 @pytest.fixture(name="run", scope="session")
 def _run(a_card: Callable[..., WorkerCard]) -> Begin:
     cards = (
-        a_card("logic", tiers=("haiku", "sonnet", "opus")),
+        a_card("logic", tiers=("small", "medium", "large")),
         a_card("security", depends_on=("logic",)),
         a_card("style", depends_on=("security",), needs_dependencies=False),
     )

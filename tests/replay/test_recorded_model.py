@@ -59,7 +59,7 @@ class Answering:
 
 
 def asks(subject: str, purpose: str = "synthesizer") -> ModelRequest:
-    return ModelRequest(purpose, subject, "haiku", (), (), 100)
+    return ModelRequest(purpose, subject, "small", (), (), 100)
 
 
 def said(text: str) -> ModelReply:

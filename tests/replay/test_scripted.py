@@ -34,7 +34,7 @@ def test_what_the_script_does_not_name_is_looked_at_and_clean(an_order: MakeOrde
 
     assert (answer.candidates, answer.gaps) == ((), ())
     assert answer.metadata.readers == ("scripted",)
-    assert answer.metadata.model_used == "haiku"
+    assert answer.metadata.model_used == "small"
 
 
 def test_it_has_an_answer_for_every_worker_and_language(a_card: Callable[..., WorkerCard]) -> None:
@@ -169,10 +169,10 @@ def test_it_counts_what_an_answer_cost(an_order: MakeOrder, a_task: MakeTask) ->
     usage = {"input_tokens": 100, "output_tokens": 20, "cost_usd": 0.5}
     engine = engine_of({"replies": [{"findings": [], "usage": usage}]})
 
-    metadata = answer_of(engine, an_order(a_task(tier="opus"))).metadata
+    metadata = answer_of(engine, an_order(a_task(tier="large"))).metadata
 
     assert metadata.usage.model_dump(include=set(usage)) == usage
-    assert metadata.model_used == "opus"
+    assert metadata.model_used == "large"
 
 
 def test_it_answers_only_with_the_results_that_it_requires(an_order: MakeOrder) -> None:

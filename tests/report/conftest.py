@@ -100,8 +100,8 @@ def a_full_review() -> Review:
     unused = {"type": "style", "severity": "info", "path": "app/util.py", "category": "unused", "rule": "F401"}
     cache = {"path": "app/cache.py", "line": 12, "end_line": 12, "evidence": "cache = {}", "rule": ""} | plain
     sides = (
-        a_finding(**cache, severity="warning", message="The cache grows without a bound.", sources=("haiku",)),
-        a_finding(**cache, severity="info", message="It is cleared on each request.", sources=("sonnet",)),
+        a_finding(**cache, severity="warning", message="The cache grows without a bound.", sources=("small",)),
+        a_finding(**cache, severity="info", message="It is cleared on each request.", sources=("medium",)),
     )
     shell = a_finding(path="app/shell.py", line=9, end_line=9, evidence="run(name, shell=True)", confidence=70)
     logic = Usage(
@@ -183,7 +183,9 @@ def a_task(**changes: Any) -> ReviewTask:
             language="python",
             starts=((10, 10), (40, 41), (60, 60)),
         ),
-        "constraints": Constraints(max_tokens=8_000, timeout_ms=120_000, tier="haiku", higher_tiers=("sonnet", "opus")),
+        "constraints": Constraints(
+            max_tokens=8_000, timeout_ms=120_000, tier="small", higher_tiers=("medium", "large")
+        ),
     }
     return ReviewTask(**fields | changes)
 

@@ -45,16 +45,16 @@ def test_a_number_stands_with_its_noun() -> None:
 
 def test_readers_are_named_by_what_they_do_and_no_file_is_counted(make_review: Callable[..., Review]) -> None:
     coverage = (
-        Covered(path="a", state="reviewed", models=("opus",), analyzers=("taint", "ruff"), scans=("secrets",)),
+        Covered(path="a", state="reviewed", models=("large",), analyzers=("taint", "ruff"), scans=("secrets",)),
         Covered(path="b", state="partial", analyzers=("ruff",)),
         Covered(path="c", state="not_reviewed"),
     )
 
     told = readers_line(make_review(coverage=coverage))
 
-    assert told == "Read by opus; analyzed by ruff, taint; scanned by secrets."
+    assert told == "Read by large; analyzed by ruff, taint; scanned by secrets."
     by_number = readers_line(make_review(coverage=coverage), names=False)
-    assert by_number == "Read by opus; analyzed by 2 analyzers; scanned by 1 scan."
+    assert by_number == "Read by large; analyzed by 2 analyzers; scanned by 1 scan."
 
 
 def test_a_change_that_only_scans_saw_names_no_reader(make_review: Callable[..., Review]) -> None:

@@ -32,7 +32,7 @@ def step(task_id: str, at: int, action: str = "done", **fields: Any) -> dict[str
 
 
 def call(at: int, **fields: Any) -> dict[str, Any]:
-    known = {"purpose": "logic", "subject": LOGIC, "tier": "opus", "model": "m-1", "usage": USAGE, "stop": "end"}
+    known = {"purpose": "logic", "subject": LOGIC, "tier": "large", "model": "m-1", "usage": USAGE, "stop": "end"}
     return {"event": "call", "at_ms": at, "duration_ms": 200, **known, **fields}
 
 
@@ -58,7 +58,7 @@ def test_who_waited_says_for_whom() -> None:
     ("action", "fields", "note", "failed"),
     [
         ("retry", {}, "tries again: so it is", False),
-        ("climb", {"tier": "opus"}, "climbs to opus: so it is", False),
+        ("climb", {"tier": "large"}, "climbs to large: so it is", False),
         ("climb", {}, "climbs a tier: so it is", False),
         ("reassign", {}, "moves on: so it is", False),
         ("split", {}, "is split: so it is", False),
@@ -103,16 +103,16 @@ def test_a_call_began_before_it_was_written_down() -> None:
     [row] = rows(call(900))
 
     assert (row.start_ms, row.end_ms, row.who, row.what, row.call) == (700, 900, "logic", LOGIC, True)
-    assert row.notes == ("m-1 (opus)", "4,000 in, 3,000 of them cached", "50 out", "$0.0125")
+    assert row.notes == ("m-1 (large)", "4,000 in, 3,000 of them cached", "50 out", "$0.0125")
 
 
 @pytest.mark.parametrize(
     ("fields", "notes"),
     [
-        ({"stored": True, "usage": {}}, ("m-1 (opus)", "from the journal")),
-        ({"usage": {"unpriced_calls": 1}}, ("m-1 (opus)", "price unknown")),
-        ({"usage": {"input_tokens": 7}, "stop": "max_tokens"}, ("m-1 (opus)", "7 in", "0 out", "ended by max_tokens")),
-        ({"usage": None, "model": None}, ("opus",)),
+        ({"stored": True, "usage": {}}, ("m-1 (large)", "from the journal")),
+        ({"usage": {"unpriced_calls": 1}}, ("m-1 (large)", "price unknown")),
+        ({"usage": {"input_tokens": 7}, "stop": "max_tokens"}, ("m-1 (large)", "7 in", "0 out", "ended by max_tokens")),
+        ({"usage": None, "model": None}, ("large",)),
     ],
 )
 def test_a_call_says_what_it_was(fields: dict[str, Any], notes: tuple[str, ...]) -> None:
@@ -122,12 +122,12 @@ def test_a_call_says_what_it_was(fields: dict[str, Any], notes: tuple[str, ...])
 
 
 def test_a_call_without_an_answer_is_a_failure() -> None:
-    failed = {"event": "call_failed", "at_ms": 50, "duration_ms": 60, "purpose": "verifier", "tier": "haiku",
+    failed = {"event": "call_failed", "at_ms": 50, "duration_ms": 60, "purpose": "verifier", "tier": "small",
               "error": "BudgetError", "message": "spent"}  # fmt: skip
 
     [row] = rows(failed)
 
-    assert (row.start_ms, row.failed, row.notes) == (0, True, ("haiku", "BudgetError: spent"))
+    assert (row.start_ms, row.failed, row.notes) == (0, True, ("small", "BudgetError: spent"))
 
 
 def test_what_the_deadline_cut_off_ends_there_also_where_it_never_began() -> None:

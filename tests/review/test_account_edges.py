@@ -36,12 +36,12 @@ def test_a_second_try_has_every_slice_of_its_files_in_order_and_keeps_what_it_wa
     a_task: MakeTask, a_payload: MakePayload
 ) -> None:
     one, two, three, four = (a_payload(f"+{n}", path=path) for n, path in enumerate(("a", "b", "c", "b")))
-    task = a_task(payload=one, more=(two, three, four), higher_tiers=("opus",), needs_dependencies=True)
+    task = a_task(payload=one, more=(two, three, four), higher_tiers=("large",), needs_dependencies=True)
 
     [found] = again(TaskResult(task, gaps=(a_gap("b"), a_gap("b", "timeout"), a_gap("c", "breaker"))))
 
     assert (found.payload, found.more) == (two, (three, four))
-    assert (found.constraints.tier, found.constraints.higher_tiers) == ("opus", ())
+    assert (found.constraints.tier, found.constraints.higher_tiers) == ("large", ())
     assert (found.worker, found.instruction, found.constraints.max_tokens) == (
         task.worker, task.instruction, task.constraints.max_tokens,
     )  # fmt: skip
@@ -156,7 +156,7 @@ def test_what_models_say_of_one_place_in_two_tasks_is_told_twice_unless_it_is_re
 ) -> None:
     ends = {}
     for name, sure in (("logic:1", 90), ("logic:2", 70)):
-        found = a_finding(sources=("model:sonnet",), confidence=sure)
+        found = a_finding(sources=("model:medium",), confidence=sure)
         ends[name] = TaskResult(a_task(name), (a_result(name, findings=(found,)),), done=True)
 
     both, reduced = aggregate(ends), aggregate(ends, reducing=True)

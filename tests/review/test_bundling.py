@@ -46,7 +46,7 @@ def test_a_task_of_other_models_of_the_repository_or_that_waits_has_its_own(
 ) -> None:
     logic = a_task_on("logic", "a.py")
     cheap = a_task_on("style", "a.py")
-    cheap = cheap.model_copy(update={"constraints": cheap.constraints.model_copy(update={"tier": "opus"})})
+    cheap = cheap.model_copy(update={"constraints": cheap.constraints.model_copy(update={"tier": "large"})})
     waiting = a_task_on("performance", "a.py", depends_on=(logic.task_id,))
 
     assert readers(logic, cheap) == ["reader-1", "reader-2"]

@@ -94,13 +94,13 @@ def test_a_worker_that_is_not_sure_is_asked_one_tier_up(
     dispatch: Dispatch,
     a_worker: MakeWorker,
 ) -> None:
-    task = a_task(tier="haiku", higher_tiers=("sonnet",))
+    task = a_task(tier="small", higher_tiers=("medium",))
     worker = a_worker({task.task_id: [an_escalation("confidence_too_low"), a_result()]})
 
     ends = dispatch(a_plan(task), worker)
 
     assert ends[task.task_id].answered
-    assert worker.tiers == ["haiku", "sonnet"]
+    assert worker.tiers == ["small", "medium"]
 
 
 def test_a_bad_answer_is_asked_for_again_with_what_was_wrong(
@@ -286,7 +286,7 @@ def test_each_decision_tells_what_comes_of_it_and_on_which_tier(
     trace: Any,
     a_worker: MakeWorker,
 ) -> None:
-    task = a_task("logic:a.py#1", payload=a_payload("+x = 1", "+y = 2"), tier="haiku", higher_tiers=("opus",))
+    task = a_task("logic:a.py#1", payload=a_payload("+x = 1", "+y = 2"), tier="small", higher_tiers=("large",))
     answers = {
         "logic:a.py#1": [an_escalation("confidence_too_low"), an_escalation("timeout", message="no answer")],
         "logic:a.py#1.1": a_result(),
@@ -297,10 +297,10 @@ def test_each_decision_tells_what_comes_of_it_and_on_which_tier(
 
     told = [(event["task_id"], event["action"], event["tasks"], event["tier"]) for event in trace.of("step")]
     assert told == [
-        ("logic:a.py#1", "climb", ["logic:a.py#1"], "opus"),
-        ("logic:a.py#1", "split", ["logic:a.py#1.1", "logic:a.py#1.2"], "opus"),
-        ("logic:a.py#1.1", "done", [], "opus"),
-        ("logic:a.py#1.2", "human", [], "opus"),
+        ("logic:a.py#1", "climb", ["logic:a.py#1"], "large"),
+        ("logic:a.py#1", "split", ["logic:a.py#1.1", "logic:a.py#1.2"], "large"),
+        ("logic:a.py#1.1", "done", [], "large"),
+        ("logic:a.py#1.2", "human", [], "large"),
     ]
     assert {event["root"] for event in trace.of("step")} == {"logic:a.py#1"}
     assert [event["reason"] for event in trace.of("step")][:2] == ["because", "no answer"]

@@ -264,7 +264,11 @@ def test_another_task_of_the_same_name_does_not_take_over_the_progress(
 ) -> None:
     dispatch(a_plan(a_task()), a_worker())
 
-    for other in (a_task(payload=a_payload("+y = 2")), a_task(instruction="look at it once more"), a_task(tier="opus")):
+    for other in (
+        a_task(payload=a_payload("+y = 2")),
+        a_task(instruction="look at it once more"),
+        a_task(tier="large"),
+    ):
         worker = a_worker()
         dispatch(a_plan(other), worker)
         assert len(worker.asked) == 1

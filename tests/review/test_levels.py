@@ -15,7 +15,7 @@ from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.partitioned_dispatch import DEEPEST, FAN_OUT, aggregate, in_parts, run_in_levels
 from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
-MODEL = ("model:sonnet",)
+MODEL = ("model:medium",)
 
 
 @pytest.fixture(scope="session", name="planned")

@@ -34,7 +34,7 @@ def ids(plan: Plan) -> list[str]:
 def _crew(a_crew: MakeCrew, a_card: MakeCard) -> WorkerSet:
     return a_crew(
         a_card("security", applies_to=("@code", "@config", "@prose")),
-        a_card("logic", applies_to=("@code",), tiers=("sonnet", "opus")),
+        a_card("logic", applies_to=("@code",), tiers=("medium", "large")),
         a_card("licence", applies_to=("LICENSE", "*.lic"), task_type="style"),
     )
 
@@ -192,7 +192,7 @@ def test_a_task_takes_what_its_card_says(crew: WorkerSet, a_change: MakeChange, 
 
     assert (task.worker, task.type, task.success_criterion) == ("logic", card.task_type, card.success_criterion)
     assert task.instruction == card.description
-    assert (task.constraints.tier, task.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert (task.constraints.tier, task.constraints.higher_tiers) == ("medium", ("large",))
     assert task.constraints.timeout_ms == card.budget.timeout_ms
     assert (task.failures, task.depends_on) == (0, ())
 

@@ -31,7 +31,7 @@ def test_what_broke_is_tried_again_one_tier_up(reason: str, a_task: MakeTask) ->
     [found] = again(failed(task, reason))
 
     assert (found.task_id, found.failures, found.previous_error) == ("logic:src/app.py#1~2", 0, "")
-    assert (found.constraints.tier, found.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert (found.constraints.tier, found.constraints.higher_tiers) == ("medium", ("large",))
     assert found.slices == task.slices
 
 
@@ -53,9 +53,9 @@ def test_programs_are_not_run_twice(a_task: MakeTask) -> None:
 
 
 def test_at_the_top_of_the_ladder_the_same_tier_is_asked(a_task: MakeTask) -> None:
-    [found] = again(failed(a_task(tier="opus", higher_tiers=()), "crashed"))
+    [found] = again(failed(a_task(tier="large", higher_tiers=()), "crashed"))
 
-    assert (found.constraints.tier, found.constraints.higher_tiers) == ("opus", ())
+    assert (found.constraints.tier, found.constraints.higher_tiers) == ("large", ())
 
 
 def test_only_the_files_that_nobody_has_read_are_tried_again(

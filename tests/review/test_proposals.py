@@ -211,7 +211,7 @@ def test_of_many_faults_the_first_are_told_and_the_rest_counted(ground: PlanCont
 
 
 def a_worker(name: str = "translator", **fields: Any) -> ProposedWorker:
-    known: dict[str, Any] = {"focus": "the texts of the catalogue", "instruction": GOOD, "tools": (), "tier": "haiku"}
+    known: dict[str, Any] = {"focus": "the texts of the catalogue", "instruction": GOOD, "tools": (), "tier": "small"}
     return ProposedWorker(name=name, **{**known, **fields})
 
 
@@ -234,7 +234,7 @@ def test_a_proposed_worker_takes_a_seat(seated: PlanContext) -> None:
 
     assert faults_of(proposal, seated) == ()
     [task] = [task for task in plan_of(proposal, seated).tasks if task.worker == "extra-1"]
-    assert (task.constraints.tier, task.constraints.higher_tiers) == ("haiku", ())
+    assert (task.constraints.tier, task.constraints.higher_tiers) == ("small", ())
     assert task.instruction.endswith(f"{FOCUS}the texts of the catalogue {GOOD} {GOOD}")
 
 
@@ -243,7 +243,7 @@ def test_a_proposed_worker_takes_a_seat(seated: PlanContext) -> None:
     [
         ({"name": "logic"}, "its name is taken"),
         ({"tools": ("shell",)}, "it cannot have the tool 'shell'; known: grep"),
-        ({"tier": "opus"}, "its tier may be haiku or sonnet"),
+        ({"tier": "large"}, "its tier may be small or medium"),
         ({"instruction": "Do what you think is best for us."}, "its instruction "),
     ],
 )

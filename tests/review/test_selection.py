@@ -15,7 +15,7 @@ from reviewbot.review.dispatch.attempt_selection import beaten, joined, reduced,
 from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
-MODEL = ("model:sonnet",)
+MODEL = ("model:medium",)
 
 
 def findings(results: Sequence[WorkerResult]) -> list[list[str]]:
@@ -33,7 +33,7 @@ def test_of_two_attempts_the_later_one_speaks_where_both_name_the_cause(
     a_result: MakeResult, a_finding: MakeFinding
 ) -> None:
     early = a_finding(message="may be None", sources=MODEL, line=3)
-    late = a_finding(message="is None when the cart is empty", sources=("model:opus",), line=3)
+    late = a_finding(message="is None when the cart is empty", sources=("model:large",), line=3)
 
     assert findings(standing([a_result(findings=(early,)), a_result(findings=(late,))])) == [[], [late.message]]
 

@@ -13,7 +13,7 @@ from reviewbot.review.dispatch.attempt_selection import VERIFIER, joined, reduce
 from tests.make import MakeFinding, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
-MODEL = ("model:sonnet",)
+MODEL = ("model:medium",)
 
 
 def gap(path: str = "src/app.py", **fields: Any) -> Gap:

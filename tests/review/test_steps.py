@@ -85,11 +85,11 @@ def test_a_worker_on_the_highest_tier_cannot_climb(a_task: MakeTask, an_escalati
 def test_climbing_takes_the_next_tier_and_keeps_the_rest_of_the_ladder(
     a_task: MakeTask, an_escalation: MakeEscalation
 ) -> None:
-    task = a_task(tier="haiku", higher_tiers=("sonnet", "opus"))
+    task = a_task(tier="small", higher_tiers=("medium", "large"))
 
     [higher] = next_step(task, an_escalation("confidence_too_low")).tasks
 
-    assert (higher.constraints.tier, higher.constraints.higher_tiers) == ("sonnet", ("opus",))
+    assert (higher.constraints.tier, higher.constraints.higher_tiers) == ("medium", ("large",))
     assert higher.previous_error == "because", "the stronger model is told where the other one had its doubts"
     assert higher.constraints.max_tokens == task.constraints.max_tokens
     assert higher.failures == 1
@@ -119,14 +119,14 @@ def test_a_refusal_without_a_higher_tier_is_for_a_person_and_a_named_gap(
 def test_a_declined_task_climbs_as_it_was(a_task: MakeTask, a_failure: MakeFailure) -> None:
     [higher] = next_step(a_task(), a_failure("refused", message="I cannot help with this")).tasks
 
-    assert higher.constraints.tier == "sonnet"
+    assert higher.constraints.tier == "medium"
     assert higher.previous_error == "", "to be told of a refusal invites another one"
 
 
 def test_a_second_bad_answer_tells_the_stronger_model_what_was_wrong(a_task: MakeTask, a_failure: MakeFailure) -> None:
     [higher] = next_step(a_task(failures=1), a_failure("bad_answer", message="no JSON in it")).tasks
 
-    assert (higher.constraints.tier, higher.previous_error) == ("sonnet", "no JSON in it")
+    assert (higher.constraints.tier, higher.previous_error) == ("medium", "no JSON in it")
 
 
 def test_a_step_tells_the_trace_what_comes_of_it(
@@ -358,11 +358,11 @@ def test_a_decision_depends_on_the_task_and_the_outcome_alone(
 def test_a_task_with_a_spent_ladder_ends_at_a_person_after_three_doubts(
     a_task: MakeTask, an_escalation: MakeEscalation
 ) -> None:
-    task, seen = a_task(tier="haiku", higher_tiers=("sonnet", "opus")), []
+    task, seen = a_task(tier="small", higher_tiers=("medium", "large")), []
     doubt = an_escalation("confidence_too_low")
     while (step := next_step(task, doubt)).tasks:
         [task] = step.tasks
         seen.append(task.constraints.tier)
 
-    assert seen == ["sonnet", "opus"]
+    assert seen == ["medium", "large"]
     assert step.action == "human"

@@ -14,7 +14,7 @@ from tests.make import MakeEscalation, MakeFailure, MakeFinding, MakeTask
 
 
 @pytest.mark.parametrize("failures", [0, 1, 2])
-@pytest.mark.parametrize("higher", [(), ("opus",)], ids=["at the top", "with a tier above"])
+@pytest.mark.parametrize("higher", [(), ("large",)], ids=["at the top", "with a tier above"])
 @pytest.mark.parametrize(
     "said",
     [
@@ -99,4 +99,4 @@ def test_a_tier_higher_has_the_limits_of_the_task(
 
     [again] = next_step(task.model_copy(update={"constraints": limits}), an_escalation("confidence_too_low")).tasks
 
-    assert again.constraints == limits.model_copy(update={"tier": "sonnet", "higher_tiers": ("opus",)})
+    assert again.constraints == limits.model_copy(update={"tier": "medium", "higher_tiers": ("large",)})

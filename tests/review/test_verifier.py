@@ -24,12 +24,12 @@ from tests.make import MakeFinding
 @pytest.mark.parametrize(
     ("sources", "confidence", "expected"),
     [
-        (("model:sonnet",), 95, 70),
-        (("model:sonnet",), 70, 70),
-        (("model:sonnet",), 40, 40),
-        (("model:opus", "model:sonnet"), 99, 70),
+        (("model:medium",), 95, 70),
+        (("model:medium",), 70, 70),
+        (("model:medium",), 40, 40),
+        (("model:large", "model:medium"), 99, 70),
         (("ruff",), 95, 95),
-        (("model:sonnet", "ruff"), 95, 95),
+        (("model:medium", "ruff"), 95, 95),
         (("remodel:ruff",), 95, 95),
     ],
 )
@@ -40,7 +40,7 @@ def test_what_a_model_alone_says_is_capped(
 
 
 def test_a_cap_changes_the_confidence_and_nothing_else(a_finding: MakeFinding) -> None:
-    finding = a_finding(sources=("model:sonnet",), confidence=95, severity="critical")
+    finding = a_finding(sources=("model:medium",), confidence=95, severity="critical")
 
     assert capped(finding) == finding.model_copy(update={"confidence": 70})
 

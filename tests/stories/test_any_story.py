@@ -63,7 +63,7 @@ SCRIPTS = st.lists(
 @pytest.fixture(name="any_story")
 def _any_story(story: Tell, a_card: Callable[..., WorkerCard], orders: bytes, cart: bytes) -> Tell:
     cards = [
-        a_card("logic", tiers=("haiku", "sonnet", "opus")),
+        a_card("logic", tiers=("small", "medium", "large")),
         a_card("security", depends_on=("logic",)),
         a_card("style", depends_on=("security",), needs_dependencies=False),
     ]

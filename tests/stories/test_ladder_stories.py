@@ -17,7 +17,7 @@ SHELL = {
     "message": "the name of an order reaches a shell",
     "confidence": 90,
     "category": "injection",
-    "source": "sonnet",
+    "source": "medium",
 }
 LOOP = {
     **SHELL,
@@ -43,7 +43,7 @@ BAD = {"fail": "bad_answer", "message": "no JSON in it"}
 
 @pytest.fixture(name="ladder")
 def _ladder(a_card: Callable[..., WorkerCard]) -> WorkerCard:
-    return a_card("logic", tiers=("haiku", "sonnet", "opus"))
+    return a_card("logic", tiers=("small", "medium", "large"))
 
 
 def test_a_plan_in_which_one_task_waits_for_what_another_one_found(
@@ -78,9 +78,9 @@ def test_the_ladder_from_bad_words_over_a_higher_tier_to_a_person(story: Tell, l
     told = telling.told()
 
     assert [(event["action"], event["tier"], event["reason"]) for event in telling.told_of("step")] == [
-        ("retry", "haiku", "no JSON in it"),
-        ("climb", "sonnet", "because"),
-        ("human", "sonnet", "because"),
+        ("retry", "small", "no JSON in it"),
+        ("climb", "medium", "because"),
+        ("human", "medium", "because"),
     ]
     assert told.verdict == "needs_person"
     assert [(item.path, item.reason) for item in told.human] == [
@@ -121,8 +121,8 @@ def test_every_rung_in_one_review(
 ) -> None:
     telling = story(
         ladder,
-        a_card("security", tiers=("sonnet",)),
-        a_card("style", tiers=("haiku",)),
+        a_card("security", tiers=("medium",)),
+        a_card("style", tiers=("small",)),
         diff=orders + cart,
         script=[
             {"task": "*>security", "replies": [found()]},
@@ -205,15 +205,15 @@ def test_what_a_weaker_model_saw_is_told_once_and_in_the_words_of_the_stronger_o
     unsure = gives_up(
         "confidence_too_low", **found({**SHELL, "message": "odd"}, LOOP), programs=[{**LOOP, "source": "ruff"}]
     )
-    sure = found({**SHELL, "source": "opus"}, programs=[{**LOOP, "source": "ruff"}])
+    sure = found({**SHELL, "source": "large"}, programs=[{**LOOP, "source": "ruff"}])
     telling = story(ladder, script=[{"replies": [unsure, sure]}], verifier=judge())
 
     told = telling.told()
 
     assert telling.steps() == ["climb", "done"]
     assert [(f.message, f.sources) for f in told.findings] == [
-        (SHELL["message"], ("model:opus",)),
-        (LOOP["message"], ("model:sonnet", "ruff")),
+        (SHELL["message"], ("model:large",)),
+        (LOOP["message"], ("model:medium", "ruff")),
     ], "what the stronger one is silent about stays, with the program that says it too"
     assert (told.workers[0].tasks, told.workers[0].findings) == (1, 3)
 

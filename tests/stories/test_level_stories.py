@@ -19,7 +19,7 @@ LEAK = {
     "message": "nothing is returned where a list was promised",
     "confidence": 85,
     "category": "contract",
-    "source": "sonnet",
+    "source": "medium",
 }
 
 
@@ -31,8 +31,8 @@ def twice(plan: Plan) -> Plan:
     """The lead has two tiers try the same task, to choose between them."""
     attempts = []
     for task in plan.tasks:
-        higher = task.constraints.model_copy(update={"tier": "opus"})
-        attempts += [task, task.model_copy(update={"task_id": f"{task.task_id}-opus", "constraints": higher})]
+        higher = task.constraints.model_copy(update={"tier": "large"})
+        attempts += [task, task.model_copy(update={"task_id": f"{task.task_id}-large", "constraints": higher})]
     return plan.model_copy(update={"tasks": tuple(attempts), "strategy": "select", "origin": "model"})
 
 
@@ -97,7 +97,7 @@ def test_of_two_attempts_at_one_task_the_better_one_counts(
         verifier=judge(),
         diff=cart,
         script=[
-            {"task": "*-opus", "replies": [found(LEAK, usage={"calls": 1})]},
+            {"task": "*-large", "replies": [found(LEAK, usage={"calls": 1})]},
             {
                 "task": "logic:*#1",
                 "replies": [found({**LEAK, "message": "bad style of return", "confidence": 60}, usage={"calls": 1})],
@@ -108,7 +108,7 @@ def test_of_two_attempts_at_one_task_the_better_one_counts(
     told = telling.told()
 
     assert [event["instead_of"] for event in telling.told_of("selected")] == [
-        {"logic:src/cart.py#1": "logic:src/cart.py#1-opus"}
+        {"logic:src/cart.py#1": "logic:src/cart.py#1-large"}
     ]
     assert [finding.message for finding in told.findings] == [LEAK["message"]]
     assert told.withheld == (), "the weaker attempt is not told beside the better one"
@@ -125,7 +125,7 @@ def test_an_attempt_that_failed_is_no_gap_where_the_other_one_answered(story: Te
         lead={"first": twice, "second": whats_missing},
         verifier=judge(),
         diff=cart,
-        script=[{"task": "*-opus", "replies": [{"fail": "crash"}]}],
+        script=[{"task": "*-large", "replies": [{"fail": "crash"}]}],
     )
 
     told = telling.told()
@@ -148,7 +148,7 @@ def test_a_plan_that_is_to_be_reduced_sums_up_each_component_before_the_top_sees
         diff=shop,
         script=[
             {
-                "task": "*-opus",
+                "task": "*-large",
                 "replies": [found({**LEAK, "confidence": 95, "message": "it returns None, not a list"})],
             },
             {"replies": [found(LEAK)]},

@@ -19,7 +19,7 @@ SHELL = {
     "message": "the name of an order reaches a shell",
     "confidence": 90,
     "category": "injection",
-    "source": "sonnet",
+    "source": "medium",
 }
 SOON_S = 0.6
 """A deadline that is met for certain by what answers at once, and that nobody minds waiting for."""

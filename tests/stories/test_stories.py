@@ -57,7 +57,7 @@ def test_a_finding_stands_at_the_line_that_it_quotes(story: Tell) -> None:
 def test_a_worker_that_is_not_sure_climbs_a_tier_and_answers(story: Tell, a_card: Callable[..., WorkerCard]) -> None:
     unsure = {"escalate": {"reason": "confidence_too_low", "message": "could be meant so"}}
     telling = story(
-        a_card("logic", tiers=("sonnet", "opus")),
+        a_card("logic", tiers=("medium", "large")),
         script=[{"replies": [unsure, {**says(), "usage": {"cost_usd": 0.5}}]}],
     )
 
@@ -67,7 +67,7 @@ def test_a_worker_that_is_not_sure_climbs_a_tier_and_answers(story: Tell, a_card
     assert [finding.message for finding in told.findings] == [SHELL["message"]]
     assert told.usage.cost_usd == 0.5
     outcomes = [event["outcome"] for event in telling.events if event["event"] == "result"]
-    assert outcomes[-1]["metadata"]["model_used"] == "opus"
+    assert outcomes[-1]["metadata"]["model_used"] == "large"
 
 
 def test_a_worker_that_is_never_sure_asks_a_person_and_its_file_is_not_called_clean(
@@ -75,7 +75,7 @@ def test_a_worker_that_is_never_sure_asks_a_person_and_its_file_is_not_called_cl
 ) -> None:
     unsure = {"escalate": {"reason": "confidence_too_low", "message": "could be meant so"}}
 
-    told = story(a_card("logic", tiers=("sonnet", "opus")), script=[{"replies": [unsure]}]).told()
+    told = story(a_card("logic", tiers=("medium", "large")), script=[{"replies": [unsure]}]).told()
 
     assert told.verdict == "needs_person"
     assert [item.reason for item in told.human] == [
@@ -267,7 +267,7 @@ def test_an_engine_that_hangs_for_ever_ends_at_the_deadline_of_the_review(
 def test_an_unverified_model_finding_stays_below_the_threshold_and_a_critical_one_reaches_a_person(
     story: Tell,
 ) -> None:
-    shell = {**SHELL, "source": "model:sonnet", "confidence": 99}
+    shell = {**SHELL, "source": "model:medium", "confidence": 99}
     loop = {**shell, "severity": "warning", "quote": "for order in orders:", "category": "cost", "message": "slow"}
 
     told = story(script=[{"replies": [{"findings": [shell, loop]}]}]).told()

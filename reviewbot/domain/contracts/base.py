@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 SCHEMA_VERSION = "2"
 
 Severity = Literal["critical", "warning", "info"]
-Tier = Literal["haiku", "sonnet", "opus"]
+Tier = Literal["small", "medium", "large"]
 Kind = Literal["code", "config", "prose"]
 Status = Literal["added", "deleted", "modified", "renamed", "copied"]
 ParseState = Literal["read", "partial", "binary", "refused", "malformed", "over_budget"]

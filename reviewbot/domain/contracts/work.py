@@ -45,7 +45,7 @@ class WorkerCard(Contract):
     """File name of its prompt in the folder `prompts` beside the card's folder."""
     success_criterion: Annotated[str, Field(min_length=10, max_length=500)]
     tools: tuple[Name, ...] = ()
-    tiers: Annotated[tuple[Tier, ...], Field(min_length=1)] = ("sonnet",)
+    tiers: Annotated[tuple[Tier, ...], Field(min_length=1)] = ("medium",)
     """The ladder, cheapest first."""
     applies_to: Annotated[tuple[str, ...], Field(min_length=1, max_length=50)]
     """Globs over paths ("*" crosses folders), or "@code", "@config", "@prose" for every file of that kind."""

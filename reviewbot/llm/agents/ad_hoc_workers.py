@@ -38,7 +38,7 @@ def with_seats(crew: WorkerSet, count: int) -> WorkerSet:
             task_type=SEAT,
             prompt="extra.md",
             success_criterion="Every added line of the slices was held against what the task names.",
-            tiers=("sonnet",),
+            tiers=("medium",),
             applies_to=(NO_FILES,),
             budget=CardBudget(max_tokens=6_000, max_turns=4),
         )

@@ -57,7 +57,7 @@ from reviewbot.wording import counted
 BATCH, MAX_JUDGED = 12, 36
 """Claims of one request, and of a review: the gravest and surest."""
 JUDGE_BOUNDS = Bounds(tool_turns=2, result_chars=40_000)
-NO_PREFIX = SharedPrefix("opus")
+NO_PREFIX = SharedPrefix("large")
 """For a replay, where answers are there whatever was asked."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 SURE = 80

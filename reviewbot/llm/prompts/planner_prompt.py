@@ -112,7 +112,7 @@ def _request(subject: str, facts: str, prompt: str, max_tokens: int) -> ModelReq
     return ModelRequest(
         purpose=PURPOSE,
         subject=subject,
-        tier="haiku",
+        tier="small",
         system=(Text(f"{prompt.rstrip()}\n\n{RULE}\n", cached=True),),
         turns=(Turn("user", (Text(facts),)),),
         max_tokens=max_tokens,
@@ -151,7 +151,7 @@ def _seats(seats: Sequence[WorkerCard]) -> str:
         return "none may be proposed."
     tools = ", ".join(seats[0].tools) or "none"
     tokens = seats[0].budget.max_tokens
-    return f"at most {len(seats)}, up to {tokens} tokens a task, tiers haiku or sonnet, tools: {tools}."
+    return f"at most {len(seats)}, up to {tokens} tokens a task, tiers small or medium, tools: {tools}."
 
 
 def _line(file: FileChange, ground: PlanContext) -> str:

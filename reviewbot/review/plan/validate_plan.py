@@ -26,7 +26,7 @@ MAX_FAULTS = 20
 FLOOR = frozenset({"security"})
 """Shipped workers that no proposal can take from a file."""
 
-SEAT_TIERS: frozenset[Tier] = frozenset({"haiku", "sonnet"})
+SEAT_TIERS: tuple[Tier, ...] = ("small", "medium")
 """Tiers that a worker without a card may ask for; its prompt has not been tried out."""
 
 
@@ -153,7 +153,7 @@ def _of_worker(
     if unknown := [name for name in worker.tools if name not in seat.tools]:
         yield f"it cannot have the tool {unknown[0]!r}; {nearest(unknown[0], seat.tools)}"
     if worker.tier not in SEAT_TIERS:
-        yield f"its tier may be {' or '.join(sorted(SEAT_TIERS))}"
+        yield f"its tier may be {' or '.join(SEAT_TIERS)}"
     if fault := vagueness(worker.instruction, ()):
         yield f"its instruction {fault}"
 

@@ -27,7 +27,7 @@ from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeFinding, MakeReply
 
 RULES = Rules({"logic": 80, "security": 80}, max_findings=50)
-PREFIX = SharedPrefix("opus", shown=(Text("What the readers were shown."),))
+PREFIX = SharedPrefix("large", shown=(Text("What the readers were shown."),))
 HUNK = "\n".join(f"+value_{n} = {n}" for n in range(1, 60))
 
 
@@ -314,7 +314,7 @@ def test_a_quarrel_of_which_one_side_is_refuted_is_none(
 def test_claims_of_each_part_of_a_change_are_judged_with_what_its_readers_were_shown(
     judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
 ) -> None:
-    other = SharedPrefix("sonnet", shown=(Text("The other part."),), is_whole=True)
+    other = SharedPrefix("medium", shown=(Text("The other part."),), is_whole=True)
     proof = Proof(path="src/other.py", line=1, end_line=1, quote="n = 0")
     findings = [claimed(line=3, category="a"), claimed(line=9, path="lib/b.py", category="b", proof=(proof,))]
     model = fake_model(ruled())
@@ -323,7 +323,7 @@ def test_claims_of_each_part_of_a_change_are_judged_with_what_its_readers_were_s
 
     texts = {text_of(request).split("\n")[0]: text_of(request) for request in model.requests}
     assert sorted((request.tier, request.subject) for request in model.requests) == [
-        ("opus", "batch 2"), ("sonnet", "batch 1"),
+        ("large", "batch 2"), ("medium", "batch 1"),
     ]  # fmt: skip
     assert "Claim c2:" in texts["What the readers were shown."]
     assert "Claim c1:" in texts["The other part."]

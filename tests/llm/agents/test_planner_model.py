@@ -256,7 +256,7 @@ def test_a_proposed_worker_sits_on_a_seat_where_there_is_one(
     answer = an_answer(
         a_task_of(),
         a_task_of("texts", "translator", max_tokens=2_000),
-        workers=[{"name": "translator", "focus": "texts of users", "instruction": GOOD, "tools": [], "tier": "haiku"}],
+        workers=[{"name": "translator", "focus": "texts of users", "instruction": GOOD, "tools": [], "tier": "small"}],
     )
 
     assert "extra-1" in {task.worker for task in planned(build(Asked(answer), seats=1), change).tasks}

@@ -67,7 +67,7 @@ def test_the_prompt_stands_first_and_is_kept_by_the_provider(
     request = asked(a_change(a_file("src/a.py", added=500), a_file("lib/b.py")))
 
     assert request.system == (Text(f"You plan.\n\n{RULE}\n", cached=True),)
-    assert (request.purpose, request.subject, request.tier, request.tools) == ("planner", "plan", "haiku", ())
+    assert (request.purpose, request.subject, request.tier, request.tools) == ("planner", "plan", "small", ())
     assert request.schema is not None
     assert set(request.schema["required"]) == {"reason", "strategy", "tasks", "workers"}  # type: ignore[call-overload]
 
@@ -133,7 +133,7 @@ def test_seats_are_offered_where_there_are_any(
 
     assert "New workers: none may be proposed." in facts(asked(change))
     offered = facts(asked(change, seats=2))
-    assert "New workers: at most 2, up to 6000 tokens a task, tiers haiku or sonnet, tools: none." in offered
+    assert "New workers: at most 2, up to 6000 tokens a task, tiers small or medium, tools: none." in offered
     assert "extra-1" not in offered
 
 

@@ -105,7 +105,7 @@ HOSTILE: dict[str, Any] = {
     "a worker of its own": an_answer(
         a_task_of(worker="friend"),
         workers=[
-            {"name": "friend", "focus": "being friendly", "instruction": GOOD, "tools": ["shell"], "tier": "opus"}
+            {"name": "friend", "focus": "being friendly", "instruction": GOOD, "tools": ["shell"], "tier": "large"}
         ],
     ),
     "attempts to select from that are none": an_answer(a_task_of(), strategy="select"),

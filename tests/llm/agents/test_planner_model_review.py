@@ -63,7 +63,7 @@ def _reviewed(
     no_snapshot: Any,
 ) -> Callable[[Stubborn, Lead], Review]:
     def reviewed(engine: Stubborn, lead: Lead) -> Review:
-        crew = a_crew(*(a_card(name, tiers=("haiku", "sonnet")) for name in ("security", "logic")))
+        crew = a_crew(*(a_card(name, tiers=("small", "medium")) for name in ("security", "logic")))
         change = a_change(a_file("src/a.py", added=300), a_file("src/b.py", added=300))
         routed = RoutedPlanner(crew, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
         planner = ModelPlanner(routed, lead, trace, "You plan.", Planning(plan_above=0))
@@ -107,7 +107,7 @@ def test_a_second_round_one_tier_up_closes_the_gap_of_the_first(reviewed: Callab
     assert (found.gaps, found.verdict) == ((), "clean")
     assert len(trace.of("plan_made")) == 2
     again = [(task["task_id"], task["constraints"]["tier"]) for task in trace.of("plan_made")[1]["plan"]["tasks"]]
-    assert again == [("security:src/a.py#1+1~2", "sonnet"), ("logic:src/a.py#1+1~2", "sonnet")]
+    assert again == [("security:src/a.py#1+1~2", "medium"), ("logic:src/a.py#1+1~2", "medium")]
 
 
 def test_a_gap_that_the_second_round_cannot_close_stays_named(reviewed: Callable[..., Review]) -> None:

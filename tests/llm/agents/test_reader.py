@@ -343,7 +343,7 @@ def test_the_third_failure_is_a_gap_and_no_error(an_engine: Engine, an_order: An
     assert [gap.message.startswith("given up after 3 failures") for gap in answer.gaps] == [True]
 
 
-@pytest.mark.parametrize(("tiers", "raises"), [(("opus",), True), ((), False)])
+@pytest.mark.parametrize(("tiers", "raises"), [(("large",), True), ((), False)])
 def test_a_refusal_is_taken_to_a_stronger_model_where_there_is_one(
     tiers: tuple[str, ...], an_engine: Engine, an_order: Any, a_reply: MakeReply, *, raises: bool
 ) -> None:

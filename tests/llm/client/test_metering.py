@@ -31,7 +31,7 @@ class Reporting:
         self.calls = calls
 
     async def ask(self, request: ModelRequest) -> ModelReply:
-        return ModelReply(self.text, self.calls, "end", self.usage, MODELS["sonnet"])
+        return ModelReply(self.text, self.calls, "end", self.usage, MODELS["medium"])
 
 
 def metered(inner: Any, limits: Limits | None = None, prices: PriceTable | None = None) -> tuple[MeteredModel, Ledger]:
@@ -80,7 +80,7 @@ def test_input_that_cannot_be_right_is_estimated_from_the_request(
     used = ask(Usage(calls=1, **fields), request)
     assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens) == (estimated_tokens(request), 0, 0)
     assert used.estimated_calls == 1
-    assert used.cost_usd == packaged_prices().cost(MODELS["sonnet"], used)
+    assert used.cost_usd == packaged_prices().cost(MODELS["medium"], used)
 
 
 @pytest.mark.parametrize("said", [0, 3, 10**9])

@@ -13,7 +13,7 @@ from reviewbot.domain.ports import ModelReply, ModelRequest, Text, Turn
 from reviewbot.llm.client.prefix_gate import MIN_TOKENS, PrefixGate
 from tests.make import MakeRequest
 
-MODELS: dict[Tier, str] = {"haiku": "a", "sonnet": "b", "opus": "c"}
+MODELS: dict[Tier, str] = {"small": "a", "medium": "b", "large": "c"}
 LONG = "x = 1\n" * MIN_TOKENS
 
 
@@ -78,7 +78,7 @@ def test_the_others_are_sent_when_the_first_answer_begins(asking: MakeRequest) -
     "other",
     [
         {"shared": LONG + "y"},
-        {"tier": "opus"},
+        {"tier": "large"},
         {"system": (Text("You judge."),)},
         {"cached": False},
     ],

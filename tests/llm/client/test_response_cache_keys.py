@@ -19,7 +19,7 @@ from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.client.response_cache import CachingModel
 from tests.make import MakeRequest
 
-MODELS: dict[Tier, str] = {"haiku": "small", "sonnet": "middle", "opus": "middle"}
+MODELS: dict[Tier, str] = {"small": "small", "medium": "middle", "large": "middle"}
 TOOL = OfferedTool("read", "Reads.", {"type": "object"})
 
 
@@ -82,7 +82,7 @@ def with_parts(*parts: Text | ToolCall | ToolAnswer) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"tier": "haiku"}, {"tier": "sonnet"}),
+        ({"tier": "small"}, {"tier": "medium"}),
         ({"max_tokens": 256}, {"max_tokens": 257}),
         (with_parts(Text("ab")), with_parts(Text("a"), Text("b"))),
         (with_parts(Text("a"), Text("b")), with_parts(Text("b"), Text("a"))),
@@ -107,7 +107,7 @@ def test_questions_that_differ_in_anything_that_is_sent_share_no_answer(
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"tier": "sonnet"}, {"tier": "opus"}),
+        ({"tier": "medium"}, {"tier": "large"}),
         ({"purpose": "logic"}, {"purpose": "style"}),
         ({"subject": "logic:a.py#1"}, {"subject": "logic:b.py#1"}),
         (with_parts(Text("a")), with_parts(Text("a", cached=True))),

@@ -228,14 +228,14 @@ def test_a_provider_that_is_down_is_left_after_one_volley_and_a_few_single_calls
 def test_an_account_that_may_not_use_one_model_uses_the_others(clock: Any, a_request: MakeRequest) -> None:
     class Partial:
         async def ask(self, request: ModelRequest) -> ModelReply:
-            if request.tier == "opus":
+            if request.tier == "large":
                 raise AccountError("no such model", "big")
             return REPLY
 
     model = RetryingModel(Partial(), clock, Deadline(clock, 100))
-    first, second = errors_of(model, a_request(tier="opus")), errors_of(model, a_request(tier="opus"))
+    first, second = errors_of(model, a_request(tier="large")), errors_of(model, a_request(tier="large"))
     assert [str(*first), str(*second)] == ["no such model"] * 2
-    assert ask(model, a_request(tier="haiku")) == [REPLY]
+    assert ask(model, a_request(tier="small")) == [REPLY]
 
 
 def test_after_an_outage_of_some_seconds_every_request_is_answered(clock: Any, a_request: MakeRequest) -> None:

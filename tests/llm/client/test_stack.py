@@ -94,8 +94,8 @@ def test_an_answer_is_paid_once_and_traced_each_time(
     assert (second.text, second.stored, second.usage) == ("yes", True, Usage())
     assert len(told.asked) == 1
     assert config.ledger.spent() == {"logic": SPENT}
-    key = digest(a_request(), MODELS["sonnet"])
-    known = {"tier": "sonnet", "model": "claude-sonnet-5-5", "request": key, "duration_ms": 0, "stop": "end"}
+    key = digest(a_request(), MODELS["medium"])
+    known = {"tier": "medium", "model": "claude-sonnet-5-5", "request": key, "duration_ms": 0, "stop": "end"}
     assert trace.of("call") == [
         {"purpose": "logic", "subject": "logic:src/app.py#1", "usage": SPENT.model_dump(), "stored": False, **known},
         {"purpose": "verifier", "subject": "f1", "usage": Usage().model_dump(), "stored": True, **known},
@@ -269,7 +269,7 @@ def test_a_requests_hash_is_of_all_that_is_sent_and_of_nothing_else(a_request: M
     plain = digest(a_request(), "m")
     different = [digest(a_request(**change), "m") for change in CHANGES]
     assert len({plain, *different, digest(a_request(), "n"), digest(a_request(), "m", "elsewhere")}) == len(CHANGES) + 3
-    same = a_request(purpose="critic", subject="else", tier="opus", system=(Text("You judge code.", cached=True),))
+    same = a_request(purpose="critic", subject="else", tier="large", system=(Text("You judge code.", cached=True),))
     assert digest(same, "m") == plain
 
 

@@ -59,7 +59,7 @@ def test_an_answer_comes_back_with_its_text_its_usage_and_its_price(
     (reply,) = asked(messages_api, a_request())
     cost = (100 * 2 + 50 * 10 + 1_000 * 0.1 + 200 * 2.5) / 1e6
     assert (reply.text, reply.stop, reply.calls, reply.stored) == ("It is fine.", "end", (), False)
-    assert reply.model == MODELS["sonnet"]
+    assert reply.model == MODELS["medium"]
     assert reply.usage == Usage(
         calls=1, input_tokens=100, output_tokens=50, cached_tokens=1_000, cache_write_tokens=200, cost_usd=cost
     )
@@ -70,7 +70,7 @@ def test_a_request_is_sent_as_the_api_wants_it(
 ) -> None:
     messages_api.script(answered({"ok": True}))
     request = a_request(
-        tier="opus",
+        tier="large",
         system=(Text("Rules.", cached=True), Text("  ")),
         turns=(
             Turn("user", (Text("shared", cached=True), Text("own"))),
@@ -84,7 +84,7 @@ def test_a_request_is_sent_as_the_api_wants_it(
     (body,) = messages_api.bodies
     cache = {"type": "ephemeral"}
     assert body == {
-        "model": MODELS["opus"],
+        "model": MODELS["large"],
         "max_tokens": 1_000,
         "stream": True,
         "system": [{"type": "text", "text": "Rules.", "cache_control": cache}],
@@ -138,7 +138,7 @@ def test_the_key_goes_into_its_header_and_nowhere_else(
 def test_no_text_of_the_model_shows_the_key() -> None:
     model = ClaudeModel(Access(key=KEY, base_url=f"https://user:{KEY}@host"), MODELS)
     assert KEY not in repr(model)
-    assert MODELS["opus"] in repr(model)
+    assert MODELS["large"] in repr(model)
 
 
 @pytest.mark.parametrize("key", [None, "", "sk one", "sk\n", "sk-ö"])

@@ -78,7 +78,7 @@ def test_a_provider_that_is_full_and_names_no_time_is_waited_for_all_the_same(
         (401, AccountError, "ANTHROPIC_API_KEY"),
         (402, AccountError, "no credit"),
         (403, AccountError, "ANTHROPIC_API_KEY"),
-        (404, AccountError, "claude-sonnet-5-5 of tier sonnet"),
+        (404, AccountError, "claude-sonnet-5-5 of tier medium"),
         (413, TooLongError, "larger than the model reads"),
         (422, CallRejectedError, "refused the request"),
         (307, AccountError, "points elsewhere"),

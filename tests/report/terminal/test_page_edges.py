@@ -282,7 +282,7 @@ def test_a_task_of_one_tier_and_one_turn_says_no_more(make_task: MakeTask) -> No
         Plan(goal="g", tasks=(task.model_copy(update={"constraints": limits}),), reason="r"), width=80, colour=False
     )
 
-    assert "   tier    haiku\n   budget  8,000 tokens, 900 ms, 1 turn\n" in text
+    assert "   tier    small\n   budget  8,000 tokens, 900 ms, 1 turn\n" in text
     assert text.startswith("1 task: g\n")
 
 
