@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -375,7 +376,11 @@ def test_an_unforeseen_error_becomes_one_line_a_log_file_and_exit_3(
     monkeypatch.setattr(sys, "stdout", Broken(io.BytesIO()))
 
     assert main(["version"]) == 3
-    assert "no such luck" in (home.parent / "cache/reviewbot/fault.log").read_text()
+    log = (home.parent / "cache/reviewbot/fault.log").read_text()
+    assert "no such luck" in log
+    assert re.search(
+        r"^reviewbot: \d.*\ncommand: version\nPython: 3\..*\nplatform: .*\ngit: git version \d", log, re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder"])

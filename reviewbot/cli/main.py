@@ -6,7 +6,6 @@ import argparse
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -71,10 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A caller may have closed them (`2>&-`); what is said then goes nowhere, and the exit code still counts.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - the same
+    command = "unknown"
     try:
         # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         arguments = _parser().parse_args(argv)
+        command = arguments.run
         code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
         with reader_may_leave():
             code = _run(arguments)
@@ -85,7 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
-        say(f"internal fault ({type(error).__name__}); {_logged()}")
+        from reviewbot.cli.fault_report import write_fault_report
+
+        say(f"internal fault ({type(error).__name__}); {write_fault_report(command)}")
         return ExitCode.FAULT
     return code
 
@@ -111,26 +114,6 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"{arguments.run} needs the extra 'server', which was not installed: pip install '.[server]' in a clone"
         ) from None
-
-
-def _logged() -> str:
-    """Write down where the current fault arose, and say where that is. The error's own text may quote reviewed code."""
-    kind, _, where = sys.exc_info()
-    lines = [*traceback.format_tb(where), getattr(kind, "__name__", "")]
-    text = f"reviewbot {__version__}, Python {sys.version}\n{''.join(lines)}\n"
-    try:
-        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        # A relative folder is to be ignored, by the XDG rules: it would lie in what is reviewed.
-        path = (given if given.is_absolute() else Path.home() / ".cache") / "reviewbot" / "fault.log"
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # A new file each time: what stands there may be a link, a pipe, or a second name of another file.
-        path.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as log:
-            log.write(text)
-    except (OSError, RuntimeError):  # a RuntimeError: nothing says where the user's home is
-        return "and its log file could not be written"
-    return f"please report it with {path}"
 
 
 def _parser() -> argparse.ArgumentParser:
