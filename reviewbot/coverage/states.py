@@ -101,6 +101,8 @@ def _coverage(known: _Evidence) -> FileCoverage:
         models=_names(reading.models for reading in known.readings),
         analyzers=_names(reading.analyzers for reading in known.readings),
         scans=_names(reading.scans for reading in known.readings),
+        added=known.file.added,
+        removed=known.file.removed,
     )
 
 

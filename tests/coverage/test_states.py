@@ -46,7 +46,7 @@ def state_of(
 def test_a_file_that_an_analyzer_of_its_language_read_is_reviewed_and_names_its_readers(a_file: MakeFile) -> None:
     entry = state_of(a_file(), read(analyzers=("ruff",), scans=("secrets",)), read(analyzers=("ast", "ruff")))
 
-    assert entry == FileCoverage(path=PATH, state="reviewed", analyzers=("ast", "ruff"), scans=("secrets",))
+    assert entry == FileCoverage(path=PATH, state="reviewed", analyzers=("ast", "ruff"), scans=("secrets",), added=1)
 
 
 def test_a_file_that_only_scans_saw_is_scanned_and_says_what_was_missing(a_file: MakeFile) -> None:

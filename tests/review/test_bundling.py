@@ -35,6 +35,10 @@ def test_tasks_on_one_change_share_a_reader_also_where_one_has_other_files(a_tas
     assert readers(*tasks, effort="quick") == ["reader-1"] * 3
 
 
+def test_the_plan_names_its_effort(a_task_on: MakeTask) -> None:
+    assert bundled(Plan(goal="g", tasks=(a_task_on("logic", "a.py"),), reason="r"), "quick", ()).effort == "quick"
+
+
 def test_at_the_effort_deep_each_task_has_its_own(a_task_on: MakeTask) -> None:
     tasks = (a_task_on("logic", "a.py"), a_task_on("security", "a.py"))
 

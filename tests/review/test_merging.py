@@ -274,6 +274,31 @@ def test_one_tool_that_reports_twice_on_a_line_means_two_defects(a_finding: Make
     assert [finding.rule for finding in single] == ["aws", "github"]
 
 
+def test_one_tool_that_reports_one_rule_twice_on_a_line_is_one_finding_with_both_messages(
+    a_finding: MakeFinding,
+) -> None:
+    names = [a_finding(rule="F821", message=f"Undefined name `{name}`") for name in ("a", "b", "a")]
+
+    single, _ = merge(names)
+
+    assert [finding.message for finding in single] == ["Undefined name `a`; also: Undefined name `b`"]
+
+
+def test_a_flood_of_one_rule_on_a_line_is_one_finding_of_bounded_length(a_finding: MakeFinding) -> None:
+    single, _ = merge(a_finding(rule="F821", message=f"Undefined name `{n}`") for n in range(1_000))
+
+    assert len(single) == 1
+    assert len(single[0].message) <= 2_000
+
+
+def test_one_rule_twice_on_a_line_with_two_different_fixes_is_two_findings(a_finding: MakeFinding) -> None:
+    names = [a_finding(rule="F821", message=f"Undefined `{name}`", suggestion=name) for name in ("x", "y")]
+
+    single, _ = merge(names)
+
+    assert len(single) == 2
+
+
 def test_two_suggestions_for_different_defects_of_a_line_are_no_contradiction(a_finding: MakeFinding) -> None:
     one = a_finding(type="style", suggestion="rename(args)", category="naming", message="say what it holds")
     other = a_finding(type="security", suggestion="run(quote(args))")

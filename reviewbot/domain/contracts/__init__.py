@@ -34,6 +34,7 @@ from reviewbot.domain.contracts.change import (
     FileChange,
     Hunk,
     ParsedFile,
+    Theme,
 )
 from reviewbot.domain.contracts.coverage import CoverageCount, FileCoverage, PlannedFile, Reading, Span
 from reviewbot.domain.contracts.review import (
@@ -119,6 +120,7 @@ __all__ = [
     "Span",
     "Status",
     "Suppression",
+    "Theme",
     "Tier",
     "Timings",
     "ToolRun",

@@ -14,14 +14,15 @@ from reviewbot.domain.contracts.base import (
     Name,
     Severity,
     Side,
+    Text,
     Tier,
     Worth,
 )
+from reviewbot.domain.contracts.change import Theme
 
 Words = Annotated[str, Field(max_length=2_000)]
 Mark = Annotated[str, Field(max_length=40)]
 """A handle that we gave to something, such as "h3", as a model writes it; one that is not known is ignored."""
-Text = Annotated[str, Field(max_length=8_000)]
 
 
 class Judged(Contract):
@@ -111,13 +112,6 @@ class TaskEnd(Contract):
 
     task: Mark
     escalation: Escalating | None
-
-
-class Theme(Contract):
-    """Files of the change that belong together, and what they do."""
-
-    title: Text
-    files: Annotated[tuple[Text, ...], Field(max_length=1_000)]
 
 
 class JudgeRuling(Contract):

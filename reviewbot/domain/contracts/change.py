@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from reviewbot.domain.contracts.base import Contract, Count, Kind, ParseState, Status
+from reviewbot.domain.contracts.base import Contract, Count, Kind, ParseState, Status, Text
 
 TITLE, DESCRIPTION = "(title)", "(description)"
 """What stands in place of a path where something is about the title or the description of a change."""
@@ -57,6 +57,13 @@ class ParsedFile(Contract):
     path: str
     state: ParseState
     reason: str = ""
+
+
+class Theme(Contract):
+    """Files of the change that belong together, and what they do."""
+
+    title: Text
+    files: Annotated[tuple[Text, ...], Field(max_length=1_000)]
 
 
 class ChangeSet(Contract):

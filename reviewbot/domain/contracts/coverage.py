@@ -58,6 +58,9 @@ class FileCoverage(Contract):
     models: tuple[str, ...] = ()
     analyzers: tuple[str, ...] = ()
     scans: tuple[str, ...] = ()
+    added: Count = 0
+    """Lines that the change adds to it."""
+    removed: Count = 0
 
     @property
     def readers(self) -> tuple[str, ...]:

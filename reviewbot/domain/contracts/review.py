@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reviewbot.domain.contracts.base import SCHEMA_VERSION, Contract, Count, LineNumber, Verdict
+from reviewbot.domain.contracts.base import SCHEMA_VERSION, Contract, Count, Effort, LineNumber, Verdict
+from reviewbot.domain.contracts.change import Theme
 from reviewbot.domain.contracts.coverage import FileCoverage
 from reviewbot.domain.contracts.suppression import Suppression
 from reviewbot.domain.contracts.work import Finding, Gap, SkippedWorkers, Usage
@@ -67,6 +68,11 @@ class Review(Contract):
     incomplete: bool = False
     """Something that should have been reviewed was not, or no file that needs a review got one: exit code 4."""
     summary: str
+    """The counts in words: files, changed lines, findings by severity."""
+    about: tuple[str, ...] = ()
+    """What the change does, in the words of the models that read it; none without a model."""
+    themes: tuple[Theme, ...] = ()
+    """Files of the change that belong together, as those models group them; each file once."""
     findings: tuple[Finding, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     suppressed: tuple[Suppression, ...] = ()
@@ -80,6 +86,8 @@ class Review(Contract):
     """What a reader should know of this run: settings or cards that were ignored, a rule that was left out."""
     workers: tuple[WorkerUsage, ...] = ()
     usage: Usage = Usage()
+    effort: Effort | None = None
+    """How much models were asked; None: not at all."""
     timings: Timings
 
     @property

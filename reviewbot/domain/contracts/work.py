@@ -13,6 +13,7 @@ from reviewbot.domain.contracts.base import (
     Confidence,
     Contract,
     Count,
+    Effort,
     EscalationReason,
     GapReason,
     LineNumber,
@@ -23,6 +24,7 @@ from reviewbot.domain.contracts.base import (
     Tier,
     Worth,
 )
+from reviewbot.domain.contracts.change import Theme
 from reviewbot.domain.contracts.coverage import PlannedFile, Reading
 from reviewbot.domain.contracts.suppression import Suppression
 
@@ -156,6 +158,8 @@ class Plan(Contract):
     strategy: Literal["merge", "select", "reduce"] = "merge"
     origin: Literal["rules", "model"] = "rules"
     reason: str
+    effort: Effort | None = None
+    """How much models are asked; None: not at all."""
     files: tuple[PlannedFile, ...] = ()
     """What each file of the change needs, in the order of the change."""
     unlooked: tuple[SkippedWorkers, ...] = ()
@@ -344,6 +348,10 @@ class Metadata(Contract):
     usage: Usage = Usage()
     duration_ms: Count = 0
     model_used: str | None = None
+    summary: str = ""
+    """What the change does, in the words of the reader that did the task; empty without one."""
+    themes: tuple[Theme, ...] = ()
+    """How that reader groups the files."""
     tool_runs: tuple[ToolRun, ...] = ()
     readings: tuple[Reading, ...] = ()
     """What of the task's files was read to the end, and by whom; `reviewbot.coverage.reading_of` makes one."""

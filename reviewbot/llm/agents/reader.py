@@ -281,6 +281,8 @@ class ReaderEngine:
         # A seam is shown parts of files, and asked about names alone: that is no review of a file.
         readings = [reading_of(payload, models=[model]) for payload in task.slices] if read and not task.seam else []
         metadata = self._metadata(task, found, readings, began, result.spent.model)
+        words = {"summary": result.answer.summary, "themes": result.answer.themes}
+        metadata = metadata.model_copy(update=words)
         answer = Answer((*candidates, *confirmed), found.gaps, metadata, "model", programs)
         if escalation is not None:
             return Escalated(escalation.reason, escalation.message, escalation.better_worker, answer)

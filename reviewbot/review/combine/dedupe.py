@@ -26,6 +26,10 @@ REACH = 60
 """Lines between a finding and another one on the way of its value."""
 MAX_PROOF = 8
 """Places that prove one defect; more say the same."""
+ALSO = "; also: "
+"""Between the messages of one tool that reports two of a kind at one place."""
+MAX_MESSAGE = 2_000
+"""As long as the contracts let a candidate's message be."""
 COMPARED = 16
 """Findings at one place with which a further one is compared. More is a flood; each with each would take minutes."""
 
@@ -232,8 +236,11 @@ def _same_cause(one: _Said, other: _Said) -> bool:
     """Whether two findings at one place say the same."""
     first, second = one.finding, other.finding
     if _is_of_one_tool(first, second):
-        # One tool that reports twice means two defects, such as two keys on one line, unless it repeats itself.
-        return (first.rule, first.message) == (second.rule, second.message)
+        # One tool that reports twice means two defects, unless it repeats itself or means the same rule on the same
+        # lines, such as two unknown names. What mends one of them must not be lost.
+        if first.rule != second.rule:
+            return False
+        return first.message == second.message or (bool(first.rule) and _is_one_place(first, second))
     if first.cwe is not None and first.cwe == second.cwe:
         return True
     if first.cause not in (None, "other") and first.cause == second.cause:
@@ -242,6 +249,13 @@ def _same_cause(one: _Said, other: _Said) -> bool:
         return True
     shorter = min(len(one.words), len(other.words))
     return shorter >= FEWEST_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
+
+
+def _is_one_place(first: Finding, second: Finding) -> bool:
+    """Whether both cover the same lines, are of one kind, and at most one of them says how it is mended."""
+    fixes = {(f.suggestion, f.replacement) for f in (first, second)} - {("", None)}
+    kinds = {(f.line, f.end_line, f.category, f.severity) for f in (first, second)}
+    return len(kinds) == 1 and len(fixes) <= 1
 
 
 def _is_of_one_tool(first: Finding, second: Finding) -> bool:
@@ -277,7 +291,7 @@ def _joined(one: _Said, other: _Said) -> _Said:
     best, rest = sorted((one, other), key=_program_order if programs else _surer)
     one.voices.update(other.voices)
     severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
-    fixed: dict[str, object] = {"severity": severity}
+    fixed: dict[str, object] = {"severity": severity, "message": _both_messages(best.finding, rest.finding)}
     if by_a_model_alone(best.finding) and not by_a_model_alone(rest.finding):
         # A program's finding stays the one of its rule, and is measured by the threshold that it had without a model.
         fixed |= {"type": rest.finding.type, "rule": rest.finding.rule or best.finding.rule}
@@ -285,6 +299,15 @@ def _joined(one: _Said, other: _Said) -> _Said:
     finding = said_again(best.finding, rest.finding).model_copy(update=fixed)
     trust = max(one.trust, other.trust)
     return best._replace(finding=finding, voices=one.voices, trust=trust)
+
+
+def _both_messages(speaker: Finding, other: Finding) -> str:
+    """The speaker's message; with the other's behind it where one tool reports two of a kind at one place."""
+    if speaker.message == other.message or not (_is_of_one_tool(speaker, other) and _is_one_place(speaker, other)):
+        return speaker.message
+    if len(speaker.message) + len(other.message) > MAX_MESSAGE or other.message in speaker.message.split(ALSO):
+        return speaker.message
+    return f"{speaker.message}{ALSO}{other.message}"
 
 
 def _way(speaker: Finding, other: Finding) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from reviewbot.domain.contracts import (
     provider_failure,
 )
 from reviewbot.domain.ports import TaskResult, UsageLedger
+from reviewbot.review.combine.change_summary import summaries_of, themes_of
 from reviewbot.review.combine.suppression import listed
 from reviewbot.review.combine.usage_report import timings, total, usages
 from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
@@ -84,6 +85,8 @@ def reviewed(
         headline=headline(verdict, coverage, issues, len(human)),
         incomplete=bool(gaps) or nothing_reviewed(change, coverage),
         summary=_summary(change, weighed, len(human), gaps, sum(entry.is_silenced for entry in suppressed)),
+        about=summaries_of(ends),
+        themes=themes_of(ends, coverage),
         findings=tuple(weighed.shown),
         withheld=tuple(weighed.withheld),
         suppressed=suppressed,
@@ -95,6 +98,7 @@ def reviewed(
         notes=(*told.notes, *seam_notes(plan, settled)),
         workers=rows,
         usage=total(row.usage for row in rows),
+        effort=plan.effort,
         timings=timings(plan, settled),
     )
 

@@ -98,4 +98,4 @@ def bundled(plan: Plan, effort: Effort, foreign: Collection[str], prefix: str = 
             best = _Reader(f"{prefix}reader-{len(readers) + 1}", tiers, own=own)
             readers.append(best)
         tasks.append(best.take(task))
-    return plan.model_copy(update={"tasks": tuple(tasks)})
+    return plan.model_copy(update={"tasks": tuple(tasks), "effort": effort})

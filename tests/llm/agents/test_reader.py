@@ -124,6 +124,7 @@ def test_tasks_of_one_reader_share_one_conversation_and_each_gets_its_own_claims
     text = text_of(engine.model.requests[0])  # type: ignore[attr-defined]
     assert text.index("## Task `logic`") < text.index("Look for logic.") < text.index("## Task `security`")
     assert [logic.metadata.usage.calls, security.metadata.usage.calls] == [1, 0], "its cost is booked once"
+    assert [logic.metadata.summary, security.metadata.summary] == ["It adds a number."] * 2
 
 
 def test_everything_that_all_readers_share_comes_first_and_is_marked_for_the_cache(
