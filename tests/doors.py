@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reviewbot.app.store.durable import open_database
-from reviewbot.cli.commands.action import carried_out
+from reviewbot.cli.commands.action import run_step
 from reviewbot.cli.main import main
 from tests.action_runner import pull_request
 from tests.app.worker.shop import Shop
@@ -289,7 +289,7 @@ class Doors:
         event = pull_request(self.pull.number, title=TITLE, body=FORM)
         log = io.StringIO()
         environ = an_environment(home, "pull_request", event, GITHUB_API_URL=self.github.url, **inputs)
-        code = carried_out(environ, log)
+        code = run_step(environ, log)
         assert not code, log.getvalue()
         return code
 

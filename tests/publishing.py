@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
 from reviewbot.hosts.base import PostedComment, PostedReview, PullRequest, ReviewDraft
 from reviewbot.publish import PublishOptions, PublishRequest, Signer
@@ -138,8 +138,8 @@ def shown(first: int = 1, last: int = 20, path: str = "src/app.py") -> ChangeSet
 
 def an_order(review: Review, change: ChangeSet | None = None, **fields: Any) -> PublishRequest:
     known: dict[str, Any] = {"pull": a_pull(), "policy": POLICY}
-    told = Delivered(review, of_review(review))
-    return PublishRequest(told=told, change=change or shown(), **{**known, **fields})
+    told = DeliveredReview(review, of_review(review))
+    return PublishRequest(delivered=told, change=change or shown(), **{**known, **fields})
 
 
 class Tree(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.delivery import delivered, masked_plan, masked_trace
-from reviewbot.delivery.masking import masked_review
-from reviewbot.delivery.places import MAX_WITHHELD, places, with_symbols
+from reviewbot.delivery import deliver, mask_plan, mask_trace
+from reviewbot.delivery.masking import mask_review
+from reviewbot.delivery.places import MAX_WITHHELD, add_symbols, places
 from reviewbot.domain.contracts import (
     DESCRIPTION,
     TITLE,
@@ -53,7 +53,7 @@ def test_every_finding_is_named_wherever_it_is_told(a_finding: MakeFinding) -> N
         conflicts=(Conflict(findings=(one, one), reason="x"),),
     )
 
-    named = with_symbols(answer, Files({"app.py": TEXT}))
+    named = add_symbols(answer, Files({"app.py": TEXT}))
 
     told = [*named.findings, named.withheld[0].finding, named.human[0].finding, *named.conflicts[0].findings]
     assert [finding and finding.symbol for finding in told] == ["save"] * 5
@@ -64,7 +64,7 @@ def test_every_finding_is_named_wherever_it_is_told(a_finding: MakeFinding) -> N
 def test_what_is_about_a_text_of_the_change_is_looked_up_in_no_file(a_finding: MakeFinding, path: str) -> None:
     one = a_finding(path=path, line=3, end_line=3)
 
-    assert with_symbols(a_review(findings=(one,)), Files({path: TEXT})).findings == (one,)
+    assert add_symbols(a_review(findings=(one,)), Files({path: TEXT})).findings == (one,)
 
 
 def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_line(a_finding: MakeFinding) -> None:
@@ -72,7 +72,7 @@ def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_li
     files = Files({"app.py": TEXT})
 
     def names(answer: Review) -> set[str]:
-        named = with_symbols(answer, files)
+        named = add_symbols(answer, files)
         return set(of_review(named, place_of=places(named, files)).values())
 
     shown = names(a_review(findings=(first, second)))
@@ -85,7 +85,7 @@ def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_li
 def test_of_a_flood_of_withheld_findings_the_first_are_named(a_finding: MakeFinding) -> None:
     flood = [withheld(a_finding(path="app.py", line=5, end_line=5, message=str(n))) for n in range(MAX_WITHHELD + 2)]
 
-    named = with_symbols(a_review(withheld=tuple(flood)), Files({"app.py": TEXT})).withheld
+    named = add_symbols(a_review(withheld=tuple(flood)), Files({"app.py": TEXT})).withheld
 
     assert [entry.finding.message for entry in named] == [entry.finding.message for entry in flood]
     assert [entry.finding.symbol for entry in named].count("save") == MAX_WITHHELD
@@ -133,7 +133,7 @@ def test_a_delivered_review_is_named_and_masked_and_the_trace_says_what_was_adde
     finding = a_finding(path="app.py", line=3, end_line=3, message=f"it holds {TOKEN}")
     trace = Trace(clock)
 
-    shown = delivered(a_review(findings=(finding,)), Files({"app.py": TEXT}), trace)
+    shown = deliver(a_review(findings=(finding,)), Files({"app.py": TEXT}), trace)
 
     [named] = shown.review.findings
     assert (named.symbol, named.message) == ("save", "it holds ghp_****")
@@ -152,7 +152,7 @@ def test_a_worker_that_cost_unusually_much_is_named_in_the_notes(clock: Any) -> 
     )
     trace = Trace(clock)
 
-    shown = delivered(a_review(workers=rows, notes=("first",)), Files({}), trace)
+    shown = deliver(a_review(workers=rows, notes=("first",)), Files({}), trace)
 
     assert len(shown.review.notes) == 2
     assert shown.review.notes[1].startswith("logic took 9,000 tokens, 9.0 times what is usual")
@@ -163,7 +163,7 @@ def test_trouble_with_the_journal_is_told(clock: Any, tmp_path: Path) -> None:
     journal = SteadyJournal(SqliteJournal(tmp_path / "journal.sqlite"))
     with journal:
         journal.trouble = "progress could not be kept"
-        shown = delivered(a_review(), Files({}), trace := Trace(clock), journal)
+        shown = deliver(a_review(), Files({}), trace := Trace(clock), journal)
 
     assert shown.review.notes == ("progress could not be kept",)
     assert trace.events[0]["notes"] == ["progress could not be kept"]
@@ -174,7 +174,7 @@ def test_no_secret_is_in_a_written_trace_and_names_still_fit(clock: Any) -> None
     trace.record("result", task_id=TOKEN, outcome={"paths": [TOKEN], "dropped": [{"quote": TOKEN}], "tries": 1})
     trace.record("tool_call", arguments={TOKEN: TOKEN, "word": ["x", TOKEN]})
 
-    result, call = read_trace(masked_trace(trace))
+    result, call = read_trace(mask_trace(trace))
 
     assert (result["task_id"], result["outcome"]["paths"]) == (TOKEN, [TOKEN])
     assert result["outcome"]["dropped"] == [{"quote": "ghp_****"}]
@@ -185,7 +185,7 @@ def test_a_model_cannot_bring_a_secret_past_the_mask_by_the_name_of_an_argument(
     trace = Trace(clock)
     trace.record("tool_call", task_id=TOKEN, arguments={"path": TOKEN, "paths": [{"worker": TOKEN}], "type": "x.py"})
 
-    [call] = read_trace(masked_trace(trace))
+    [call] = read_trace(mask_trace(trace))
 
     assert call["task_id"] == TOKEN
     assert call["arguments"] == {"path": "ghp_****", "paths": [{"worker": "ghp_****"}], "type": "x.py"}
@@ -196,7 +196,7 @@ def test_hashes_are_of_what_is_written_and_say_nothing_of_what_is_masked(clock: 
     for secret in (TOKEN, TOKEN.replace("c4nA", "b4nA")):
         trace = Trace(clock)
         trace.record("step", reason=f"it holds {secret}")
-        traces.append(masked_trace(trace))
+        traces.append(mask_trace(trace))
 
     assert traces[0] == traces[1]
 
@@ -206,7 +206,7 @@ def test_a_plan_leaves_without_the_secrets_of_its_code(
 ) -> None:
     plan = Plan(goal="g", tasks=(a_task(payload=a_payload(f"+token = {TOKEN}")),), reason="r")
 
-    assert "ghp_****" in masked_plan(plan).tasks[0].payload.code
+    assert "ghp_****" in mask_plan(plan).tasks[0].payload.code
 
 
 def test_whatever_a_model_gave_to_a_tool_can_be_written(clock: Any) -> None:
@@ -217,7 +217,7 @@ def test_whatever_a_model_gave_to_a_tool_can_be_written(clock: Any) -> None:
     trace.record("tool_call", arguments=deep)
     trace.record("tool_call", arguments={"x": float("nan"), "y": float("-inf"), "z": 0.5, "\udc80": "\udc80"})
 
-    first, second = read_trace(masked_trace(trace))
+    first, second = read_trace(mask_trace(trace))
 
     assert "(nested too deeply)" in str(first)
     assert second["arguments"] == {"x": "nan", "y": "-inf", "z": 0.5, "\udc80": "\udc80"}
@@ -229,10 +229,10 @@ def test_a_replacement_that_holds_a_secret_is_left_out_and_any_other_is_kept(
     secret = f'token = "ghp_{"a1B2c3D4e5F6g7H8i9" * 2}"'
     answer = a_review(findings=(a_finding(replacement=secret), a_finding(line=2, replacement="token = read()")))
 
-    shown = masked_review(answer)
+    shown = mask_review(answer)
 
     assert [finding.replacement for finding in shown.findings] == [None, "token = read()"]
-    assert masked_review(shown) == shown
+    assert mask_review(shown) == shown
 
 
 @pytest.mark.parametrize(("levels", "kept"), [(39, "yes"), (40, "no")])
@@ -243,7 +243,7 @@ def test_what_is_nested_deeper_than_any_value_of_ours_is_cut_off(levels: int, ke
     trace = Trace(clock)
     trace.record("tool_call", arguments=deep)
 
-    [call] = read_trace(masked_trace(trace))
+    [call] = read_trace(mask_trace(trace))
 
     assert ("yes" if "the innermost" in str(call) else "no") == kept
 
@@ -256,7 +256,7 @@ def test_what_names_something_goes_on_fitting_the_change(name: str, clock: Any) 
     trace = Trace(clock)
     trace.record("step", outcome={name: TOKEN, "said": [TOKEN]})
 
-    [step] = read_trace(masked_trace(trace))
+    [step] = read_trace(mask_trace(trace))
 
     assert step["outcome"] == {name: TOKEN, "said": ["ghp_****"]}
 
@@ -269,4 +269,4 @@ def test_masking_takes_nothing_from_a_review_without_secrets(a_finding: MakeFind
         notes=("a note",),
     )
 
-    assert masked_review(answer) == answer
+    assert mask_review(answer) == answer

@@ -9,7 +9,7 @@ _PR_SET_DUMPABLE = 4
 """https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html"""
 
 
-def shut() -> bool:
+def disable_ptrace() -> bool:
     """Make `/proc/PID/environ` and the memory of this process readable for the superuser alone, where Linux does that.
 
     Programs that it starts are as they always are. False where the system has no such switch.

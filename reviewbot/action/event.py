@@ -162,11 +162,11 @@ def read_event(name: str, data: bytes, repository: str) -> Event:
     documents, and for one of another repository than the workflow's.
     """
     if name == "pull_request":
-        return _pull(_parsed(_PullPayload, name, data, repository))
+        return _pull(_parse(_PullPayload, name, data, repository))
     if name == "push":
-        return _push(_parsed(_PushPayload, name, data, repository))
+        return _push(_parse(_PushPayload, name, data, repository))
     if name == "workflow_dispatch":
-        return _dispatch(_parsed(_DispatchPayload, name, data, repository))
+        return _dispatch(_parse(_DispatchPayload, name, data, repository))
     if name == "pull_request_target":
         raise InputError(
             "pull_request_target gives secrets to a run about strangers' code: use pull_request, "
@@ -179,7 +179,7 @@ def read_fork_run(name: str, data: bytes, repository: str) -> ForkRun:
     """The run that the event `workflow_run` tells of. Raises InputError as `read_event` does."""
     if name != "workflow_run":
         raise InputError("the mode fork-review is for the event workflow_run alone; see docs/forks.md")
-    payload = _parsed(_RunPayload, name, data, repository)
+    payload = _parse(_RunPayload, name, data, repository)
     run = payload.workflow_run
     return ForkRun(
         repository=payload.repository.full_name,
@@ -240,7 +240,7 @@ def _dispatch(payload: _DispatchPayload) -> Event:
     return RangeEvent(given.range) if given.range is not None else PullEvent(int(given.number or 0))
 
 
-def _parsed(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Shape:
+def _parse(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Shape:
     try:
         payload = shape.model_validate_json(_without_blanks(data))
     except ValidationError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.hints import quoted
+from reviewbot.config.hints import quote
 from reviewbot.config.keys import KINDS
 from reviewbot.config.source import BaseSide, repository_settings
 from reviewbot.config.values import Value
@@ -98,10 +98,10 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
 
     mode = next((each for each in MODES if each == (of("mode") or MODES[0])), None)
     if mode is None:
-        raise ConfigError(f"the input mode must be one of {', '.join(MODES)}, not {quoted(of('mode'))}")
+        raise ConfigError(f"the input mode must be one of {', '.join(MODES)}, not {quote(of('mode'))}")
     config = of("config").removeprefix("./")
     if config and not _PATH.fullmatch(config):
-        raise ConfigError(f"the input config must be a path inside the repository, not {quoted(config)}")
+        raise ConfigError(f"the input config must be a path inside the repository, not {quote(config)}")
     return Inputs(
         key=of("anthropic-api-key"),
         token=of("github-token"),
@@ -131,7 +131,7 @@ def settings_by(inputs: Inputs, base: BaseSide | None) -> Settings:
         text = None if base is None else base.base_file(inputs.config)
         if text is None:
             raise ConfigError(
-                f"the input config names {quoted(inputs.config)}, and the base side of this change has no such file; "
+                f"the input config names {quote(inputs.config)}, and the base side of this change has no such file; "
                 "it counts from the change on that follows the one which adds it"
             )
     repository = None if base is None else repository_settings(base)
@@ -143,5 +143,5 @@ def _value(name: str, key: str, text: str) -> Value:
     try:
         value = KINDS[key].parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
     except ValueError:
-        raise ConfigError(f"the input {name} must be {KINDS[key].expected}, not {quoted(text)}") from None
+        raise ConfigError(f"the input {name} must be {KINDS[key].expected}, not {quote(text)}") from None
     return text if value is None else value

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reviewbot.coverage import count_of
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
@@ -29,7 +29,7 @@ _NOTHING_READ: frozenset[Verdict] = frozenset({"not_reviewed", "nothing_to_revie
 class Reviewed:
     """A review that may be shown, and how the run ends by it."""
 
-    told: Delivered
+    delivered: DeliveredReview
     code: ExitCode
     """By the gate and by what is missing."""
     what: str
@@ -58,7 +58,7 @@ class Ending:
 
 
 def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
-    """The outputs of a run that reviewed something; `files` has the paths of reports by their formats."""
+    """The outputs of a run that review_case something; `files` has the paths of reports by their formats."""
     review = ending.reviewed.told.review
     critical = sum(finding.severity == "critical" for finding in review.findings)
     # A zero of a review that read nothing would look like a clean one; an empty log would close the alerts that stand.

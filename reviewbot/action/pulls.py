@@ -51,7 +51,7 @@ class ActionPulls:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._office is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return told_of(self._work(partial(pull_requests.post, self._office, reviewed.value)))
+        return posted_of(self._work(partial(pull_requests.post, self._office, reviewed.value)))
 
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
@@ -79,7 +79,7 @@ class ActionPulls:
             await check_not_posted(office, prepared)
             done = await pull_requests.carry_out(office, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
-        return Reviewed(done.told, done.code, what, value=done.value)
+        return Reviewed(done.delivered, done.code, what, value=done.value)
 
     def _opened(self) -> pull_requests.HostSession:
         if not self._inputs.token:
@@ -91,7 +91,7 @@ class ActionPulls:
 
 async def check_not_posted(office: pull_requests.HostSession, prepared: pull_requests.Prepared) -> None:
     """Raise AlreadyPostedError where the review stands there, so that none is made that would not be posted."""
-    before = await pull_requests.posted_before(office, prepared)
+    before = await pull_requests.find_posted(office, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 
@@ -104,7 +104,7 @@ def signer_of(inputs: Inputs) -> Signer:
         raise ConfigError(str(error)) from None
 
 
-def told_of(posted: PullPosted) -> Posted:
+def posted_of(posted: PullPosted) -> Posted:
     """What came of posting, in words."""
     note = OUTCOMES.get(posted.outcome)
     return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

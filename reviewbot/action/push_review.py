@@ -41,8 +41,8 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
         sdk = wiring.loading(environ, settings.engine)
         run = wiring.setup(subject, settings, wiring.Given(environ=environ, sdk=sdk))
         answer = work(partial(run.review, subject.change))
-        told = delivery.delivered(answer, subject.snapshot, run.trace)
+        delivered = delivery.deliver(answer, subject.snapshot, run.trace)
     change = subject.change
     base = f"{change.base_sha[:12]}.." if change.base_sha else ""
     what = f"{base}{(change.head_sha or '')[:12]}, {counted(len(change.files), 'file')}"
-    return Reviewed(told, delivery.exit_code(told.review, settings, run.rules), what)
+    return Reviewed(delivered, delivery.exit_code(delivered.review, settings, run.rules), what)

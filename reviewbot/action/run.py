@@ -13,7 +13,7 @@ from reviewbot.action.push_review import Work, review_range
 from reviewbot.action.runner import Runner, StepOutput
 from reviewbot.action.summary import end_of, summary_of, summary_of_failure, summary_of_nothing
 from reviewbot.coverage import is_lacking
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.errors import (
     AlreadyPostedError,
     EmptyChangeError,
@@ -72,11 +72,11 @@ def act(step: Step) -> ExitCode:
     except AlreadyPostedError as error:
         return _nothing(step, str(error), error.url)
     except ReviewbotError as error:
-        failed(step.voice, by_input(str(error)))
+        report_failure(step.voice, by_input(str(error)))
         return error.exit_code
 
 
-def failed(voice: StepOutput, message: str) -> None:
+def report_failure(voice: StepOutput, message: str) -> None:
     """Say that there was no review, in every place where a reader may look for one."""
     voice.say("error", one_line(message))
     voice.outputs(no_outputs("not_reviewed"))
@@ -138,7 +138,7 @@ def _ending(step: Step, reviewed: Reviewed, posted: Posted | None = None) -> End
 
 
 def _no_model(inputs: Inputs, reviewed: Reviewed) -> bool:
-    return inputs.keyless and reviewed.told.review.engine == "analyzers"
+    return inputs.keyless and reviewed.delivered.review.engine == "analyzers"
 
 
 def _not_posted(error: HostError) -> str:
@@ -148,13 +148,13 @@ def _not_posted(error: HostError) -> str:
 
 def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
     """The marks at lines, the outputs and the summary."""
-    told = ending.reviewed.told
+    delivered = ending.reviewed.delivered
     marks = step.inputs.mode != "report" and not ending.posted.marks
     if marks:
         step.voice.commands(FORMATS["annotations"].render(ReportInput(told.review, told.fingerprints)))
     if cause := told.review.provider_failure:
         step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
-    # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
+    # In most modes the job is the only check: it says in any case how much was review_case. The marks say it too.
     if is_lacking(told.review) and not marks:
         step.voice.say("warning", told.review.headline)
     elif told.review.verdict == "nothing_to_review":
@@ -164,7 +164,7 @@ def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
     step.voice.summary(summary_of(ending))
 
 
-def _write_reports(step: Step, told: Delivered) -> dict[str, str]:
+def _write_reports(step: Step, told: DeliveredReview) -> dict[str, str]:
     """Write the formats that the Action keeps as files; their paths by the name of the format."""
     paths: dict[str, str] = {}
     for form in FORMATS.values():

@@ -98,8 +98,8 @@ class StepOutput:
 
     def say(self, level: str, message: str) -> None:
         """One mark at the run: "error", "warning" or "notice". The message may be anything."""
-        title = _escaped("reviewbot", _PROPERTY)
-        self.log.write(f"::{level} title={title}::{_escaped(self.veiled(message), _DATA)}\n")
+        title = _escape("reviewbot", _PROPERTY)
+        self.log.write(f"::{level} title={title}::{_escape(self.veiled(message), _DATA)}\n")
 
     def line(self, text: str) -> None:
         """One line of the log that is no command, whatever is in it."""
@@ -124,7 +124,7 @@ class StepOutput:
         """The text without the secrets, also as they stand where it was escaped already."""
         for secret in self.secrets:
             if len(secret) >= _LEAST_SECRET:
-                for form in (secret, _escaped(secret, _PROPERTY), _escaped(secret, _DATA), md(secret)):
+                for form in (secret, _escape(secret, _PROPERTY), _escape(secret, _DATA), md(secret)):
                     text = text.replace(form, HIDDEN)
         return text
 
@@ -140,5 +140,5 @@ def _append(path: Path | None, text: str, name: str) -> None:
         raise InputError(f"cannot write to {name}: {error.strerror}") from None
 
 
-def _escaped(text: str, codes: Mapping[str, str]) -> str:
+def _escape(text: str, codes: Mapping[str, str]) -> str:
     return "".join(codes.get(char, char) for char in text)

@@ -33,19 +33,19 @@ KEYLESS = "No key for a model was given: static analyzers reviewed, and no model
 
 def summary_of(ending: Ending) -> str:
     """The Markdown of a run that reviewed something."""
-    told = [f"Reviewed: {ending.reviewed.what}", *([KEYLESS] if ending.keyless else [])]
-    told += ending.posted.notes
-    lines = [f"- **Check {end_of(ending)}.**", *(f"- {_line(text)}" for text in told)]
+    notes = [f"Reviewed: {ending.reviewed.what}", *([KEYLESS] if ending.keyless else [])]
+    notes += ending.posted.notes
+    lines = [f"- **Check {end_of(ending)}.**", *(f"- {_line(text)}" for text in notes)]
     if ending.posted.url:
         lines.append(f"- Posted: {_link(ending.posted.url)}")
-    report = render_markdown(ending.reviewed.told.review, max_chars=REVIEW_CHARS)
+    report = render_markdown(ending.reviewed.delivered.review, max_chars=REVIEW_CHARS)
     headline, _, rest = report.partition("\n\n")
     return f"{headline}\n\n" + "\n".join(lines) + f"\n\n{rest}"
 
 
 def end_of(ending: Ending) -> str:
     """How a run that reviewed something ended, in words of ours alone."""
-    review = ending.reviewed.told.review
+    review = ending.reviewed.delivered.review
     if ending.code == ExitCode.REVIEWED and is_lacking(review):
         return PASSED_UNREAD
     if ending.code == ExitCode.REVIEWED and review.verdict == "nothing_to_review":

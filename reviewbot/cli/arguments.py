@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         if rest:
             word = rest[0].partition("=")[0] if rest[0].startswith("-") else rest[0]
             options = self._option_string_actions if word.startswith("-") else ()
-            self.error(f"unrecognized argument {_quoted(word)}{_hint(word, tuple(options))}")
+            self.error(f"unrecognized argument {_quote(word)}{_hint(word, tuple(options))}")
         return known, rest
 
     def error(self, message: str) -> NoReturn:
@@ -37,12 +37,12 @@ class Parser(argparse.ArgumentParser):
                 "there is no command" if match["where"] == "argument COMMAND" else f"{match['where']}: invalid choice"
             )
             known = hint or f"; choose from {match['known']}"
-            message = f"{what} {_quoted(match['given'])}{known}"
+            message = f"{what} {_quote(match['given'])}{known}"
         say(f"{message}; see {self.prog} --help")
         raise SystemExit(ExitCode.USAGE)
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return repr(word[:_SHOWN])
 
 

@@ -32,23 +32,21 @@ NO_KEY = (
 )
 
 
-def previewed(
-    arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run
-) -> int | None:
+def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int | None:
     """Print an estimate or write the first requests, if asked for in place of a review; None: neither was."""
     wanted = arguments.dump_prompts is not None or arguments.estimate
     if wanted and settings.engine is None and run.engine not in ASKING:
         say(NO_KEY)
     if arguments.dump_prompts is not None:
         return dump_prompts(subject, run, arguments.dump_prompts)
-    return estimated(subject, settings, run) if arguments.estimate else None
+    return print_estimate(subject, settings, run) if arguments.estimate else None
 
 
-def estimated(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
+def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
     """Print what the review would cost. Asks no model."""
-    told = estimate_of(subject, settings, run)
+    costs = estimate_of(subject, settings, run)
     look = look_of(sys.stdout, os.environ)
-    text = render_estimate(told.headline, told.parts, told.assumptions, width=look.width, colour=look.colour)
+    text = render_estimate(costs.headline, costs.parts, costs.assumptions, width=look.width, colour=look.colour)
     with reader_may_leave():
         write(sys.stdout, text)
     return ExitCode.REVIEWED
@@ -87,7 +85,7 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
 def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
     """Write the masked trace, where one was asked for. Raises InputError where it cannot be written."""
     if arguments.trace is not None:
-        write_file(arguments.trace, delivery.masked_trace(trace))
+        write_file(arguments.trace, delivery.mask_trace(trace))
 
 
 def shortfall(code: ExitCode, answer: Review) -> str:

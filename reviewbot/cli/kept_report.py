@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewbot.cli.reading import is_piped, read_diff
-from reviewbot.cli.repository import configured_repository
+from reviewbot.cli.repository import find_repository
 from reviewbot.config.user import read_user_file
 from reviewbot.domain.errors import ConfigError
 from reviewbot.fingerprint import digest_of, program_fingerprint
@@ -79,7 +79,7 @@ def identify(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Asked
             change = repr((ends, branch, repository.store_state(), is_piped()))
     else:
         ends = None
-        change = f"{configured_repository(Path())} {sha256(diff).hexdigest()}"
+        change = f"{find_repository(Path())} {sha256(diff).hexdigest()}"
     key = digest_of(
         "1",
         program_fingerprint(),

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from reviewbot import delivery, wiring
 from reviewbot.analyzers.core.report_cache import LASTING_GAPS
-from reviewbot.cli.delivering import previewed, shortfall, write_trace
+from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.kept_report import Asked, KeptReport, keep
 from reviewbot.cli.options import flags_of, given_of
 from reviewbot.cli.reading import is_piped
-from reviewbot.cli.reports import rendered
-from reviewbot.cli.repository import configured_repository
+from reviewbot.cli.reports import render
+from reviewbot.cli.repository import find_repository
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts import Gap
@@ -47,22 +47,22 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
         run = wiring.setup(subject, settings, given_of(arguments, sdk), journal=journal, listener=progress.on_event)
-        if (instead := previewed(arguments, subject, settings, run)) is not None:
+        if (instead := preview(arguments, subject, settings, run)) is not None:
             return instead
         if journal is not None and not arguments.resume:
             journal.inner.forget(run.run_id + "/")
         try:
             answer = run_to_end(partial(run.review, subject.change))
-            told = delivery.delivered(answer, subject.snapshot, run.trace, journal)
+            delivered = delivery.deliver(answer, subject.snapshot, run.trace, journal)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
                 write_trace(arguments, run.trace)
             raise
-        code = delivery.exit_code(told.review, settings, run.rules)
-        text = rendered(arguments.format, told, arguments.output, verbose=arguments.verbose)
-        missing = shortfall(code, told.review)
-        if journal is not None and is_lasting(run.engine, told.review.gaps) and _is_of(subject, asked):
+        code = delivery.exit_code(delivered.review, settings, run.rules)
+        text = render(arguments.format, delivered, arguments.output, verbose=arguments.verbose)
+        missing = shortfall(code, delivered.review)
+        if journal is not None and is_lasting(run.engine, delivered.review.gaps) and _is_of(subject, asked):
             keep(asked, KeptReport(text, code, (*said, missing) if missing else tuple(said)), journal)
     write_report(text, arguments.output)
     write_trace(arguments, run.trace)
@@ -120,7 +120,7 @@ def _subject_of_diff(arguments: argparse.Namespace, data: bytes, note: Say) -> w
     except DiffError as error:
         name = "standard input" if arguments.diff == "-" else repr(arguments.diff)
         raise DiffError(f"{name} cannot be read as a diff: {error}") from None
-    if arguments.repo is None and (here := configured_repository(Path())) is not None:
+    if arguments.repo is None and (here := find_repository(Path())) is not None:
         # The folder may hold the head of the change, whose author would then set the gate of its review.
         ours = "the settings and workers of this repository"
         note(f"{ours} do not count for a diff alone; --repo {here} takes them from the base side of the change")

@@ -25,7 +25,7 @@ def read_diff(name: str) -> bytes:
         return read_input(name, MAX_INPUT_BYTES)
     if sys.stdin is None:
         raise InputError("standard input is closed; give a diff file")
-    return _bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "the diff", MAX_INPUT_BYTES)
+    return _read_bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "the diff", MAX_INPUT_BYTES)
 
 
 def is_piped() -> bool:
@@ -47,10 +47,10 @@ def read_input(name: str, most: int) -> bytes:
         raise InputError(f"cannot read {name!r}: {error.strerror}") from None
     except ValueError:
         raise InputError("the name of the file holds a NUL character") from None
-    return _bounded(data, repr(name), most)
+    return _read_bounded(data, repr(name), most)
 
 
-def _bounded(data: bytes, what: str, most: int) -> bytes:
+def _read_bounded(data: bytes, what: str, most: int) -> bytes:
     if len(data) > most:
         raise InputError(f"{what} is larger than {most >> 20} MiB; give it in parts")
     return data

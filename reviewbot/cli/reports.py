@@ -6,12 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.report.formats import FORMATS, ReportInput
 from reviewbot.report.look import look_of
 
 
-def rendered(form: str, told: Delivered, output: Path | None, *, verbose: bool) -> str:
+def render(form: str, told: DeliveredReview, output: Path | None, *, verbose: bool) -> str:
     """Render a review in one of `FORMATS`, with a last LF: for a file, or for standard output if that is None."""
     look = look_of(sys.stdout, os.environ)
     colour = look.colour and output is None

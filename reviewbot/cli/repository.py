@@ -10,7 +10,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.sources.git import find_work_tree
 
 
-def configured_repository(start: Path) -> Path | None:
+def find_repository(start: Path) -> Path | None:
     """The repository around a folder, or the folder itself, where it has settings or workers of its own; else None."""
     try:
         found = find_work_tree(start)

@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     is_set: bool
 
 
-def declared_by(base: BaseSide | None) -> Callable[[str], str | None]:
+def declaration_reader(base: BaseSide | None) -> Callable[[str], str | None]:
     """Why the base side declares a path generated or vendored; None where it does not. Reading it may block."""
     read: dict[str, tuple[Rule, ...]] = {}
 

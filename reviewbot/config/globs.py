@@ -29,16 +29,16 @@ def matches_glob(pattern: str, path: str) -> bool:
 
     Case counts, on every system. A pattern that `glob_fault` refuses matches nothing.
     """
-    return _compiled((pattern,)).match(path) is not None
+    return _compile((pattern,)).match(path) is not None
 
 
 def matches_any(patterns: tuple[str, ...], path: str) -> bool:
     """Whether a path has the form of one of these patterns, as fast for many of them as for one."""
-    return _compiled(patterns).match(path) is not None
+    return _compile(patterns).match(path) is not None
 
 
 @lru_cache(maxsize=1_024)
-def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """One expression for all patterns that may be used. `translate` makes none that tries a text again and again."""
     forms = dict.fromkeys(form for pattern in patterns if glob_fault(pattern) is None for form in _forms(pattern))
     # "**" and "*" mean the same here, and one star is all that the matcher has to try.

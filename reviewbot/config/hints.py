@@ -22,7 +22,7 @@ _SHOWN = 60
 """Characters of a foreign text that an error message repeats."""
 
 
-def quoted(value: object) -> str:
+def quote(value: object) -> str:
     """A value of a foreign file for one line of a terminal: escaped and cut. Tables and arrays are only named."""
     if isinstance(value, dict):
         return "a table"

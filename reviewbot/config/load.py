@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
-from reviewbot.config.hints import nearest, quoted, read_toml
+from reviewbot.config.hints import nearest, quote, read_toml
 from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
 from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
 from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
@@ -74,11 +74,11 @@ def load_settings(
         *_from_flags(flags),
     )
     for entry in sources:
-        values[entry.key], origin[entry.key] = _joined(entry, values.get(entry.key), origin[entry.key])
+        values[entry.key], origin[entry.key] = _merge(entry, values.get(entry.key), origin[entry.key])
     return replace(Settings(), origin=origin, **values)
 
 
-def _joined(entry: _Entry, before: Any, origin: str) -> tuple[Any, str]:  # noqa: ANN401 - see `values` above
+def _merge(entry: _Entry, before: Any, origin: str) -> tuple[Any, str]:  # noqa: ANN401 - see `values` above
     """The value and the origin of a setting after one more source: the last one wins, of rules for each rule.
 
     What one source keeps private stays private, whatever another one says.
@@ -128,12 +128,12 @@ def _from_user(name: str, text: str | None) -> list[_Entry]:
     table = current_keys(read_toml(name, text))
     for key in table:
         if key not in KINDS:
-            raise ConfigError(f"{name}: unknown key {quoted(key)}; {nearest(key, KINDS)}")
+            raise ConfigError(f"{name}: unknown key {quote(key)}; {nearest(key, KINDS)}")
     return _entries(name, table)
 
 
 def _entries(name: str, table: Mapping[str, object]) -> list[_Entry]:
-    return [_Entry(key, _checked(f"{name}: {key}", key, value), name) for key, value in table.items()]
+    return [_Entry(key, _check(f"{name}: {key}", key, value), name) for key, value in table.items()]
 
 
 def _check_repository_key(key: str) -> None:
@@ -142,7 +142,7 @@ def _check_repository_key(key: str) -> None:
     if key in KINDS:
         how = f"the operator sets {variable_of(key)}" + (f" or {FLAGS[key]}" if key in FLAGS else "")
         raise ConfigError(f"{FILE_NAME}: {key!r} cannot be set by a repository; {how}")
-    raise ConfigError(f"{FILE_NAME}: unknown key {quoted(key)}; {nearest(key, REPOSITORY_KEYS)}")
+    raise ConfigError(f"{FILE_NAME}: unknown key {quote(key)}; {nearest(key, REPOSITORY_KEYS)}")
 
 
 def _check_floor(entry: _Entry) -> None:
@@ -164,9 +164,9 @@ def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
         if not name.startswith(PREFIX) or environ[name] == "" or name in OTHER_VARIABLES:
             continue
         if key := by_variable.get(name):
-            entries.append(_Entry(key, _parsed(name, key, environ[name]), name))
+            entries.append(_Entry(key, _parse(name, key, environ[name]), name))
         elif close := get_close_matches(name.removeprefix(PREFIX).lower(), KINDS, n=1, cutoff=_TYPO):
-            raise ConfigError(f"unknown variable {quoted(name)}; did you mean {variable_of(close[0])!r}?")
+            raise ConfigError(f"unknown variable {quote(name)}; did you mean {variable_of(close[0])!r}?")
     return entries
 
 
@@ -176,14 +176,14 @@ def _from_flags(flags: Mapping[str, object]) -> list[_Entry]:
         if value is None:
             continue
         if key not in KINDS:
-            raise ConfigError(f"unknown setting {quoted(key)}; {nearest(key, KINDS)}")
+            raise ConfigError(f"unknown setting {quote(key)}; {nearest(key, KINDS)}")
         name = flag_of(key)
-        read = _parsed(name, key, value) if isinstance(value, str) else _checked(name, key, value)
+        read = _parse(name, key, value) if isinstance(value, str) else _check(name, key, value)
         entries.append(_Entry(key, read, name))
     return entries
 
 
-def _checked(where: str, key: str, value: object) -> Value:
+def _check(where: str, key: str, value: object) -> Value:
     try:
         return KINDS[key].check(value)
     except RuleError as fault:
@@ -192,7 +192,7 @@ def _checked(where: str, key: str, value: object) -> Value:
         raise _wrong(where, key, value) from None
 
 
-def _parsed(where: str, key: str, text: str) -> Value:
+def _parse(where: str, key: str, text: str) -> Value:
     try:
         return KINDS[key].parse(text)
     except RuleError as fault:
@@ -202,4 +202,4 @@ def _parsed(where: str, key: str, text: str) -> Value:
 
 
 def _wrong(where: str, key: str, value: object) -> ConfigError:
-    return ConfigError(f"{where} must be {KINDS[key].expected}, not {quoted(value)}")
+    return ConfigError(f"{where} must be {KINDS[key].expected}, not {quote(value)}")

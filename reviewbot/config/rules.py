@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
-from reviewbot.config.hints import quoted
+from reviewbot.config.hints import quote
 
 Level = Literal["off", "on", "critical", "warning", "info"]
 
@@ -129,13 +129,13 @@ def _entry(rule: str, said: object) -> RuleSetting:
     table: Mapping[object, object] = said if isinstance(said, Mapping) else {_LEVEL_KEY: said}
     level, paths = table.get(_LEVEL_KEY), table.get(_PATHS_KEY)
     if unknown := [key for key in table if key not in (_LEVEL_KEY, _PATHS_KEY)]:
-        raise RuleError(f"{rule}: unknown key {quoted(unknown[0])}; known: {_LEVEL_KEY}, {_PATHS_KEY}")
+        raise RuleError(f"{rule}: unknown key {quote(unknown[0])}; known: {_LEVEL_KEY}, {_PATHS_KEY}")
     if _PATHS_KEY in table and not _are_globs(paths):
-        raise RuleError(f"{rule}: {_PATHS_KEY} must be a list of 1 to {_MAX_PATHS} globs, not {quoted(paths)}")
+        raise RuleError(f"{rule}: {_PATHS_KEY} must be a list of 1 to {_MAX_PATHS} globs, not {quote(paths)}")
     for known in LEVELS:
         if level == known:
             return RuleSetting(rule, known, tuple(str(path) for path in paths) if isinstance(paths, list) else ())
-    given = f", not {quoted(level)}" if level else ""
+    given = f", not {quote(level)}" if level else ""
     raise RuleError(f"{rule} must be {_LEVEL_WORDS}{given}")
 
 

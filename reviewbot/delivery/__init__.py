@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.delivery.deliver import Delivered, delivered, exit_code, told_again
-from reviewbot.delivery.masking import masked_plan, masked_trace
+from reviewbot.delivery.deliver import DeliveredReview, deliver, exit_code, replay_delivery
+from reviewbot.delivery.masking import mask_plan, mask_trace
 
-__all__ = ["Delivered", "delivered", "exit_code", "masked_plan", "masked_trace", "told_again"]
+__all__ = ["DeliveredReview", "deliver", "exit_code", "mask_plan", "mask_trace", "replay_delivery"]

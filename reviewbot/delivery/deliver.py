@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from reviewbot import __version__
 from reviewbot.config import Settings
-from reviewbot.delivery.masking import masked_review
-from reviewbot.delivery.places import named, places, with_symbols
+from reviewbot.delivery.masking import mask_review
+from reviewbot.delivery.places import add_symbols, places, set_symbols
 from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Review
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
@@ -26,27 +26,27 @@ from reviewbot.review.trace import Event, Trace
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 
-class Delivered(NamedTuple):
+class DeliveredReview(NamedTuple):
     """A review that may be shown, and what each of its findings is called from one run to the next."""
 
     review: Review
     fingerprints: Mapping[Finding, str]
 
 
-def delivered(
+def deliver(
     answer: Review,
     snapshot: Snapshot,
     trace: Trace,
     journal: SteadyJournal | None = None,
     notes: Sequence[str] = (),
-) -> Delivered:
+) -> DeliveredReview:
     """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much.
 
     `notes` is what the door has to add.
     """
-    whole = with_symbols(answer, snapshot)
+    whole = add_symbols(answer, snapshot)
     whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})
-    review = masked_review(whole, journal, trace.mask)
+    review = mask_review(whole, journal, trace.mask)
     fingerprints = of_review(review, place_of=places(review, snapshot))
     trace.record(
         "delivered",
@@ -58,33 +58,33 @@ def delivered(
         fingerprints=[fingerprints[finding] for finding in dict.fromkeys(all_of(review))],
         digest=_digest(review),
     )
-    return Delivered(review, fingerprints)
+    return DeliveredReview(review, fingerprints)
 
 
-def told_again(events: Sequence[Event], again: Review) -> Delivered:
+def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:
     """Make the review of a trace again, as it was delivered then.
 
     Raises ReviewbotError where it is not, to the byte, what the trace says that it was; and InputError.
     """
-    review = masked_review(again)
-    if review != masked_review(recorded_review(events)):
+    review = mask_review(again)
+    if review != mask_review(recorded_review(events)):
         raise _other_version(events)
     event = next((event for event in reversed(events) if event["event"] == "delivered"), None)
     if event is None:
         # It was stopped between the review and its delivery: there is nothing else to compare with.
-        return Delivered(review, of_review(review))
+        return DeliveredReview(review, of_review(review))
     try:
         symbols = {(one["path"], one["line"], one["end_line"]): str(one["symbol"]) for one in event["symbols"]}
         notes = tuple(str(note) for note in event["notes"])
         fingerprints = [str(name) for name in event["fingerprints"]]
     except (KeyError, TypeError):
         raise InputError("what this trace says of the delivery is not what this version writes") from None
-    review = named(review, lambda finding: symbols.get((finding.path, finding.line, finding.end_line)))
-    review = masked_review(review.model_copy(update={"notes": (*review.notes, *notes)}))
+    review = set_symbols(review, lambda finding: symbols.get((finding.path, finding.line, finding.end_line)))
+    review = mask_review(review.model_copy(update={"notes": (*review.notes, *notes)}))
     findings = dict.fromkeys(all_of(review))
     if _digest(review) != event.get("digest") or len(findings) != len(fingerprints):
         raise _other_version(events)
-    return Delivered(review, dict(zip(findings, fingerprints, strict=True)))
+    return DeliveredReview(review, dict(zip(findings, fingerprints, strict=True)))
 
 
 def _symbols(review: Review) -> dict[tuple[str, int, int], str]:

@@ -22,7 +22,7 @@ SymbolFor = Callable[[Finding], str | None]
 """The name of the definition around a finding; None leaves the finding as it is."""
 
 
-def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
+def add_symbols(answer: Review, snapshot: Snapshot) -> Review:
     """The review with the definition around each finding, as far as the whole files tell it."""
     context = Context(snapshot)
     symbols: dict[tuple[str, int, int], str] = {}
@@ -36,7 +36,7 @@ def with_symbols(answer: Review, snapshot: Snapshot) -> Review:
     # File by file: what is parsed of one is let go with the next.
     for finding in sorted(set(_named_findings(answer)), key=_lines_of):
         look(finding)
-    return named(answer, lambda finding: symbols.get(_lines_of(finding)))
+    return set_symbols(answer, lambda finding: symbols.get(_lines_of(finding)))
 
 
 def _path_of(finding: Finding) -> str:
@@ -55,30 +55,30 @@ def _named_findings(answer: Review) -> Iterator[Finding]:
     yield from (entry.finding for entry in answer.withheld[:MAX_WITHHELD])
 
 
-def named(answer: Review, symbol_for: SymbolFor) -> Review:
+def set_symbols(answer: Review, symbol_for: SymbolFor) -> Review:
     """The review with a name for the definition around each finding.
 
     Withheld findings are named as well: one that crosses the threshold tomorrow must be the same defect as today.
     """
 
-    def named_one(finding: Finding) -> Finding:
+    def name_one(finding: Finding) -> Finding:
         symbol = symbol_for(finding)
         return finding if symbol is None else finding.model_copy(update={"symbol": symbol})
 
     return answer.model_copy(
         update={
-            "findings": tuple(named_one(finding) for finding in answer.findings),
+            "findings": tuple(name_one(finding) for finding in answer.findings),
             "conflicts": tuple(
-                conflict.model_copy(update={"findings": tuple(named_one(finding) for finding in conflict.findings)})
+                conflict.model_copy(update={"findings": tuple(name_one(finding) for finding in conflict.findings)})
                 for conflict in answer.conflicts
             ),
             "human": tuple(
-                item if item.finding is None else item.model_copy(update={"finding": named_one(item.finding)})
+                item if item.finding is None else item.model_copy(update={"finding": name_one(item.finding)})
                 for item in answer.human
             ),
             "withheld": (
                 *(
-                    entry.model_copy(update={"finding": named_one(entry.finding)})
+                    entry.model_copy(update={"finding": name_one(entry.finding)})
                     for entry in answer.withheld[:MAX_WITHHELD]
                 ),
                 *answer.withheld[MAX_WITHHELD:],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.publish.check_run import CHECK_NAME, check_of
-from reviewbot.publish.existing_reviews import posted_before
+from reviewbot.publish.existing_reviews import find_posted_review
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest, policy_of
@@ -20,7 +20,7 @@ __all__ = [
     "Published",
     "Signer",
     "check_of",
+    "find_posted_review",
     "policy_of",
-    "posted_before",
     "publish",
 ]

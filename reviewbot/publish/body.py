@@ -21,7 +21,7 @@ _SHORT_SHA = 10
 def marker_of(order: PublishRequest) -> ReviewMarker:
     """The marker of the review that an order is about."""
     pull = order.pull
-    names = order.told.fingerprints.values()
+    names = order.delivered.fingerprints.values()
     marker = ReviewMarker.of(pull.repository_id, pull.number, pull.head_sha, order.policy, names)
     return replace(marker, code=order.code)
 
@@ -30,7 +30,7 @@ def body_of(order: PublishRequest, signer: Signer) -> str:
     """The whole review, complete by itself, with its marker behind it."""
     marker = signer.review(marker_of(order))
     room = max(LEAST_CHARS, MAX_CHARS - len(marker) - 1)
-    return f"{render_markdown(order.told.review, max_chars=room)}\n{marker}\n"
+    return f"{render_markdown(order.delivered.review, max_chars=room)}\n{marker}\n"
 
 
 def outdated_body(marker: ReviewMarker, newer: PostedReview, signer: Signer) -> str:

@@ -69,13 +69,13 @@ def _blocks(review: Review, detail: Detail) -> Iterator[str]:
 
 
 def _facts(review: Review) -> Iterator[str]:
-    told = [
+    sections = [
         ("Verdict", review.headline),
         ("Summary", review.summary),
         ("Readers", readers_line(review)),
         ("Cost", cost_line(review)),
     ]
-    for title, text in told:
+    for title, text in sections:
         if prose := md(short_line(text, _PROSE_CHARS)):
             yield f"**{title}:** {prose}"
 

@@ -39,23 +39,23 @@ class ExistingReviews(NamedTuple):
         return next((each for each in reversed(mine) if each.commit_sha == head), None)
 
 
-async def standing(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> ExistingReviews:
+async def find_existing_reviews(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> ExistingReviews:
     """Find our reviews of an order's pull request. Raises HostError."""
-    return await standing_of(order.pull, order.policy, manner.signer, desk.host)
+    return await existing_reviews_of(order.pull, order.policy, manner.signer, desk.host)
 
 
-async def posted_before(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Published | None:
+async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Published | None:
     """The review of this head under this policy that stands, where the run that made it ended well by it.
 
     None for one that closed the gate or was incomplete: the next run has to report that again. Raises HostError.
     """
-    found = await standing_of(pull, policy, signer, host)
+    found = await existing_reviews_of(pull, policy, signer, host)
     if found.this is None or any(own.marker.code != 0 for own in found.own if own.review == found.this):
         return None
     return Published("already_posted", found.this.url, found.this.review_id)
 
 
-async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:
+async def existing_reviews_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:
     """As `standing`, without an order. Raises HostError."""
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
@@ -70,7 +70,9 @@ async def standing_of(pull: PullRequest, policy: str, signer: Signer, host: Revi
     return ExistingReviews(tuple(own), tuple(here), these[0].review if these else None, tuple(these[1:]))
 
 
-async def told_before(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> frozenset[str]:
+async def find_commented_findings(
+    order: PublishRequest, manner: PublishOptions, desk: PublishContext
+) -> frozenset[str]:
     """Fingerprints of the findings in our inline comments, on any head. Raises HostError.
 
     A comment whose line is no longer in the change is not shown in its place: its finding is reported again.

@@ -35,12 +35,12 @@ def inline_comments(
     """
     shown = Shown(order.change)
     comments: list[InlineComment] = []
-    for finding in by_severity(order.told.review.findings):
+    for finding in by_severity(order.delivered.review.findings):
         if len(comments) == manner.inline:
             break
         span = shown.span(finding.path, finding.line, finding.end_line)
         path = api_path(finding.path)
-        if order.told.fingerprints[finding] not in standing and span is not None and path is not None:
+        if order.delivered.fingerprints[finding] not in standing and span is not None and path is not None:
             comments.append(_comment(order, manner, finding, path, span))
     return tuple(comments)
 
@@ -50,8 +50,10 @@ def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding
     proposal = None
     if span == (finding.line, finding.end_line):
         proposal = suggestion_block(manner.suggest(finding))
-    marker = manner.signer.finding(order.pull.repository_id, order.pull.number, order.told.fingerprints[finding])
-    return "\n\n".join([*_said(finding, proposed=proposal is not None), *([proposal] if proposal else []), marker])
+    marker = manner.signer.finding(order.pull.repository_id, order.pull.number, order.delivered.fingerprints[finding])
+    return "\n\n".join(
+        [*_paragraphs(finding, proposed=proposal is not None), *([proposal] if proposal else []), marker]
+    )
 
 
 def suggestion_block(lines: str | None) -> str | None:
@@ -74,13 +76,13 @@ def _comment(order: PublishRequest, manner: PublishOptions, finding: Finding, pa
     return InlineComment(path, span.last, body, span.first if span.first < span.last else None)
 
 
-def _said(finding: Finding, *, proposed: bool) -> Iterator[str]:
+def _paragraphs(finding: Finding, *, proposed: bool) -> Iterator[str]:
     """Paragraphs. Each begins with a word of ours: what others wrote is never at the start of a line."""
     yield f"**{_WORDS[finding.severity]}:** {_prose(finding.message)}"
-    told = [("When it bites", finding.trigger), ("What is seen", finding.symptom)]
+    paragraphs = [("When it bites", finding.trigger), ("What is seen", finding.symptom)]
     if not proposed and "\n" not in finding.suggestion.strip():
-        told.append(("Suggestion", finding.suggestion))
-    for title, text in told:
+        paragraphs.append(("Suggestion", finding.suggestion))
+    for title, text in paragraphs:
         if prose := _prose(text):
             yield f"*{title}:* {prose}"
     about = ", ".join(_tag(tag) for tag in tags(finding))

@@ -95,11 +95,11 @@ class Signer:
     def review(self, marker: ReviewMarker) -> str:
         """The HTML comment of a review, one line."""
         code = "" if marker.code is None else f" code={marker.code}"
-        told = (
+        fields = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
             f" newer={marker.newer} left={marker.left}{code} findings={','.join(marker.findings)}"
         )
-        return self._signed(_OPENS_REVIEW, told)
+        return self._signed(_OPENS_REVIEW, fields)
 
     def finding(self, repository_id: int, pull: int, fingerprint: str) -> str:
         """The HTML comment of a comment at a line. It holds on every head of its pull request."""
@@ -133,13 +133,13 @@ class Signer:
             return None
         return match
 
-    def _signed(self, opens: str, told: str) -> str:
-        return f"{opens}{told} signature={_signature(self.keys[0], opens, told)}{_CLOSES}"
+    def _signed(self, opens: str, fields: str) -> str:
+        return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)}{_CLOSES}"
 
 
-def _signature(key: bytes, opens: str, told: str) -> str:
+def _signature(key: bytes, opens: str, fields: str) -> str:
     """What is signed begins with its kind: a marker of one kind is none of the other."""
-    return hmac.new(key, (opens + told).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()
 
 
 def _equal(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from reviewbot import __version__
 from reviewbot.config import Settings
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
 from reviewbot.hosts.base import Intents, PullRequest, ReviewHost
@@ -45,7 +45,7 @@ class PublishRequest:
 
     pull: PullRequest
     """As it was when the change was read: its head is the one that was reviewed."""
-    told: Delivered
+    delivered: DeliveredReview
     change: ChangeSet
     """What was reviewed; it says at which lines the host takes comments."""
     policy: str
@@ -106,7 +106,7 @@ def policy_of(settings: Settings, crew: WorkerSet, engine: str, start: str = "")
 
     `start` is the commit from which the change starts: under another base branch a head is another change.
     """
-    told = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _NO_PART}
+    chosen = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _NO_PART}
     cards = sorted((card.model_dump_json(), crew.prompts[card.name]) for card in crew.cards)
-    data = json.dumps([__version__, engine, told, cards, start], sort_keys=True)
+    data = json.dumps([__version__, engine, chosen, cards, start], sort_keys=True)
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

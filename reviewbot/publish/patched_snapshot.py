@@ -84,12 +84,12 @@ def hunk_at(file: FileChange, first: int, last: int) -> Hunk | None:
     return None
 
 
-def added_in(hunk: Hunk) -> frozenset[int]:
+def added_lines(hunk: Hunk) -> frozenset[int]:
     """The lines of the new side that a hunk added."""
     return frozenset(row.new for row in hunk_rows(hunk) if row.kind == "+" and row.new is not None)
 
 
-def patched(file: FileChange, hunk: Hunk, first: int, last: int, new: Sequence[str]) -> FileChange:
+def patch_change(file: FileChange, hunk: Hunk, first: int, last: int, new: Sequence[str]) -> FileChange:
     """The change of the file with other added lines in the place of lines `first` to `last`, all in `hunk`.
 
     Where `last` is before `first` the new lines stand before line `first`.

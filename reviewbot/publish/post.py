@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
-from reviewbot.publish.existing_reviews import ExistingReviews, standing, told_before
+from reviewbot.publish.existing_reviews import ExistingReviews, find_commented_findings, find_existing_reviews
 from reviewbot.publish.inline import inline_comments
 from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
@@ -100,8 +100,8 @@ class _Run:
     async def _draft(self) -> ReviewDraft:
         asks = self.manner.request_changes and self.order.gate_closed
         inline: tuple[InlineComment, ...] = ()
-        if self.manner.inline and self.order.told.review.findings:
-            before = await told_before(self.order, self.manner, self.desk)
+        if self.manner.inline and self.order.delivered.review.findings:
+            before = await find_commented_findings(self.order, self.manner, self.desk)
             inline = await asyncio.to_thread(inline_comments, self.order, self.manner, before)
         return ReviewDraft(
             commit_sha=self.order.pull.head_sha,
@@ -175,7 +175,7 @@ class _Run:
         return twin_body(marker_of(self.order), first, self.manner.signer)
 
     async def _look(self) -> ExistingReviews:
-        return await standing(self.order, self.manner, self.desk)
+        return await find_existing_reviews(self.order, self.manner, self.desk)
 
     async def _done(self, review_id: int) -> None:
         await asyncio.to_thread(self.desk.intents.done, self.order.key, review_id)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import PostedReview, ReviewDraft
-from reviewbot.publish.existing_reviews import standing
+from reviewbot.publish.existing_reviews import find_existing_reviews
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.wording import counted
 
@@ -107,7 +107,7 @@ class Sender:
         for wait in waits:
             await self.desk.clock.sleep(wait)
             try:
-                found = await standing(self.order, self.manner, self.desk)
+                found = await find_existing_reviews(self.order, self.manner, self.desk)
             except HostError:
                 blind = True
                 continue
@@ -118,7 +118,7 @@ class Sender:
 
     async def _left_behind(self, draft: ReviewDraft, blank: Collection[int], notes: list[str]) -> PostedReview | None:
         """What a refused call has left: the review without its comments, or one without a word, which gets ours."""
-        found = await standing(self.order, self.manner, self.desk)
+        found = await find_existing_reviews(self.order, self.manner, self.desk)
         if found.this is not None:
             return found.this
         for review in found.blank:

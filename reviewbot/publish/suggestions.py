@@ -17,7 +17,7 @@ from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.parsing import fault_of, outside
-from reviewbot.publish.patched_snapshot import Patch, Scratch, added_in, hunk_at, patched
+from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
 from reviewbot.redact import Mask, SecretMask
 from reviewbot.report.text import visible
 
@@ -87,7 +87,7 @@ class Prover:
         if isinstance(place, str):
             return Proof(None, place)
         text = place.patch.text(place.lines)
-        reason = _misparsed(place, text) or await self._worse(finding, place, text)
+        reason = _parse_problem(place, text) or await self._worse(finding, place, text)
         return Proof(None, reason) if reason else Proof(finding.replacement)
 
     def _place(self, finding: Finding, replacement: str) -> _Place | str:
@@ -117,16 +117,16 @@ class Prover:
             self._before[path] = await self._check(place.file, self._snapshot)
         before = self._before[path]
         first, last, new = place.patch.touched(place.lines)
-        changed = patched(place.file, place.hunk, first, last, new)
+        changed = patch_change(place.file, place.hunk, first, last, new)
         after = await self._check(changed, Scratch(self._snapshot, path, text))
         if before.gaps or after.gaps:
             return "not every analyzer could read the file"
         had, has = Counter(map(_kind, before.candidates)), Counter(map(_kind, after.candidates))
         for source in sorted(each for each in finding.sources if not each.startswith(MODEL_SOURCE)):
-            told = {_kind(each) for each in before.candidates if each.source == source and _is_at(each, finding)}
-            if not told:
+            kinds = {_kind(each) for each in before.candidates if each.source == source and _is_at(each, finding)}
+            if not kinds:
                 return f"{source[:40]} cannot be asked again"
-            if any(has[kind] >= had[kind] for kind in told):
+            if any(has[kind] >= had[kind] for kind in kinds):
                 return f"{source[:40]} still reports the defect"
         if more := sorted(f"{source} {rule}" for source, rule in has - had):
             return f"{more[0][:80]} would be new"
@@ -149,7 +149,7 @@ def _unfit(old: list[str], new: list[str]) -> str:
     return ""
 
 
-def _misparsed(place: _Place, text: str) -> str:
+def _parse_problem(place: _Place, text: str) -> str:
     """Why the file with the patch is not what it was around it; "" where it is."""
     language, patch = place.file.language, place.patch
     fault = fault_of(language, text)
@@ -167,7 +167,7 @@ def _misparsed(place: _Place, text: str) -> str:
 
 def _is_added(hunk: Hunk, first: int, last: int) -> bool:
     """Whether only added lines change; where lines are merely put in (last < first), one beside them must be added."""
-    added = added_in(hunk)
+    added = added_lines(hunk)
     return added.issuperset(range(first, last + 1)) if first <= last else not added.isdisjoint((first - 1, first))
 
 

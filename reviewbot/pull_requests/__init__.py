@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
-from reviewbot.pull_requests.post import post, posted_before
+from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.pr_ref import PullName, pull_name
 from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
 
@@ -16,8 +16,8 @@ __all__ = [
     "RunOptions",
     "carry_out",
     "fetch",
+    "find_posted",
     "post",
-    "posted_before",
     "prepare",
     "pull_name",
 ]

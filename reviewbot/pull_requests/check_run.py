@@ -26,7 +26,7 @@ class Check(NamedTuple):
     note: str = ""
 
 
-async def begun(office: HostSession, ref: PullRef) -> Check:
+async def start_check(office: HostSession, ref: PullRef) -> Check:
     """Begin the check run of a head, or take up the one that a run before has begun."""
     checks = GithubChecks(office.client, ref.repository)
     try:
@@ -35,7 +35,7 @@ async def begun(office: HostSession, ref: PullRef) -> Check:
         return Check(note=f"no check run: {one_line(str(error))}")
 
 
-async def concluded(office: HostSession, ref: PullRef, check_id: int | None, draft: CheckDraft) -> tuple[str, str]:
+async def finish_check(office: HostSession, ref: PullRef, check_id: int | None, draft: CheckDraft) -> tuple[str, str]:
     """Conclude a check run: its URL, and what went wrong."""
     if check_id is None:
         return "", ""
@@ -46,7 +46,7 @@ async def concluded(office: HostSession, ref: PullRef, check_id: int | None, dra
         return "", f"the check run could not be concluded: {one_line(str(error))}"
 
 
-async def given_up(
+async def abandon_check(
     office: HostSession,
     ref: PullRef,
     check: Check,
@@ -56,4 +56,4 @@ async def given_up(
 ) -> None:
     """Conclude the check run of a head that was not reviewed, or got no review posted. It is never green."""
     office.client.within(GIVING_UP_S)
-    await concluded(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))
+    await finish_check(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))

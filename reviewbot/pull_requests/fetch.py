@@ -29,7 +29,7 @@ def ref_of(pull: PullRequest) -> PullRef:
     )
 
 
-def found_again(office: HostSession, ref: PullRef) -> PullRequest:
+def fetch_again(office: HostSession, ref: PullRef) -> PullRequest:
     """The pull request as it is now. Blocking. Raises HostMovedError where its head is another one, and HostError."""
     pull = read_pull(office.client, ref.repository, ref.number)
     if (pull.repository_id, pull.head_sha) != (ref.repository_id, ref.head_sha):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted, PullReview
 from reviewbot.domain.errors import HostError
@@ -13,11 +13,11 @@ from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.hosts.github.reviews import GithubHost
 from reviewbot.publish import CHECK_NAME, PublishContext, Published, PublishOptions, PublishRequest, check_of, publish
-from reviewbot.publish import posted_before as standing_review
-from reviewbot.pull_requests.check_run import Check, concluded, given_up
+from reviewbot.publish import find_posted_review as standing_review
+from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
 from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
 from reviewbot.pull_requests.review import Prepared
-from reviewbot.pull_requests.values import told_of
+from reviewbot.pull_requests.values import delivered_of
 
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
 
@@ -28,16 +28,16 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
     Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
     """
     office.client.within(POSTING_S)
-    told = told_of(value)
+    delivered = delivered_of(value)
     try:
-        published = await _published(office, value, told)
+        published = await _publish(office, value, delivered)
     except HostError:
-        await _concluded(office, value, superseded=False)
+        await _finish(office, value, superseded=False)
         raise
     except asyncio.CancelledError:
-        await given_up(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
+        await abandon_check(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
         raise
-    url, note = await _concluded(office, value, superseded=published.outcome == "head_moved")
+    url, note = await _finish(office, value, superseded=published.outcome == "head_moved")
     return PullPosted(
         outcome=published.outcome,
         url=published.url,
@@ -48,29 +48,29 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
     )
 
 
-async def _published(office: HostSession, value: PullReview, told: Delivered) -> Published:
+async def _publish(office: HostSession, value: PullReview, delivered: DeliveredReview) -> Published:
     ref = value.pull
     pull = await asyncio.to_thread(read_pull, office.client, ref.repository, ref.number)
     # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
     reviewed = replace(pull, repository_id=ref.repository_id, base_sha=ref.base_sha, head_sha=ref.head_sha)
 
     def suggest(finding: Finding) -> str | None:
-        return value.suggestions.get(told.fingerprints.get(finding, ""))
+        return value.suggestions.get(delivered.fingerprints.get(finding, ""))
 
-    order = PublishRequest(reviewed, told, value.change, value.policy, value.gate_closed, value.exit_code)
+    order = PublishRequest(reviewed, delivered, value.change, value.policy, value.gate_closed, value.exit_code)
     manner = PublishOptions(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
     host = GithubHost(office.client, pull, office.own_id)
     return await publish(order, manner, PublishContext(host, office.intents, office.clock, office.holder))
 
 
-async def _concluded(office: HostSession, value: PullReview, *, superseded: bool) -> tuple[str, str]:
+async def _finish(office: HostSession, value: PullReview, *, superseded: bool) -> tuple[str, str]:
     # With time of its own: however long posting took, a check run must not stay in progress.
     office.client.within(READING_S)
     draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
-    return await concluded(office, value.pull, value.check_id, draft)
+    return await finish_check(office, value.pull, value.check_id, draft)
 
 
-async def posted_before(office: HostSession, prepared: Prepared) -> PullPosted | None:
+async def find_posted(office: HostSession, prepared: Prepared) -> PullPosted | None:
     """The review of this head, from this base and under this policy, that stands there and leaves nothing to do.
 
     None where it is not going to be posted; where none stands there; where the one that does closed the gate or was
@@ -85,12 +85,12 @@ async def posted_before(office: HostSession, prepared: Prepared) -> PullPosted |
         found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
     except HostError:
         return None
-    if found is None or await _left_open(office, prepared):
+    if found is None or await _is_left_open(office, prepared):
         return None
     return PullPosted(outcome=found.outcome, url=found.url, review_id=found.review_id)
 
 
-async def _left_open(office: HostSession, prepared: Prepared) -> bool:
+async def _is_left_open(office: HostSession, prepared: Prepared) -> bool:
     """Whether a run that was cut short left the check run of this head in progress."""
     checks = GithubChecks(office.client, prepared.ref.repository)
     try:

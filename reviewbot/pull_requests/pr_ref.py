@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from reviewbot.config.hints import quoted
+from reviewbot.config.hints import quote
 from reviewbot.domain.errors import InputError
 
 _PARTS = r"(?P<repository>[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}(?:[#/]|$))[A-Za-z0-9._-]{1,100})"
@@ -35,7 +35,7 @@ def pull_name(text: str) -> PullName:
     found = _SHORT.fullmatch(text) or _ADDRESS.fullmatch(text)
     if found is None:
         raise InputError(
-            f"{quoted(text)} names no pull request; write OWNER/REPO#NUMBER, or its address, "
+            f"{quote(text)} names no pull request; write OWNER/REPO#NUMBER, or its address, "
             "https://HOST/OWNER/REPO/pull/NUMBER"
         )
     host = found.groupdict().get("host")

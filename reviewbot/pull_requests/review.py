@@ -9,7 +9,7 @@ from functools import partial
 
 from reviewbot import wiring
 from reviewbot.config import Settings
-from reviewbot.delivery import Delivered, delivered, exit_code
+from reviewbot.delivery import DeliveredReview, deliver, exit_code
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, ReviewbotError
 from reviewbot.domain.ports import Snapshot
@@ -18,10 +18,10 @@ from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish import policy_of
 from reviewbot.publish.suggestions import Prover
-from reviewbot.pull_requests.check_run import Check, begun, given_up
-from reviewbot.pull_requests.fetch import found_again
+from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
+from reviewbot.pull_requests.fetch import fetch_again
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
-from reviewbot.pull_requests.values import names_of, shown_part
+from reviewbot.pull_requests.values import names_of, part_with_findings
 from reviewbot.report.text import short_line
 from reviewbot.review.trace import Trace
 from reviewbot.wiring.checking import analyzers_check
@@ -58,7 +58,7 @@ class Reviewed:
     """A finished review: `value` for the next step, the rest for the caller that shows it."""
 
     value: PullReview
-    told: Delivered
+    delivered: DeliveredReview
     code: ExitCode
     trace: Trace
 
@@ -69,13 +69,13 @@ def prepare(office: HostSession, ref: PullRef, terms: RunOptions, closing: ExitS
     Raises HostMovedError where the head that `ref` names is no longer the head, and ReviewbotError.
     """
     office.client.within(READING_S)
-    pull = found_again(office, ref)
+    pull = fetch_again(office, ref)
     subject = from_pull(office.client, pull, closing, terms.given.environ, terms.given.checkout)
     read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
-    start = subject.snapshot.merge_base if isinstance(subject.snapshot, GithubSnapshot) else ""
-    policy = policy_of(settings, run.crew, run.engine, start)
+    start_check = subject.snapshot.merge_base if isinstance(subject.snapshot, GithubSnapshot) else ""
+    policy = policy_of(settings, run.crew, run.engine, start_check)
     return Prepared(ref, pull, subject, settings, run, terms, policy)
 
 
@@ -83,10 +83,10 @@ async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
     """Review what was read, within a check run where it is going to be posted and the token may have one."""
     terms, settings = prepared.terms, prepared.settings
     office.client.within(READING_S)
-    check = await begun(office, prepared.ref) if terms.to_post and settings.check else Check()
+    check = await start_check(office, prepared.ref) if terms.to_post and settings.check else Check()
     why, done = _FAULT, False
     try:
-        reviewed = await _reviewed(office, prepared, check)
+        reviewed = await _review(office, prepared, check)
         done = True
     except asyncio.CancelledError:
         why = _STOPPED
@@ -96,25 +96,27 @@ async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
         raise
     finally:
         if not done:
-            await given_up(office, prepared.ref, check, why, "cancelled" if why is _STOPPED else "neutral")
+            await abandon_check(office, prepared.ref, check, why, "cancelled" if why is _STOPPED else "neutral")
     return reviewed
 
 
-async def _reviewed(office: HostSession, prepared: Prepared, check: Check) -> Reviewed:
+async def _review(office: HostSession, prepared: Prepared, check: Check) -> Reviewed:
     run, subject, settings, terms = prepared.run, prepared.subject, prepared.settings, prepared.terms
     # Files are read as the workers ask for them, and no wait for one may outlast the review.
     office.client.within(settings.deadline_s)
     answer = await run.review(subject.change)
     office.client.within(READING_S)
     journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
-    told = await asyncio.to_thread(delivered, answer, subject.snapshot, run.trace, journal, unread(subject.snapshot))
-    code = exit_code(told.review, settings, run.rules)
-    suggestions = await _proven(prepared, told) if terms.to_post and settings.inline else {}
+    delivered = await asyncio.to_thread(
+        deliver, answer, subject.snapshot, run.trace, journal, read_warnings(subject.snapshot)
+    )
+    code = exit_code(delivered.review, settings, run.rules)
+    suggestions = await _proven(prepared, delivered) if terms.to_post and settings.inline else {}
     value = PullReview(
         pull=prepared.ref,
-        review=told.review,
-        fingerprints=names_of(told),
-        change=shown_part(subject.change, told.review),
+        review=delivered.review,
+        fingerprints=names_of(delivered),
+        change=part_with_findings(subject.change, delivered.review),
         policy=prepared.policy,
         exit_code=code,
         gate_closed=code == ExitCode.GATE,
@@ -124,21 +126,21 @@ async def _reviewed(office: HostSession, prepared: Prepared, check: Check) -> Re
         check_id=check.check_id,
         notes=(check.note,) if check.note else (),
     )
-    return Reviewed(value, told, code, run.trace)
+    return Reviewed(value, delivered, code, run.trace)
 
 
-async def _proven(prepared: Prepared, told: Delivered) -> dict[str, str]:
+async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:
     """The replacements that hold, by fingerprint; what became of each one is in the trace."""
     subject = prepared.subject
     prover = Prover(subject.change, subject.snapshot, analyzers_check())
-    proofs = await prover.proven(told.review.findings)
+    proofs = await prover.proven(delivered.review.findings)
     for finding, proof in proofs.items():
-        name = told.fingerprints[finding]
+        name = delivered.fingerprints[finding]
         prepared.run.trace.record("suggestion", finding=name, offered=proof.text is not None, reason=proof.reason)
-    return {told.fingerprints[finding]: proof.text for finding, proof in proofs.items() if proof.text is not None}
+    return {delivered.fingerprints[finding]: proof.text for finding, proof in proofs.items() if proof.text is not None}
 
 
-def unread(snapshot: Snapshot) -> tuple[str, ...]:
+def read_warnings(snapshot: Snapshot) -> tuple[str, ...]:
     """Notes, one line each."""
     if not isinstance(snapshot, GithubSnapshot):
         return ()

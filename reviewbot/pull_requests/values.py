@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Review
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.report.fingerprints import all_of
 
 
-def names_of(told: Delivered) -> tuple[str, ...]:
+def names_of(delivered: DeliveredReview) -> tuple[str, ...]:
     """The fingerprints in the order of the findings."""
-    return tuple(told.fingerprints.get(finding, "") for finding in dict.fromkeys(all_of(told.review)))
+    return tuple(delivered.fingerprints.get(finding, "") for finding in dict.fromkeys(all_of(delivered.review)))
 
 
-def told_of(value: PullReview) -> Delivered:
+def delivered_of(value: PullReview) -> DeliveredReview:
     """The review with what its findings are called."""
     names = zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True)
-    return Delivered(value.review, {finding: name for finding, name in names if name})
+    return DeliveredReview(value.review, {finding: name for finding, name in names if name})
 
 
-def shown_part(change: ChangeSet, review: Review) -> ChangeSet:
+def part_with_findings(change: ChangeSet, review: Review) -> ChangeSet:
     """The files of a change that have findings: no other can have a comment."""
     paths = {finding.path for finding in all_of(review)}
     kept = [(file, state) for file, state in zip(change.files, change.parsed, strict=True) if file.path in paths]

@@ -108,8 +108,8 @@ def _command(annotation: _Annotation) -> str:
         place = [("file", _file(annotation.path)), ("line", str(annotation.line))]
         place.append(("endLine", str(annotation.end_line)))
     place.append(("title", clip(annotation.title, _TITLE_CHARS)))
-    properties = ",".join(f"{name}={_escaped(text, _PROPERTY)}" for name, text in place)
-    return f"::{annotation.level} {properties}::{_escaped(annotation.message, _DATA)}"
+    properties = ",".join(f"{name}={_escape(text, _PROPERTY)}" for name, text in place)
+    return f"::{annotation.level} {properties}::{_escape(annotation.message, _DATA)}"
 
 
 def _file(path: str) -> str:
@@ -122,5 +122,5 @@ def _file(path: str) -> str:
     return name if plain == visible(plain) else label(path)
 
 
-def _escaped(text: str, codes: dict[str, str]) -> str:
+def _escape(text: str, codes: dict[str, str]) -> str:
     return "".join(codes.get(char, char) for char in text)

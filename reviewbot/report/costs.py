@@ -65,19 +65,19 @@ def cost_line(review: Review, *, chains: bool = True) -> str:
         written = f", written to the cache {usage.cache_write_tokens:,}" if usage.cache_write_tokens else ""
         cost = (
             f"Model use: {dollars(usage)}; tokens in {usage.input_tokens:,}, cached {usage.cached_tokens:,}{written}, "
-            f"out {usage.output_tokens:,}.{_estimated(usage)}"
+            f"out {usage.output_tokens:,}.{_estimate_note(usage)}"
         )
         faster = f" ({speed_up(review)})" if speed_up(review) else ""
-    told = f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}"
+    text = f"{cost} Engine {review.engine}. Took {seconds(times.wall_ms)}"
     if not chains:
-        return f"{told}."
+        return f"{text}."
     return (
-        f"{told}; longest chain of tasks {seconds(times.critical_path_ms)}, "
+        f"{text}; longest chain of tasks {seconds(times.critical_path_ms)}, "
         f"all tasks one after the other {seconds(times.sequential_ms)}{faster}."
     )
 
 
-def _estimated(usage: Usage) -> str:
+def _estimate_note(usage: Usage) -> str:
     """How many calls are in these figures by estimate."""
     if not usage.estimated_calls:
         return ""
@@ -147,11 +147,11 @@ def tokens(usage: Usage) -> int:
 
 def in_words(cost: Cost) -> str:
     """One line of the bill as a sentence."""
-    work = [_counted(cost.tasks, "task"), _counted(cost.findings, "finding")] if cost.tasks else []
+    work = [_count_tokens(cost.tasks, "task"), _count_tokens(cost.findings, "finding")] if cost.tasks else []
     used = ["no call of a model"]
     if cost.calls != "0":
         used = [
-            _counted(cost.calls, "call"),
+            _count_tokens(cost.calls, "call"),
             f"in {cost.tokens_in}",
             f"cached {cost.cache_read}",
             f"written {cost.cache_write}",
@@ -161,7 +161,7 @@ def in_words(cost: Cost) -> str:
     return ", ".join([*work, *used, *([cost.time] if cost.time else [])])
 
 
-def _counted(number: str, noun: str) -> str:
+def _count_tokens(number: str, noun: str) -> str:
     return f"{number} {noun}{'' if number == '1' else 's'}"
 
 

@@ -19,8 +19,8 @@ def render_estimate(
     page.paragraph(one_line(headline), PLACE)
     if parts:
         page.blank()
-    for name, told in parts.items():
-        page.paragraph(one_line(told), indent=2, lead=f"{one_line(name)}: ")
+    for name, text in parts.items():
+        page.paragraph(one_line(text), indent=2, lead=f"{one_line(name)}: ")
     if assumptions:
         page.heading("What this rests on")
     for assumption in assumptions:

@@ -9,7 +9,7 @@ from reviewbot.report.json_report import render_json
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.terminal.report import write_unseen
 from reviewbot.report.text import label, one_line
-from reviewbot.report.view_model import unlooked, without_review
+from reviewbot.report.view_model import skipped_parts, without_review
 from reviewbot.wording import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:
         page.blank()
         # A plan by rules gives every task of a worker the same instruction: its card's.
         _task(page, task, f"{number:>{digits}}. ", with_instruction=plan.origin == "model" or bool(task.seam))
-    if missed := [*without_review(plan.files), *unlooked(plan.unlooked)]:
+    if missed := [*without_review(plan.files), *skipped_parts(plan.unlooked)]:
         page.heading("Will not be reviewed in full")
         write_unseen(page, missed)
     if hint:

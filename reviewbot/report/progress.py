@@ -63,13 +63,13 @@ class ProgressLine:
         if not self._live:
             return
         # The last column stays free: a terminal may wrap as soon as it is filled.
-        shown, columns = _fitted(text, terminal_width(self._stream) - 1)
+        shown, columns = _fit(text, terminal_width(self._stream) - 1)
         self._stream.write("\r" + shown + " " * (self._columns - columns))
         self._stream.flush()
         self._columns = columns
 
 
-def _fitted(text: str, room: int) -> tuple[str, int]:
+def _fit(text: str, room: int) -> tuple[str, int]:
     """The start of a text that fits, and how many columns it takes."""
     columns = 0
     for index, char in enumerate(text):

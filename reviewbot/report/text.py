@@ -113,7 +113,7 @@ def md(text: str) -> str:
         pieces += _prose(line[position : span.start()], at_start=position == 0)
         pieces.append(md_code(span[2]))
         position = span.end()
-    return _joined([*pieces, *_prose(line[position:], at_start=position == 0)])
+    return _join([*pieces, *_prose(line[position:], at_start=position == 0)])
 
 
 def md_code(text: str) -> str:
@@ -141,7 +141,7 @@ def md_block(text: str, info: str, *, indent: str = "") -> str:
 def _visible_line(line: str) -> str:
     if line.isprintable() and not _BLANK.search(line):
         return line
-    return "".join(char if _may_stay(line, index, char) else _escape(char) for index, char in enumerate(line))
+    return "".join(char if _may_stay(line, index, char) else _escape_char(char) for index, char in enumerate(line))
 
 
 def _may_stay(line: str, index: int, char: str) -> bool:
@@ -159,7 +159,7 @@ def _is_space(char: str) -> bool:
     return char not in "\x1c\x1d\x1e\x1f\x85\u2028\u2029" and (char == "\xa0" or char > "\xff")
 
 
-def _escape(char: str) -> str:
+def _escape_char(char: str) -> str:
     return f"\\x{ord(char):02x}" if char < "\u0100" else f"<U+{ord(char):04X}>"
 
 
@@ -170,20 +170,20 @@ def _prose(text: str, *, at_start: bool) -> list[str]:
         at_start_of_line = at_start and not pieces
         if _ACTS.search(word) or (at_start_of_line and _STARTS_COMMAND.match(word)):
             opening, core, closing = _WRAPPED.findall(word)[0]
-            pieces += [_escaped(opening), md_code(core), _escaped(closing)]
+            pieces += [_escape_markdown(opening), md_code(core), _escape_markdown(closing)]
         elif at_start_of_line and (start := _STARTS_BLOCK.match(word)):
             mark = start.end() if start[0].isdigit() else 0
-            pieces.append(_escaped(word[:mark]) + "\\" + word[mark] + _escaped(word[mark + 1 :]))
+            pieces.append(_escape_markdown(word[:mark]) + "\\" + word[mark] + _escape_markdown(word[mark + 1 :]))
         elif word:
-            pieces.append(_escaped(word))
+            pieces.append(_escape_markdown(word))
     return pieces
 
 
-def _escaped(word: str) -> str:
+def _escape_markdown(word: str) -> str:
     return "".join(_ENTITIES.get(char, char) for char in _PUNCTUATION.sub(r"\\\g<0>", word))
 
 
-def _joined(pieces: list[str]) -> str:
+def _join(pieces: list[str]) -> str:
     """Concatenate; two code spans that touch would become one, so a space keeps them apart."""
     out = ""
     for piece in pieces:

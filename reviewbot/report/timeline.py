@@ -173,7 +173,7 @@ def _mention(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         reading.count("tool call", 1)
     else:
         who, what = _MOMENTS[str(kind)]
-        reading.rows.append(Row(at, at, _text(event, "by") or who, what, (_said(event),)))
+        reading.rows.append(Row(at, at, _text(event, "by") or who, what, (_format_values(event),)))
 
 
 def _ruling(event: Event) -> str:
@@ -182,7 +182,7 @@ def _ruling(event: Event) -> str:
     return f"ruled on {place}:{claimed} to {_number(event, 'confidence')}, {_text(event, 'reason')}"
 
 
-def _said(event: Event) -> str:
+def _format_values(event: Event) -> str:
     """The plain values of a record, in their order."""
     shown = {key: value for key, value in event.items() if key not in ("event", "at_ms", "by")}
     return ", ".join(f"{key} {value}" for key, value in shown.items() if isinstance(value, str | int | float))
@@ -191,7 +191,7 @@ def _said(event: Event) -> str:
 def _totals(totals: Mapping[str, float]) -> tuple[str, ...]:
     names = ("call", "tool call", "ruling", "retry", "climb", "reassign", "split")
     words = {"climb": "climb", "reassign": "move", "split": "split"}
-    found = [_counted(int(totals[name]), words.get(name, name)) for name in names if totals.get(name)]
+    found = [_count(int(totals[name]), words.get(name, name)) for name in names if totals.get(name)]
     if totals.get("call"):
         found += [f"{int(totals['in']):,} tokens in", f"{int(totals['out']):,} out"]
         unknown = int(totals["unpriced"])
@@ -201,7 +201,7 @@ def _totals(totals: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number:,} retries" if noun == "retry" and number != 1 else counted(number, noun)
 
 

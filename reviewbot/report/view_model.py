@@ -85,8 +85,8 @@ def unseen(review: Review) -> list[Unseen]:
     shown = {(path, reason) for _, reason, path in files}
     gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
     return [
-        *_grouped(((words, reason), path) for words, reason, path in files),
-        *unlooked(review.unlooked),
+        *_group(((words, reason), path) for words, reason, path in files),
+        *skipped_parts(review.unlooked),
         *_together(gaps),
     ]
 
@@ -102,18 +102,18 @@ def _together(gaps: Iterable[Gap]) -> list[Unseen]:
     who: dict[tuple[str, str], dict[str, None]] = {}
     for gap in gaps:
         who.setdefault((gap.path, _why(gap)), {})[_who(gap)] = None
-    return _grouped(((", ".join(names), why), path) for (path, why), names in who.items())
+    return _group(((", ".join(names), why), path) for (path, why), names in who.items())
 
 
 def without_review(entries: Iterable[PlannedFile]) -> list[Unseen]:
     """Files that a plan gives no reader, or that need none, by reason."""
     words: dict[Need, str] = {"review": "needs a review", "scan": "scans are enough", "nothing": "not read"}
-    return _grouped(((words[entry.need], entry.reason), entry.path) for entry in entries if entry.reason)
+    return _group(((words[entry.need], entry.reason), entry.path) for entry in entries if entry.reason)
 
 
-def unlooked(entries: Iterable[SkippedWorkers]) -> list[Unseen]:
+def skipped_parts(entries: Iterable[SkippedWorkers]) -> list[Unseen]:
     """Parts of the review that were planned out, by workers and reason."""
-    return _grouped(((f"not looked at for {', '.join(entry.workers)}", entry.reason), entry.path) for entry in entries)
+    return _group(((f"not looked at for {', '.join(entry.workers)}", entry.reason), entry.path) for entry in entries)
 
 
 def withheld_counts(review: Review) -> str:
@@ -171,7 +171,7 @@ def _why(gap: Gap) -> str:
     return f"{GAP_WORDS[gap.reason]}: {gap.message}" if gap.message else GAP_WORDS[gap.reason]
 
 
-def _grouped(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
+def _group(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for key, path in entries:
         groups.setdefault(key, {})[path] = None

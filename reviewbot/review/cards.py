@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from reviewbot.config.globs import glob_fault
-from reviewbot.config.hints import check_size, nearest, quoted, read_toml
+from reviewbot.config.hints import check_size, nearest, quote, read_toml
 from reviewbot.config.tiers import current_tier
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
@@ -111,7 +111,7 @@ def _is_ours(path: str) -> bool:
     if folder not in _ENDINGS or name.startswith("."):
         return False
     if not name.endswith(_ENDINGS[folder]) or "/" in name:
-        raise ConfigError(f".reviewbot/{folder}/{quoted(name)}: only files like NAME{_ENDINGS[folder]} belong there")
+        raise ConfigError(f".reviewbot/{folder}/{quote(name)}: only files like NAME{_ENDINGS[folder]} belong there")
     return True
 
 
@@ -147,22 +147,22 @@ def _card(where: str, text: str, known_tools: Collection[str], notes: list[str])
 def _first_fault(error: ValidationError) -> str:
     """The first thing that pydantic found wrong, in one line."""
     fault = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(part if isinstance(part, str) and part.isidentifier() else quoted(part) for part in fault["loc"])
+    place = ".".join(part if isinstance(part, str) and part.isidentifier() else quote(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         fields = CardBudget.model_fields if len(fault["loc"]) > 1 else WorkerCard.model_fields
-        return f"unknown key {quoted(fault['loc'][-1])}; {nearest(str(fault['loc'][-1]), fields)}"
+        return f"unknown key {quote(fault['loc'][-1])}; {nearest(str(fault['loc'][-1]), fields)}"
     if fault["type"] == "missing":
         return f"{place} is missing"
     expected = fault["msg"].replace("tuple", "list").replace("Tuple", "List")  # TOML's word
-    return f"{place}: {expected}, not {quoted(fault['input'])}"
+    return f"{place}: {expected}, not {quote(fault['input'])}"
 
 
 def _check_pattern(where: str, pattern: str) -> None:
     if pattern.startswith("@") and pattern[1:] not in KINDS:
         kinds = [f"@{kind}" for kind in KINDS]
-        raise ConfigError(f"{where}: unknown kind {quoted(pattern)} in applies_to; {nearest(pattern, kinds)}")
+        raise ConfigError(f"{where}: unknown kind {quote(pattern)} in applies_to; {nearest(pattern, kinds)}")
     if fault := glob_fault(pattern):
-        raise ConfigError(f"{where}: the glob {quoted(pattern)} in applies_to {fault}")
+        raise ConfigError(f"{where}: the glob {quote(pattern)} in applies_to {fault}")
 
 
 def _check_names(cards: Mapping[str, WorkerCard], added: Collection[str]) -> None:

@@ -135,7 +135,7 @@ def setup(
     clock = SystemClock()
     mask = SecretMask(side_texts(subject.change), own_secrets(given.environ))
     trace = Trace(clock, listener, mask)
-    foreign, told = foreign_tools(given.results, [file.path for file in subject.change.files])
+    foreign, sarif_notes = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
@@ -145,7 +145,7 @@ def setup(
         crew=crew,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*crew.notes, *notes_on(subject), *suppression.notes, *told, *_journal_notes(journal)),
+        notes=(*crew.notes, *notes_on(subject), *suppression.notes, *sarif_notes, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         mask=mask,
         around=RunServices(clock, kept, trace, given.environ, given.sdk, given.rates),

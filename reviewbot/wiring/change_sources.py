@@ -84,8 +84,8 @@ def from_branch(folder: Path, closing: ExitStack) -> tuple[Subject, str]:
 def with_words(subject: Subject, title: str | None, description: str | None) -> Subject:
     """The subject with these words in place of its own; None: its own. They are data like the code."""
     words = {"title": title, "description": description}
-    told = {name: text.replace("\r\n", "\n") for name, text in words.items() if text is not None}
-    return replace(subject, change=subject.change.model_copy(update=told)) if told else subject
+    stated = {name: text.replace("\r\n", "\n") for name, text in words.items() if text is not None}
+    return replace(subject, change=subject.change.model_copy(update=stated)) if stated else subject
 
 
 def from_index(folder: Path, environ: Mapping[str, str], closing: ExitStack) -> Subject:

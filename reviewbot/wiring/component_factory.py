@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reviewbot.analyzers.engine import AnalyzersEngine
 from reviewbot.config import Settings
-from reviewbot.config.attributes import declared_by
+from reviewbot.config.attributes import declaration_reader
 from reviewbot.context.service import Context
 from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
 from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
@@ -142,7 +142,7 @@ def plan_limits(settings: Settings, ground: BuildContext, *, models: bool = Fals
         paths=settings.paths,
         workers=settings.workers,
         handed_in=ground.handed_in,
-        declared=declared_by(ground.subject.base if ground.subject.declares else None),
+        declared=declaration_reader(ground.subject.base if ground.subject.declares else None),
         scans=ground.programs.scans,
     )
     if not models:

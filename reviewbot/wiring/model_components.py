@@ -55,7 +55,7 @@ def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | N
         ground.around.trace,
         prompt("planner"),
         Planning(plan_above=settings.plan_above, replan=settings.replan),
-        line.deadline.left_s,
+        line.deadline.remaining_s,
         lambda plan: head.begin(plan, line.ready),
         _mask(ground),
     )
@@ -106,7 +106,7 @@ def _reader(
         trace=ground.around.trace,
         clock=ground.around.clock,
         bounds=bounds,
-        review_left_s=line.deadline.left_s,
+        review_left_s=line.deadline.remaining_s,
     )
 
 
@@ -132,7 +132,7 @@ def _judge(
         notes=(*ground.notes, *_unpriced(settings)),
         books=RecordingLedger(line.books, trace),
         refused=ground.refused,
-        left_s=line.deadline.left_s,
+        remaining_s=line.deadline.remaining_s,
         judging=judging,
     )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.known_rules import known_rules
 from reviewbot.analyzers.sarif import ForeignFindings
 from reviewbot.config import Settings
-from reviewbot.config.hints import did_you_mean, quoted
+from reviewbot.config.hints import did_you_mean, quote
 from reviewbot.review.combine.ignore_comments import ignore_comments
 from reviewbot.review.combine.suppression import Suppressor
 from reviewbot.wiring.change_sources import Subject
@@ -51,5 +51,5 @@ def _unknown(named: Iterable[tuple[str, str]], categories: Mapping[str, str]) ->
     for name, where in dict.fromkeys(named):
         if name not in known and not _OF_RUFF.fullmatch(name):
             hint = did_you_mean(name, known)
-            notes.append(f"{where}: no analyzer has a rule or category {quoted(name)}{hint and f'; {hint}'}")
+            notes.append(f"{where}: no analyzer has a rule or category {quote(name)}{hint and f'; {hint}'}")
     return notes[:_MAX_NOTES]

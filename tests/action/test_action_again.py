@@ -52,8 +52,8 @@ def run(api: FakeGitHub, folder: Path, closing: ExitStack, **inputs: str) -> tup
     """One step: its end, its outputs and its log."""
     output, event = folder / "output", folder / "event.json"
     output.write_text("")
-    told = {"action": "synchronize", "number": 1, "pull_request": {"number": 1, "head": {}, "base": {}}}
-    event.write_text(json.dumps(told | {"repository": {"full_name": "acme/shop"}}))
+    result = {"action": "synchronize", "number": 1, "pull_request": {"number": 1, "head": {}, "base": {}}}
+    event.write_text(json.dumps(result | {"repository": {"full_name": "acme/shop"}}))
     places = {"GITHUB_OUTPUT": output, "GITHUB_EVENT_PATH": event, "RUNNER_TEMP": folder, "GITHUB_WORKSPACE": folder}
     named = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_API_URL": api.url}
     runner = runner_of(named | {name: str(place) for name, place in places.items()})

@@ -12,11 +12,11 @@ import pytest
 
 from reviewbot.action.inputs import BEDROCK_KEY, read_inputs
 from reviewbot.action.outcome import Ending, Posted
-from reviewbot.action.pulls import OUTCOMES, ActionPulls, told_of
+from reviewbot.action.pulls import OUTCOMES, ActionPulls, posted_of
 from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
 from reviewbot.action.summary import ENDS, KEYLESS, PASSED_EMPTY, PASSED_UNREAD, REVIEW_CHARS, end_of, summary_of
-from reviewbot.cli.commands.action import carried_out
+from reviewbot.cli.commands.action import run_step
 from reviewbot.domain.contracts import CoverageState, FileCoverage, Verdict
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import ConfigError, ExitCode, ReviewbotError
@@ -93,9 +93,9 @@ def test_a_run_passes_in_words_that_say_what_was_not_read(
 )
 def test_that_no_model_was_asked_is_said_where_no_key_was_given(run: Run, key: str, engine: str, *, said: bool) -> None:
     inputs = {"anthropic_api_key": key} if key else {}
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(engine=engine))), **inputs)
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(engine=engine))), **inputs)
 
-    assert (KEYLESS in told.summary) == said
+    assert (KEYLESS in result.summary) == said
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,17 @@ def test_that_no_model_was_asked_is_said_where_no_key_was_given(run: Run, key: s
     [((), NOT_POSTED), (("Nothing was posted:\na newer head.",), "Nothing was posted: a newer head.")],
 )
 def test_a_review_that_was_not_posted_is_a_warning_that_says_why(run: Run, notes: tuple[str, ...], words: str) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(notes=notes)))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(notes=notes)))
 
-    assert f"::warning title=reviewbot::{words}\n" in told.log
+    assert f"::warning title=reviewbot::{words}\n" in result.log
 
 
 def test_a_review_that_was_posted_is_no_warning(run: Run) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(URL, marks=True, notes=("x",))))
+    result = run(
+        "pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(URL, marks=True, notes=("x",)))
+    )
 
-    assert "::warning" not in told.log
+    assert "::warning" not in result.log
 
 
 @pytest.mark.parametrize(
@@ -124,11 +126,11 @@ def test_a_review_that_was_posted_is_no_warning(run: Run) -> None:
     ],
 )
 def test_what_came_of_posting_is_told_before_what_went_wrong_on_the_way(
-    outcome: Any, check: str, notes: tuple[str, ...], told: Posted
+    outcome: Any, check: str, notes: tuple[str, ...], result: Posted
 ) -> None:
     posted = PullPosted(outcome=outcome, url="https://h/review", check_url=check, notes=notes)
 
-    assert told_of(posted) == told
+    assert posted_of(posted) == result
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_neither_an_input_nor_a_login_of_the_job_is_in_what_a_run_says(tmp_path:
     name = f"{' '.join(secrets.values())}/shop"
     given = {"INPUT_MODE": "fork-review", "GITHUB_REPOSITORY": name, **secrets}
 
-    assert carried_out(an_environment(tmp_path, "workflow_run", run_event(), **given), log) == ExitCode.USAGE
+    assert run_step(an_environment(tmp_path, "workflow_run", run_event(), **given), log) == ExitCode.USAGE
     said = log.getvalue() + text_of(tmp_path)
     assert said.count("another repository than ***") == 2
     assert not [secret for secret in secrets.values() if secret in said]

@@ -28,9 +28,9 @@ def test_the_first_push_of_several_commits_is_reviewed_from_its_root_on(run: Run
     checkout = Checkout(tmp_path / "work")
     commits = [checkout.commit(files) for files in ({"run.py": DEFECT}, {"app.py": BEFORE})]
 
-    told = run("push", pushed(zeros, commits[-1], commits))
+    result = run("push", pushed(zeros, commits[-1], commits))
 
-    assert (told.code, told.outputs["critical"], told.outputs["coverage"]) == (0, "1", "2/2")
+    assert (result.code, result.outputs["critical"], result.outputs["coverage"]) == (0, "1", "2/2")
 
 
 def test_a_forced_push_is_reviewed_in_a_checkout_that_never_had_the_old_commits(run: Run, tmp_path: Path) -> None:
@@ -43,17 +43,17 @@ def test_a_forced_push_is_reviewed_in_a_checkout_that_never_had_the_old_commits(
     work = tmp_path / "work"
     subprocess.run(["git", "clone", "-q", "--no-local", f"file://{origin.folder}", str(work)], check=True)
 
-    told = run("push", pushed(old, new, [new], forced=True))
+    result = run("push", pushed(old, new, [new], forced=True))
 
-    assert (told.code, told.outputs["critical"], told.outputs["coverage"]) == (0, "1", "1/1")
+    assert (result.code, result.outputs["critical"], result.outputs["coverage"]) == (0, "1", "1/1")
 
 
 def test_a_pull_request_without_a_changed_file_fails_nobody(run: Run) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(EmptyChangeError("acme/shop#1 changes no file")))
+    result = run("pull_request", pull_request(), PlayedPulls(EmptyChangeError("acme/shop#1 changes no file")))
 
-    assert told.code == ExitCode.REVIEWED
-    assert told.log == "::notice title=reviewbot::nothing to review: acme/shop#1 changes no file\n"
-    assert told.outputs == dict.fromkeys(OUTPUTS, "") | {"verdict": "nothing_to_review"}
+    assert result.code == ExitCode.REVIEWED
+    assert result.log == "::notice title=reviewbot::nothing to review: acme/shop#1 changes no file\n"
+    assert result.outputs == dict.fromkeys(OUTPUTS, "") | {"verdict": "nothing_to_review"}
 
 
 @pytest.mark.parametrize("mode", ["review", "annotate", "report"])
@@ -64,11 +64,11 @@ def test_what_nobody_could_look_at_is_a_warning_of_the_run_in_every_mode(
     findings = [a_finding()] if verdict == "issues" else []
     review = a_review(*findings, verdict=verdict, headline=LIMITED, coverage=covered("partial"))
 
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(review)), mode=mode)
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review)), mode=mode)
 
-    assert told.code == ExitCode.REVIEWED
-    assert told.log.count(f"::warning title=reviewbot::{LIMITED}\n") == 1
-    assert told.summary.startswith(f"## reviewbot: {LIMITED}\n\n- **Check {PASSED_UNREAD}.**")
+    assert result.code == ExitCode.REVIEWED
+    assert result.log.count(f"::warning title=reviewbot::{LIMITED}\n") == 1
+    assert result.summary.startswith(f"## reviewbot: {LIMITED}\n\n- **Check {PASSED_UNREAD}.**")
 
 
 @pytest.mark.parametrize("mode", ["review", "annotate", "report"])
@@ -76,11 +76,11 @@ def test_a_review_that_is_incomplete_by_leave_is_one_warning_and_never_silent(ru
     gaps = (Gap(path="a.go", worker="security", reason="deadline", message="no time was left"),)
     review = a_review(verdict="incomplete", headline="Incomplete: no issues", incomplete=True, gaps=gaps)
 
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(review), Posted("https://x/y")), mode=mode)
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review), Posted("https://x/y")), mode=mode)
 
-    assert told.log.count("::warning ") == 1
-    assert "::Incomplete: no issues\n" in told.log
-    assert f"Check {PASSED_UNREAD}." in told.summary
+    assert result.log.count("::warning ") == 1
+    assert "::Incomplete: no issues\n" in result.log
+    assert f"Check {PASSED_UNREAD}." in result.summary
 
 
 @pytest.mark.parametrize("mode", ["review", "annotate", "report"])
@@ -88,11 +88,11 @@ def test_a_provider_that_could_not_be_used_is_named_in_the_log_of_the_run(run: R
     gaps = (Gap(path="a.go", worker="security", reason="provider", message="the model API cannot be reached"),)
     review = a_review(verdict="issues", headline="1 issue found", incomplete=True, gaps=gaps)
 
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(review, ExitCode.PROVIDER)), mode=mode)
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review, ExitCode.PROVIDER)), mode=mode)
 
-    assert told.code == ExitCode.PROVIDER
-    assert told.log.count("::the model provider could not be used: the model API cannot be reached\n") == 1
-    assert "Check failed: the model provider could not be used" in told.summary
+    assert result.code == ExitCode.PROVIDER
+    assert result.log.count("::the model provider could not be used: the model API cannot be reached\n") == 1
+    assert "Check failed: the model provider could not be used" in result.summary
 
 
 @pytest.mark.parametrize(("verdict", "sarif"), [("not_reviewed", False), ("nothing_to_review", True)])
@@ -102,52 +102,58 @@ def test_a_review_that_read_nothing_gives_no_zero_and_no_log_that_would_close_al
     state: CoverageState = "removed" if sarif else "partial"
     review = a_review(verdict=verdict, headline="nothing", incomplete=not sarif, coverage=covered(state))
 
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(review)))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review)))
 
-    assert (told.outputs["findings"], told.outputs["critical"], told.outputs["coverage"]) == ("", "", "0/1")
-    assert bool(told.outputs["sarif"]) is sarif
-    assert f"::{'notice' if sarif else 'warning'} title=reviewbot::nothing\n" in told.log
-    assert (f"Check {PASSED_EMPTY}." in told.summary) is sarif
+    assert (result.outputs["findings"], result.outputs["critical"], result.outputs["coverage"]) == (
+        "",
+        "",
+        "0/1",
+    )
+    assert bool(result.outputs["sarif"]) is sarif
+    assert f"::{'notice' if sarif else 'warning'} title=reviewbot::nothing\n" in result.log
+    assert (f"Check {PASSED_EMPTY}." in result.summary) is sarif
 
 
 def test_every_run_that_reviewed_says_in_its_log_how_it_ended(run: Run, a_finding: MakeFinding) -> None:
-    told = run(
+    result = run(
         "pull_request",
         pull_request(),
         PlayedPulls(reviewed(a_review(a_finding(), headline="1 issue found"), ExitCode.GATE)),
     )
 
-    assert told.log == "reviewbot: 1 issue found. Check failed: a finding closes the gate (`fail-on`).\n"
+    assert result.log == "reviewbot: 1 issue found. Check failed: a finding closes the gate (`fail-on`).\n"
 
 
 def test_an_answer_that_was_lost_is_not_called_nothing_posted(run: Run, a_finding: MakeFinding) -> None:
     pulls = PlayedPulls(reviewed(a_review(a_finding())), HostUnknownError("no answer came"))
 
-    told = run("pull_request", pull_request(), pulls)
+    result = run("pull_request", pull_request(), pulls)
 
-    assert told.code == ExitCode.HOST
-    assert f"::error title=reviewbot::I{UNKNOWN_POST[1:]}: no answer came\n" in told.log
-    assert "othing was posted" not in told.log + told.summary
+    assert result.code == ExitCode.HOST
+    assert f"::error title=reviewbot::I{UNKNOWN_POST[1:]}: no answer came\n" in result.log
+    assert "othing was posted" not in result.log + result.summary
 
 
 @pytest.mark.parametrize("outcome", ["head_moved", "busy"])
 def test_a_review_that_stands_nowhere_is_a_warning_of_the_run(run: Run, outcome: str) -> None:
     posted = Posted("", marks=True, notes=(OUTCOMES[outcome],))
 
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), posted))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), posted))
 
-    assert f"::warning title=reviewbot::{OUTCOMES[outcome]}\n" in told.log
+    assert f"::warning title=reviewbot::{OUTCOMES[outcome]}\n" in result.log
 
 
 def test_a_message_speaks_of_the_inputs_and_not_of_variables_that_nobody_set(run: Run) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(ConfigError("ANTHROPIC_BASE_URL must begin with https://")))
+    result = run(
+        "pull_request", pull_request(), PlayedPulls(ConfigError("ANTHROPIC_BASE_URL must begin with https://"))
+    )
 
-    assert told.log == "::error title=reviewbot::the input base-url must begin with https://\n"
+    assert result.log == "::error title=reviewbot::the input base-url must begin with https://\n"
 
 
 def test_a_token_in_a_message_is_hidden_on_the_page_too(run: Run) -> None:
     token = "ghs_wholly_secret"
 
-    told = run("pull_request", pull_request(), PlayedPulls(ConfigError(f"bad token {token}")), github_token=token)
+    result = run("pull_request", pull_request(), PlayedPulls(ConfigError(f"bad token {token}")), github_token=token)
 
-    assert "secret" not in told.log + told.summary + str(told.outputs)
+    assert "secret" not in result.log + result.summary + str(result.outputs)

@@ -30,12 +30,12 @@ REFUSED = HostAccessError("GitHub refuses: Resource not accessible by integratio
 def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding: MakeFinding) -> None:
     pulls = PlayedPulls(reviewed(a_review(a_finding(severity="critical"), a_finding(line=3))))
 
-    told = run("pull_request", pull_request(1), pulls)
+    result = run("pull_request", pull_request(1), pulls)
 
-    assert (told.code, pulls.asked, pulls.posts) == (0, [1], 1)
-    sarif = Path(told.outputs.pop("sarif"))
+    assert (result.code, pulls.asked, pulls.posts) == (0, [1], 1)
+    sarif = Path(result.outputs.pop("sarif"))
     assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 2
-    assert told.outputs == {
+    assert result.outputs == {
         "verdict": "issues",
         "findings": "2",
         "critical": "1",
@@ -44,8 +44,8 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
         "tokens": "0",
         "coverage": "1/1",
     }
-    assert f"- Posted: <{URL}>" in told.summary
-    assert told.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed\n\n- **Check passed")
+    assert f"- Posted: <{URL}>" in result.summary
+    assert result.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed\n\n- **Check passed")
 
 
 def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
@@ -59,19 +59,19 @@ def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_findin
 def test_in_the_other_modes_nothing_is_posted(run: Run, a_finding: MakeFinding, mode: str, marks: int) -> None:
     pulls = PlayedPulls(reviewed(a_review(a_finding())))
 
-    told = run("pull_request", pull_request(), pulls, mode=mode)
+    result = run("pull_request", pull_request(), pulls, mode=mode)
 
     assert pulls.posts == 0
-    assert told.log.count("file=src/app.py") == marks
-    assert (told.outputs["findings"], told.outputs["review-url"]) == ("1", "")
+    assert result.log.count("file=src/app.py") == marks
+    assert (result.outputs["findings"], result.outputs["review-url"]) == ("1", "")
 
 
 @pytest.mark.parametrize("code", [ExitCode.REVIEWED, ExitCode.GATE, ExitCode.INCOMPLETE])
 def test_a_run_ends_as_the_review_does(run: Run, code: ExitCode) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), code)))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), code)))
 
-    assert told.code == code
-    assert f"- **Check {'passed' if code == 0 else 'failed'}" in told.summary
+    assert result.code == code
+    assert f"- **Check {'passed' if code == 0 else 'failed'}" in result.summary
 
 
 @pytest.mark.parametrize("code", [ExitCode.REVIEWED, ExitCode.GATE, ExitCode.INCOMPLETE])
@@ -80,53 +80,53 @@ def test_a_forks_run_that_may_not_post_says_so_and_ends_by_the_gate(
 ) -> None:
     pulls = PlayedPulls(reviewed(a_review(a_finding()), code), REFUSED)
 
-    told = run("pull_request", pull_request(fork="stranger/shop"), pulls)
+    result = run("pull_request", pull_request(fork="stranger/shop"), pulls)
 
-    assert told.code == code
-    assert "Nothing was posted: a workflow on a fork's pull request has a token that can only read" in told.summary
-    assert f"::warning title=reviewbot::{FORK_NOTE}" in told.log
-    assert "::warning file=src/app.py" in told.log
+    assert result.code == code
+    assert "Nothing was posted: a workflow on a fork's pull request has a token that can only read" in result.summary
+    assert f"::warning title=reviewbot::{FORK_NOTE}" in result.log
+    assert "::warning file=src/app.py" in result.log
 
 
 @pytest.mark.parametrize("error", [REFUSED, HostLimitError("its limit is reached"), HostMissingError("no such thing")])
 def test_what_github_does_not_take_otherwise_is_an_error_that_says_why(
     run: Run, a_finding: MakeFinding, error: HostError
 ) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(a_finding())), error))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(a_finding())), error))
 
-    assert told.code == ExitCode.HOST
-    assert f"::error title=reviewbot::Nothing was posted: {error}" in told.log
-    assert "failed: GitHub did not take the review" in told.summary
-    assert told.outputs["findings"] == "1"
+    assert result.code == ExitCode.HOST
+    assert f"::error title=reviewbot::Nothing was posted: {error}" in result.log
+    assert "failed: GitHub did not take the review" in result.summary
+    assert result.outputs["findings"] == "1"
 
 
 def test_a_closed_gate_is_said_before_that_nothing_was_posted(run: Run) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), ExitCode.GATE), REFUSED))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(), ExitCode.GATE), REFUSED))
 
-    assert told.code == ExitCode.GATE
+    assert result.code == ExitCode.GATE
 
 
 def test_a_run_that_came_to_no_review_claims_nothing(run: Run) -> None:
-    told = run("pull_request", pull_request(), PlayedPulls(HostMissingError("there is no pull request 1")))
+    result = run("pull_request", pull_request(), PlayedPulls(HostMissingError("there is no pull request 1")))
 
-    assert told.code == ExitCode.HOST
-    assert told.outputs == dict.fromkeys(OUTPUTS, "") | {"verdict": "not_reviewed"}
-    assert told.log == "::error title=reviewbot::there is no pull request 1\n"
-    assert told.summary == "## reviewbot: no review\n\nNothing was reviewed: there is no pull request 1\n"
+    assert result.code == ExitCode.HOST
+    assert result.outputs == dict.fromkeys(OUTPUTS, "") | {"verdict": "not_reviewed"}
+    assert result.log == "::error title=reviewbot::there is no pull request 1\n"
+    assert result.summary == "## reviewbot: no review\n\nNothing was reviewed: there is no pull request 1\n"
 
 
 def test_an_event_that_is_not_ours_fails_the_step_with_the_reason(run: Run) -> None:
-    told = run("schedule", {})
+    result = run("schedule", {})
 
-    assert told.code == ExitCode.USAGE
-    assert "::error title=reviewbot::there is no review for the event 'schedule'" in told.log
+    assert result.code == ExitCode.USAGE
+    assert "::error title=reviewbot::there is no review for the event 'schedule'" in result.log
 
 
 def test_a_deleted_branch_is_nothing_to_review_and_no_clean_review(run: Run) -> None:
-    told = run("push", pushed("a" * 40, zeros))
+    result = run("push", pushed("a" * 40, zeros))
 
-    assert (told.code, told.outputs["verdict"], told.outputs["findings"]) == (0, "nothing_to_review", "")
-    assert "the branch or tag was deleted" in told.summary
+    assert (result.code, result.outputs["verdict"], result.outputs["findings"]) == (0, "nothing_to_review", "")
+    assert "the branch or tag was deleted" in result.summary
 
 
 def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path: Path) -> None:
@@ -135,13 +135,17 @@ def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path:
     after = checkout.commit({"run.py": DEFECT})
     (tmp_path / "work/run.py").write_text("the files of the checkout are not read\n")
 
-    told = run("push", pushed(before, after, [after]), fail_on="critical", paths="run.py")
+    result = run("push", pushed(before, after, [after]), fail_on="critical", paths="run.py")
 
-    assert (told.code, told.outputs["verdict"], told.outputs["critical"]) == (ExitCode.GATE, "issues", "1")
-    assert "::error file=run.py,line=5" in told.log
-    assert f"\n- Reviewed: `{before[:12]}..{after[:12]}`, 1 file\n" in told.summary
-    assert KEYLESS in told.summary
-    assert NOTHING_TO_POST_TO in told.summary
+    assert (result.code, result.outputs["verdict"], result.outputs["critical"]) == (
+        ExitCode.GATE,
+        "issues",
+        "1",
+    )
+    assert "::error file=run.py,line=5" in result.log
+    assert f"\n- Reviewed: `{before[:12]}..{after[:12]}`, 1 file\n" in result.summary
+    assert KEYLESS in result.summary
+    assert NOTHING_TO_POST_TO in result.summary
 
 
 def test_a_push_to_a_new_repository_is_reviewed(run: Run, tmp_path: Path) -> None:
@@ -155,20 +159,20 @@ def test_a_change_cannot_configure_its_own_review(run: Run, tmp_path: Path) -> N
     before = checkout.commit({"app.py": BEFORE, ".reviewbot.toml": 'fail_on = "critical"\n'})
     after = checkout.commit({"run.py": DEFECT, ".reviewbot.toml": 'ignore = ["*"]\n'})
 
-    told = run("push", pushed(before, after, [after]))
+    result = run("push", pushed(before, after, [after]))
 
-    assert (told.code, told.outputs["critical"]) == (ExitCode.GATE, "1")
-    assert "this change cannot configure its own review" in told.summary
+    assert (result.code, result.outputs["critical"]) == (ExitCode.GATE, "1")
+    assert "this change cannot configure its own review" in result.summary
 
 
 def test_a_shallow_checkout_is_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
     after = Checkout(tmp_path / "work").commit({"run.py": DEFECT})
 
-    told = run("push", pushed("d" * 40, after, [after]))
+    result = run("push", pushed("d" * 40, after, [after]))
 
-    assert told.code == ExitCode.USAGE
-    assert "fetch-depth: 0" in told.log
-    assert told.outputs["verdict"] == "not_reviewed"
+    assert result.code == ExitCode.USAGE
+    assert "fetch-depth: 0" in result.log
+    assert result.outputs["verdict"] == "not_reviewed"
 
 
 def test_without_a_checkout_a_range_is_an_error_that_says_so(run: Run) -> None:
@@ -180,14 +184,14 @@ def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path:
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"app.go": "package main\n\nfunc main() { run() }\n"})
 
-    told = run("push", pushed(before, after, [after]))
+    result = run("push", pushed(before, after, [after]))
 
-    assert (told.code, told.outputs["verdict"], told.outputs["coverage"]) == (
+    assert (result.code, result.outputs["verdict"], result.outputs["coverage"]) == (
         ExitCode.INCOMPLETE,
         "not_reviewed",
         "0/1",
     )
-    assert "failed: something that should have been reviewed was not" in told.summary
+    assert "failed: something that should have been reviewed was not" in result.summary
 
 
 def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) -> None:
@@ -195,12 +199,12 @@ def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) 
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"app.go": "package main\n", "other.py": BEFORE})
 
-    told = run("push", pushed(before, after, [after]))
+    result = run("push", pushed(before, after, [after]))
 
-    assert (told.outputs["verdict"], told.outputs["coverage"]) == ("limited", "1/2")
+    assert (result.outputs["verdict"], result.outputs["coverage"]) == ("limited", "1/2")
     assert (
         "::warning title=reviewbot::No issues found in what was read; 1 of 2 files reviewed (1 only scanned)"
-        in told.log
+        in result.log
     )
 
 
@@ -209,10 +213,10 @@ def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: 
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"run.py": DEFECT})
 
-    told = run("push", pushed(before, after, [after]), engine="claude")
+    result = run("push", pushed(before, after, [after]), engine="claude")
 
-    assert told.code == ExitCode.USAGE
-    assert "no key for a model" in told.log
+    assert result.code == ExitCode.USAGE
+    assert "no key for a model" in result.log
 
 
 def test_the_outputs_are_those_that_the_action_declares(a_finding: MakeFinding) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reviewbot.action.fork.stages import MOVED
-from reviewbot.cli.commands.action import carried_out
+from reviewbot.cli.commands.action import run_step
 from reviewbot.domain.errors import ExitCode
 from tests.action_runner import outputs_in
 from tests.fork_cases import an_environment, text_of
@@ -102,7 +102,7 @@ class World:
         given = {"GITHUB_API_URL": self.github.url, "INPUT_GITHUB_TOKEN": self.github.token}
         given |= {"INPUT_MODE": "fork-review", "REVIEWBOT_MARKER_KEY": MARKER_KEY, "INPUT_ENGINE": "analyzers"} | more
         log = io.StringIO()
-        code = carried_out(an_environment(self.folder, "workflow_run", event or self.finished(), **given), log)
+        code = run_step(an_environment(self.folder, "workflow_run", event or self.finished(), **given), log)
         self.log = log.getvalue()
         return code
 
@@ -147,9 +147,9 @@ def test_a_hostile_head_changes_nothing_beyond_its_own_findings(world: World) ->
     benign = world.body
     world.open({"src/app.py": PLANTED, "link": "", **HOSTILE}, "patch-2")
     assert world.review() in {ExitCode.REVIEWED, ExitCode.INCOMPLETE}
-    told = [line for line in benign.split("\n") if "src/app.py" in line and "|" not in line]
-    assert told
-    assert not [line for line in told if line not in world.body]
+    result = [line for line in benign.split("\n") if "src/app.py" in line and "|" not in line]
+    assert result
+    assert not [line for line in result if line not in world.body]
     assert "this change cannot configure its own review" in world.body
     for name in ("HOME=", "PATH=", "PWD=", world.github.token):
         assert name not in world.body

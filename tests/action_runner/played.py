@@ -15,7 +15,7 @@ from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.run import Step, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Review
 from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.report.fingerprints import of_review
@@ -27,7 +27,7 @@ URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
 
 
 def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
-    return Reviewed(Delivered(review, of_review(review)), code, "pull request 1, aaa..bbb")
+    return Reviewed(DeliveredReview(review, of_review(review)), code, "pull request 1, aaa..bbb")
 
 
 def given(answer: T | ReviewbotError) -> T:

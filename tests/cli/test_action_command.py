@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.action.outcome import STOPPED
 from reviewbot.action.summary import KEYLESS
-from reviewbot.cli.commands.action import carried_out, forget
+from reviewbot.cli.commands.action import forget, run_step
 from tests.action_runner import BEFORE, DEFECT, Checkout, outputs_in, pull_request, pushed
 from tests.github_api import FakeGitHub, Pull, Reply
 
@@ -41,7 +41,7 @@ class Step:
 
     def __call__(self, event: str, payload: object, **environ: str) -> int:
         Path(self.environ["GITHUB_EVENT_PATH"]).write_text(json.dumps(payload))
-        return carried_out({**self.environ, "GITHUB_EVENT_NAME": event, **environ}, self.log)
+        return run_step({**self.environ, "GITHUB_EVENT_NAME": event, **environ}, self.log)
 
     @property
     def outputs(self) -> dict[str, str]:

@@ -235,9 +235,9 @@ def test_a_damaged_journal_is_told_of_by_the_review_that_follows(run: Run, shop:
     journal = default_path(os.environ)
     journal.write_bytes(journal.read_bytes()[:5_000] + b"x" * 5_000)
 
-    told, after, kept = (run(*LAST) for _ in range(3))
-    assert ["the journal was damaged" in each.out for each in (told, after, kept)] == [True, False, False]
-    assert [is_kept(each) for each in (told, after, kept)] == [False, False, True]
+    result, after, kept = (run(*LAST) for _ in range(3))
+    assert ["the journal was damaged" in each.out for each in (result, after, kept)] == [True, False, False]
+    assert [is_kept(each) for each in (result, after, kept)] == [False, False, True]
 
 
 # --- what is kept

@@ -13,7 +13,7 @@ import pytest
 
 from reviewbot.cli.commands.replay import events_of, replay_command
 from reviewbot.cli.commands.timeline import trace_command
-from reviewbot.delivery import delivered, masked_trace
+from reviewbot.delivery import deliver, mask_trace
 from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewTask, Timings, WorkerResult
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
@@ -64,9 +64,9 @@ def _recorded(
     clock.now = 1.2
     trace.record("step", task_id=task.task_id, root=task.task_id, action="done", reason="answered", gaps=[], human=None)
     trace.record("review", **answer.model_dump(mode="json"))
-    shown = delivered(answer, no_snapshot, trace)
+    shown = deliver(answer, no_snapshot, trace)
     found = Recorded(tmp_path, *shown)
-    found.path.write_text(masked_trace(trace))
+    found.path.write_text(mask_trace(trace))
     return found
 
 

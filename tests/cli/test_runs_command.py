@@ -70,9 +70,9 @@ def test_the_runs_of_a_pull_request_are_found_by_its_name_or_number(
     database.close()
 
     assert main(["runs", name, "--format", "json"]) == 0
-    told = {each["head"][0]: each for each in json.loads(capsys.readouterr().out)}
-    assert (told["c"]["attempts"], told["c"]["reason"]) == (2, "the host could not be reached")
-    assert (told["d"]["attempts"], told["d"]["reason"]) == (1, "")
+    result = {each["head"][0]: each for each in json.loads(capsys.readouterr().out)}
+    assert (result["c"]["attempts"], result["c"]["reason"]) == (2, "the host could not be reached")
+    assert (result["d"]["attempts"], result["d"]["reason"]) == (1, "")
     assert main(["runs", name]) == 0
     assert "the host could not be reached" in capsys.readouterr().out
     assert main(["runs", name, "--trace"]) == 0

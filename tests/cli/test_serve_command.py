@@ -52,13 +52,13 @@ def serving_of(
 ) -> tuple[int, list[BaseException]]:
     """Serve in this thread until the story, in another one, is over; the exit code and what went wrong in the story."""
     wrong: list[BaseException] = []
-    told: list[str] = []
+    result: list[str] = []
 
     def tell() -> None:
         try:
             until = time.monotonic() + 30
-            while not (found := LISTENING.search("".join(told))):
-                told.append(capsys.readouterr().err)
+            while not (found := LISTENING.search("".join(result))):
+                result.append(capsys.readouterr().err)
                 assert time.monotonic() < until
                 time.sleep(0.01)
             story(int(found.group(1)))
@@ -149,10 +149,10 @@ class Served:
         """The next line whose message has these words."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            told = json.loads(line)
-            if words in told["message"]:
-                assert isinstance(told, dict)
-                return told
+            result = json.loads(line)
+            if words in result["message"]:
+                assert isinstance(result, dict)
+                return result
         raise AssertionError(words)
 
     def end(self) -> int:
@@ -199,13 +199,13 @@ def test_when_the_supervisor_is_killed_its_children_end_too(tmp_path: Path) -> N
 def test_a_wrong_start_ends_at_once_and_says_why_in_one_line(tmp_path: Path) -> None:
     served = Served(tmp_path, **{**ENVIRON, "REVIEWBOT_WEBHOOK_SECRET": "short"})
     assert served.process.stderr is not None
-    told = served.process.stderr.read().decode()
+    result = served.process.stderr.read().decode()
     code = served.process.wait(20)
     served.close()
 
     assert code == 2
-    assert told.startswith("reviewbot: a webhook secret must have at least 16 bytes")
-    assert len(told.splitlines()) == 1
+    assert result.startswith("reviewbot: a webhook secret must have at least 16 bytes")
+    assert len(result.splitlines()) == 1
 
 
 def test_the_command_supervises_the_web_process_and_waits_with_the_worker_for_an_app(

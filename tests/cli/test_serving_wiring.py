@@ -103,18 +103,18 @@ def test_readiness_counts_the_workers_that_gave_a_sign_of_life_lately(
     options = JobOptions.of(environ)
     database = open_database(options.database)
     Workers(database).join("one")
-    told: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
 
     def story(app: Flask) -> None:
-        told.append(asked(app, "/readyz"))
+        result.append(asked(app, "/readyz"))
         for silent_s in (options.silent_s - 5, options.silent_s + 5):
             database.run("UPDATE reviewbot_workers SET beat = ?", database.now() - silent_s)
-            told.append(asked(app, "/readyz"))
+            result.append(asked(app, "/readyz"))
 
     served(environ, story, monkeypatch)
     database.close()
 
-    assert [(each["status"], each["workers"], each.get("note")) for each in told] == [
+    assert [(each["status"], each["workers"], each.get("note")) for each in result] == [
         ("ok", 1, None),
         ("ok", 1, None),
         ("ok", 0, NO_WORKER),
@@ -128,12 +128,12 @@ def test_metrics_are_those_of_the_databases_that_workers_use(
     Tallies(store).add_all([Tally("runs", {"outcome": "posted"}, 3)])
     store.close()
     a_run(tmp_path, f"review:5:7:{HEAD}:p")
-    told: list[str] = []
-    served(environ, lambda app: told.append(asked(app, "/metrics")), monkeypatch)
+    result: list[str] = []
+    served(environ, lambda app: result.append(asked(app, "/metrics")), monkeypatch)
 
-    assert 'reviewbot_runs_total{outcome="posted"} 3.0' in told[0]
-    assert 'reviewbot_runs_now{state="waiting"} 1.0' in told[0]
-    assert "reviewbot_database_up 1.0" in told[0]
+    assert 'reviewbot_runs_total{outcome="posted"} 3.0' in result[0]
+    assert 'reviewbot_runs_now{state="waiting"} 1.0' in result[0]
+    assert "reviewbot_database_up 1.0" in result[0]
 
 
 def test_a_limit_and_a_token_reach_the_pages_and_all_is_closed_in_the_end(
@@ -142,16 +142,16 @@ def test_a_limit_and_a_token_reach_the_pages_and_all_is_closed_in_the_end(
     inbox = open_inbox(str(tmp_path / "inbox.sqlite"), durable=False, clock=lambda: 1_000.0)
     inbox.put(a_delivery())
     inbox.close()
-    told: list[Any] = []
+    result: list[Any] = []
     limits = {"REVIEWBOT_READY_MAX_AGE_S": "600", "REVIEWBOT_METRICS_TOKEN": "x" * serving.LEAST_TOKEN}
     app = served(
         {**environ, **limits},
-        lambda app: told.extend(asked(app, path) for path in ("/readyz", "/metrics", "/setup")),
+        lambda app: result.extend(asked(app, path) for path in ("/readyz", "/metrics", "/setup")),
         monkeypatch,
     )
 
-    assert (told[0]["status"], told[0]["queue"]["waiting"]) == ("unavailable", 1)
-    assert [each["error"] for each in told[1:]] == ["Forbidden", "Not Found"]
+    assert (result[0]["status"], result[0]["queue"]["waiting"]) == ("unavailable", 1)
+    assert [each["error"] for each in result[1:]] == ["Forbidden", "Not Found"]
     assert asked(app, "/readyz") == {"status": "unavailable", "database": "unavailable"}
 
 
@@ -313,8 +313,8 @@ def test_a_list_stands_in_columns_and_nothing_in_it_steers_a_terminal(
     assert (row.index("it broke"), "forged line" in row) == (head.index("REASON"), True)
     assert ("$0.12" in row, "1,234" in row, "host.test" in row, "\x1b" in row) == (True, True, False, False)
     assert main(["runs", HEAD]) == 0
-    assert "\x1b" not in (told := capsys.readouterr().out)
-    assert (len(told.splitlines()), "dollars       0.1235\n" in told) == (14, True)
+    assert "\x1b" not in (result := capsys.readouterr().out)
+    assert (len(result.splitlines()), "dollars       0.1235\n" in result) == (14, True)
 
 
 def test_before_a_run_was_ordered_the_list_is_empty(

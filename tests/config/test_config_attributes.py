@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.config.attributes import ATTRIBUTES, MAX_FOLDERS, MAX_RULES, declared_by, rules_of_text
+from reviewbot.config.attributes import ATTRIBUTES, MAX_FOLDERS, MAX_RULES, declaration_reader, rules_of_text
 from reviewbot.domain.errors import HostError
 
 GENERATED = "declared linguist-generated in .gitattributes of the base side"
@@ -33,7 +33,7 @@ class Base:
 
 
 def declared(text: str, path: str) -> str | None:
-    return declared_by(Base({".gitattributes": text}))(path)
+    return declaration_reader(Base({".gitattributes": text}))(path)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,18 @@ def test_vendored_is_declared_as_well() -> None:
 
 def test_a_file_in_a_folder_counts_for_what_lies_below_it_and_wins() -> None:
     files = {".gitattributes": "*.py linguist-generated", "src/.gitattributes": "/x.py -linguist-generated"}
-    reason = declared_by(Base(files))
+    reason = declaration_reader(Base(files))
 
     assert [reason(path) for path in ("src/x.py", "src/a/x.py", "x.py")] == [None, GENERATED, GENERATED]
 
 
 def test_without_a_base_side_nothing_is_declared() -> None:
-    assert declared_by(None)("x.py") is None
+    assert declaration_reader(None)("x.py") is None
 
 
 def test_each_file_is_read_once_and_only_so_many() -> None:
     base = Base({})
-    reason = declared_by(base)
+    reason = declaration_reader(base)
     for path in ("a/b/x.py", "a/y.py", "a/b/x.py"):
         assert reason(path) is None
     assert base.read == [".gitattributes", "a/.gitattributes", "a/b/.gitattributes"]
@@ -116,7 +116,7 @@ def test_a_host_that_does_not_answer_declares_nothing() -> None:
         def base_file(self, path: str) -> str | None:
             raise HostError(path)
 
-    assert declared_by(Silent({}))("x.py") is None
+    assert declaration_reader(Silent({}))("x.py") is None
 
 
 def test_a_file_of_too_many_rules_declares_nothing() -> None:

@@ -18,8 +18,8 @@ from reviewbot.action.outcome import Ending, Reviewed, outputs_of
 from reviewbot.action.summary import summary_of
 from reviewbot.config import Settings
 from reviewbot.coverage import STATE_WORDS, count_of, reading_of
-from reviewbot.delivery import Delivered, exit_code
-from reviewbot.delivery.masking import masked_review
+from reviewbot.delivery import DeliveredReview, exit_code
+from reviewbot.delivery.masking import mask_review
 from reviewbot.domain.contracts import (
     Candidate,
     ChangeSet,
@@ -236,7 +236,7 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
     )
     synthesizer = RuledSynthesizer(rules, engine.name)
     setup = Setup(planner, executor, synthesizer, clock, Trace(clock))
-    return masked_review(asyncio.run(review(change, setup))), rules
+    return mask_review(asyncio.run(review(change, setup))), rules
 
 
 # --- what a report says
@@ -312,8 +312,8 @@ def test_the_numbers_of_a_report_add_up_in_every_format_and_no_check_is_green_un
     assert count == {state: by_state[state] for state in STATE_WORDS}
 
     # one count, the same in every format
-    delivered = Delivered(found, of_review(found))
-    ending = Ending(Reviewed(told=delivered, code=code, what="3 commits"), code)
+    delivered = DeliveredReview(found, of_review(found))
+    ending = Ending(Reviewed(delivered=delivered, code=code, what="3 commits"), code)
     body = body_of(an_order(found, change), SIGNER)
     wanted = {"files": len(files), "reviewed": by_state["reviewed"]}
     wanted |= {state: by_state[state] for state in STATE_WORDS if state != "reviewed" and by_state[state]}

@@ -45,7 +45,7 @@ def test_an_older_review_points_to_the_newer_one_and_keeps_its_findings(
     marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
 
     assert marker is not None
-    assert (marker.newer, marker.findings) == (2, tuple(order.told.fingerprints.values()))
+    assert (marker.newer, marker.findings) == (2, tuple(order.delivered.fingerprints.values()))
     assert host.posted[1].url in host.posted[0].body
     assert (published.outcome, counting(host)) == ("posted", [2])
 

@@ -19,11 +19,11 @@ def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: MakeFin
     order = an_order(a_review(a_finding(), a_finding(category="other")))
     body = body_of(order, SIGNER)
 
-    assert body == f"{render_markdown(order.told.review)}\n{SIGNER.review(marker_of(order))}\n"
+    assert body == f"{render_markdown(order.delivered.review)}\n{SIGNER.review(marker_of(order))}\n"
     marker = SIGNER.read_review(body, 4242, 7)
     assert marker is not None
     assert (marker.head_sha, marker.policy, marker.newer) == (HEAD, POLICY, 0)
-    assert marker.findings == tuple(order.told.fingerprints.values())
+    assert marker.findings == tuple(order.delivered.fingerprints.values())
 
 
 def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeFinding) -> None:
@@ -36,7 +36,7 @@ def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeF
     assert len(body) <= 60_000
     assert marker is not None
     assert (len(marker.findings), marker.left) == (MAX_FINGERPRINTS, 100)
-    assert marker.findings[0] == order.told.fingerprints[findings[0]]
+    assert marker.findings[0] == order.delivered.fingerprints[findings[0]]
 
 
 def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: MakeFinding) -> None:
@@ -44,7 +44,7 @@ def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: Make
     order = an_order(a_review(*findings))
     body, marker = body_of(order, SIGNER), SIGNER.review(marker_of(order))
 
-    assert body == f"{render_markdown(order.told.review, max_chars=MAX_CHARS - len(marker) - 1)}\n{marker}\n"
+    assert body == f"{render_markdown(order.delivered.review, max_chars=MAX_CHARS - len(marker) - 1)}\n{marker}\n"
     assert LEAST_CHARS < len(body) <= MAX_CHARS + 1
 
 

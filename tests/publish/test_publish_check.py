@@ -32,7 +32,7 @@ def test_the_check_says_what_was_read_by_whom_what_not_and_why_and_what_it_cost(
     draft = check_of(review, shown(), gate_closed=False)
 
     assert draft.conclusion == "neutral"
-    for told in (
+    for result in (
         "1 of 2 files reviewed (1 not reviewed)",
         "Analyzed by ruff.",
         "`big.py`",
@@ -40,7 +40,7 @@ def test_the_check_says_what_was_read_by_whom_what_not_and_why_and_what_it_cost(
         "no answer",
         "No model was used",
     ):
-        assert told in draft.summary
+        assert result in draft.summary
     assert draft.text.startswith("## reviewbot: ")
 
 
@@ -108,7 +108,7 @@ def test_a_gate_that_is_open_is_not_in_the_title() -> None:
 
 
 @pytest.mark.parametrize(("notes", "files", "told"), [(100, 0, 50), (1_000, 0, 10), (1_000, 300, 1)])
-def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, told: int) -> None:
+def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, result: int) -> None:
     """Sixty notes of so many characters; with them sixty files, whose names and reasons are as long."""
     said = tuple(f"{number} {'<' * notes}" for number in range(60))
     names = [f"{number}{'<' * files}" for number in range(60 if files else 0)]
@@ -116,7 +116,7 @@ def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, told:
     summary = check_of(a_review(notes=said, coverage=unread), shown(), gate_closed=False).summary
 
     assert len(summary) <= MAX_TEXT_CHARS
-    assert summary.partition("### About this run")[2].count("\n- ") == told
+    assert summary.partition("### About this run")[2].count("\n- ") == result
     assert summary.endswith("\n")
 
 

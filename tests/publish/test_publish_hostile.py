@@ -74,7 +74,7 @@ def posted(order: PublishRequest, clock: Clock) -> list[str]:
     """All that a host is given to show: the review, its comments, the check."""
     host = RecordingHost()
     asyncio.run(publish(order, MANNER, PublishContext(host, MemoryIntents(), clock, "this run")))
-    check = check_of(order.told.review, order.change, gate_closed=False)
+    check = check_of(order.delivered.review, order.change, gate_closed=False)
     (draft,) = host.drafts
     # The text of the check is the report once more, which the body has already.
     return [draft.body, *(each.body for each in draft.comments), check.summary]
@@ -95,7 +95,7 @@ def assert_ours(order: PublishRequest, body: str) -> None:
     """The marker of a body is the one that we put there."""
     marker = SIGNER.read_review(body, 4242, 7)
     assert marker is not None
-    assert marker.findings == tuple(order.told.fingerprints.values())
+    assert marker.findings == tuple(order.delivered.fingerprints.values())
 
 
 def tried(field: str) -> Any:

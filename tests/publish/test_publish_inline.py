@@ -89,7 +89,7 @@ def test_what_is_outside_of_the_change_makes_room(a_finding: MakeFinding) -> Non
 
 def test_what_stands_already_is_not_repeated(a_finding: MakeFinding) -> None:
     order = an_order(a_review(a_finding(line=2), a_finding(line=3, category="other")))
-    first = order.told.fingerprints[order.told.review.findings[0]]
+    first = order.delivered.fingerprints[order.delivered.review.findings[0]]
     inline = comments(order, standing=[first])
 
     assert [each.line for each in inline] == [3]
@@ -109,14 +109,14 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: MakeFindi
         "*What is seen:* A shell starts.\n\n"
         "*Suggestion:* Use a list.\n\n"
         "*About:* `security`, `injection`, `S605`; confidence 90 of 100, by `ruff`\n\n"
-        + SIGNER.finding(4242, 7, order.told.fingerprints[finding])
+        + SIGNER.finding(4242, 7, order.delivered.fingerprints[finding])
     )
-    assert SIGNER.read_finding(body, 4242, 7) == order.told.fingerprints[finding]
+    assert SIGNER.read_finding(body, 4242, 7) == order.delivered.fingerprints[finding]
 
 
 def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: MakeFinding) -> None:
-    told = "a <b>, @everyone\n# b"
-    finding = a_finding(line=2, message=told, trigger=told, symptom=told, suggestion="a <b>, @everyone")
+    result = "a <b>, @everyone\n# b"
+    finding = a_finding(line=2, message=result, trigger=result, symptom=result, suggestion="a <b>, @everyone")
     body = only(an_order(a_review(finding))).body
 
     assert body.count("&lt;b&gt;") == 4

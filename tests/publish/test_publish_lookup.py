@@ -10,9 +10,9 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import PostedReview
-from reviewbot.publish import PublishContext, Published, PublishRequest, posted_before, publish
+from reviewbot.publish import PublishContext, Published, PublishRequest, find_posted, publish
 from reviewbot.publish.body import body_of
-from reviewbot.publish.existing_reviews import ExistingReviews, standing
+from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
 from reviewbot.publish.marker import ReviewMarker
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order
 
@@ -30,11 +30,11 @@ def marked(head: str = HEAD, *, newer: int = 0, code: int | None = None) -> str:
 
 
 def look(order: PublishRequest, desk: PublishContext) -> ExistingReviews:
-    return asyncio.run(standing(order, MANNER, desk))
+    return asyncio.run(find_existing_reviews(order, MANNER, desk))
 
 
 def before(host: RecordingHost) -> Published | None:
-    return asyncio.run(posted_before(a_pull(), POLICY, SIGNER, host))
+    return asyncio.run(find_posted_review(a_pull(), POLICY, SIGNER, host))
 
 
 def test_the_oldest_review_of_a_head_counts_however_the_host_lists_them(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Commit, Occurrence
-from reviewbot.publish.patched_snapshot import Patch, Scratch, added_in, hunk_at, patched
+from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
 
 
 class Tree:
@@ -74,7 +74,7 @@ def test_a_hunk_is_the_one_that_shows_all_of_the_lines(two_hunks: FileChange) ->
     first, second = two_hunks.hunks
 
     assert [hunk_at(two_hunks, *lines) for lines in ((1, 4), (51, 51), (4, 50), (9, 9))] == [first, second, None, None]
-    assert (added_in(first), added_in(second)) == (frozenset({2, 3}), frozenset({51}))
+    assert (added_lines(first), added_lines(second)) == (frozenset({2, 3}), frozenset({51}))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_hunk_is_the_one_that_shows_all_of_the_lines(two_hunks: FileChange) ->
 def test_added_lines_are_replaced_and_what_is_below_moves(
     two_hunks: FileChange, first: int, last: int, new: list[str], body: str
 ) -> None:
-    other = patched(two_hunks, two_hunks.hunks[0], first, last, new)
+    other = patch_change(two_hunks, two_hunks.hunks[0], first, last, new)
     delta = len(new) - (last - first + 1)
 
     assert other.hunks[0].body == body
@@ -102,10 +102,10 @@ def test_removed_lines_and_the_hunks_above_stay_where_they_are(
 ) -> None:
     above, mixed = a_hunk("+z"), a_hunk("-o\n a\n-p\n+b\n-q\n+c", 9)
     file = a_file("a.py", above, mixed)
-    other = patched(file, mixed, 10, 10, ["x", "y"])
+    other = patch_change(file, mixed, 10, 10, ["x", "y"])
 
     assert (other.hunks[0], other.hunks[1].body) == (above, "-o\n a\n-p\n+x\n+y\n-q\n+c")
-    assert patched(file, mixed, 11, 11, []).hunks[1].body == "-o\n a\n-p\n+b\n-q"
+    assert patch_change(file, mixed, 11, 11, []).hunks[1].body == "-o\n a\n-p\n+b\n-q"
     assert hunk_at(file, 11, 12) is None
 
 
@@ -135,7 +135,7 @@ def test_a_patched_change_shows_just_the_patched_text(old: list[str], new: list[
     file = FileChange(path="a.py", status="added", language="python", kind="code", hunks=(hunk,))
     patch = Patch(line, end, tuple(new))
 
-    other = patched(file, hunk, *patch.touched(old))
+    other = patch_change(file, hunk, *patch.touched(old))
 
     rows = list(hunk_rows(other.hunks[0]))
     assert "\n".join(row.text for row in rows) == patch.text(old)

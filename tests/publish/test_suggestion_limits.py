@@ -38,8 +38,8 @@ class Hears:
 
 @pytest.fixture
 def say(a_candidate: MakeCandidate) -> Callable[..., list[Candidate]]:
-    def make(*told: Told, **fields: Any) -> list[Candidate]:
-        return [a_candidate(source=source, rule=rule, line=line, **fields) for source, rule, line in told]
+    def make(*result: Told, **fields: Any) -> list[Candidate]:
+        return [a_candidate(source=source, rule=rule, line=line, **fields) for source, rule, line in result]
 
     return make
 

@@ -17,9 +17,9 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.hosts.github.rate_limits import RESERVE
-from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, fetch, post, posted_before, prepare
+from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, fetch, find_posted, post, prepare
 from reviewbot.pull_requests.host_session import READING_S
-from reviewbot.pull_requests.review import unread
+from reviewbot.pull_requests.review import read_warnings
 from reviewbot.sources.memory import DiffSnapshot
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
@@ -35,7 +35,7 @@ def prepared_of(office: HostSession, terms: RunOptions = QUICK) -> Prepared:
 
 
 def looked(office: HostSession, terms: RunOptions = QUICK) -> PullPosted | None:
-    return asyncio.run(posted_before(office, prepared_of(office, terms)))
+    return asyncio.run(find_posted(office, prepared_of(office, terms)))
 
 
 def posted(office: HostSession, terms: RunOptions = QUICK) -> PullPosted:
@@ -197,7 +197,7 @@ def test_what_the_host_did_not_give_is_told_in_few_words(
 
     assert [snapshot.head(name) for name in names] == [None] * 20
 
-    [note] = unread(snapshot)
+    [note] = read_warnings(snapshot)
     assert note.startswith("GitHub gave no more files from some point on; 20 files could not be read (src/long")
     assert "limit of requests" in note
     assert len(note) < 900
@@ -206,8 +206,8 @@ def test_what_the_host_did_not_give_is_told_in_few_words(
 def test_what_was_read_needs_no_note(open_pull: OpenPull, client: GithubClient) -> None:
     open_pull()
 
-    assert unread(reading(client)) == ()
-    assert unread(DiffSnapshot(ChangeSet(files=(), parsed=()))) == ()
+    assert read_warnings(reading(client)) == ()
+    assert read_warnings(DiffSnapshot(ChangeSet(files=(), parsed=()))) == ()
 
 
 def test_a_reserve_is_kept_so_that_the_review_is_posted_with_its_gap(
@@ -216,8 +216,8 @@ def test_a_reserve_is_kept_so_that_the_review_is_posted_with_its_gap(
     pull = open_pull({"src/pay.py": AFTER, "src/more.py": "import os\n"})
     github_api.state.left["core"] = RESERVE + 5
 
-    told = posted(office)
+    result = posted(office)
 
-    assert told.outcome == "posted"
+    assert result.outcome == "posted"
     assert "kept for posting" in pull.reviews[0].body
     assert pull.repository.checks[0].status == "completed"

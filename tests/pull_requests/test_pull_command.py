@@ -183,7 +183,7 @@ def test_it_works_with_the_options_of_every_review(
     open_pull()
     report, trace = tmp_path / "report.json", tmp_path / "run.trace"
 
-    told = run("review", "--pr", NAME, "--format", "json", "--output", report, "--trace", trace, "--no-cache")
+    result = run("review", "--pr", NAME, "--format", "json", "--output", report, "--trace", trace, "--no-cache")
     asked = len(github_api.recorded)
     replayed = run("replay", trace, "--format", "json")
     gate = run("review", "--pr", NAME, "--fail-on", "warning", "--worker", "logic", "security", "--format", "sarif")
@@ -191,7 +191,7 @@ def test_it_works_with_the_options_of_every_review(
     resumed = run("review", "--pr", NAME, "--resume")
     plan = run("plan", "--pr", NAME, "--format", "json")
 
-    assert (told.code, told.out, json.loads(report.read_text())["verdict"]) == (0, "", "issues")
+    assert (result.code, result.out, json.loads(report.read_text())["verdict"]) == (0, "", "issues")
     assert json.loads(replayed.out) == json.loads(report.read_text())
     assert (gate.code, json.loads(gate.out)["version"]) == (1, "2.1.0")
     assert (estimate.code, "src/pay.py" in estimate.out, bool(estimate.out)) == (0, False, True)
@@ -242,7 +242,7 @@ def test_how_far_a_review_came_that_broke_off_is_in_its_trace(
     def broken(*_: Any) -> Any:
         raise InputError("broken")
 
-    monkeypatch.setattr("reviewbot.pull_requests.review.delivered", broken)
+    monkeypatch.setattr("reviewbot.pull_requests.review.deliver", broken)
 
     ended = run("review", "--pr", NAME, "--trace", trace)
 

@@ -17,7 +17,7 @@ from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, Host
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, carry_out, fetch, post, prepare
-from reviewbot.pull_requests.values import told_of
+from reviewbot.pull_requests.values import delivered_of
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 from tests.pull_steps import review
@@ -60,11 +60,11 @@ def test_a_pull_request_is_reviewed_and_posted_once(
     pull = open_pull()
 
     found = reviewed(office, RunOptions())
-    told = posted(office, found.value)
+    result = posted(office, found.value)
 
     [mine] = pull.reviews
-    assert (told.outcome, told.inline, told.notes) == ("posted", 1, ())
-    assert told.url.endswith(f"#pullrequestreview-{mine.review_id}")
+    assert (result.outcome, result.inline, result.notes) == ("posted", 1, ())
+    assert result.url.endswith(f"#pullrequestreview-{mine.review_id}")
     assert mine.state == "COMMENTED"
     assert mine.commit_id == pull.head_sha
     [comment] = pull.comments
@@ -81,9 +81,9 @@ def test_a_second_run_on_the_same_head_posts_nothing(
     posted(office, reviewed(office, RunOptions()).value)
     other = HostSession(client, office.signer, clock=office.clock)
 
-    told = posted(other, reviewed(other).value)
+    result = posted(other, reviewed(other).value)
 
-    assert told.outcome == "already_posted"
+    assert result.outcome == "already_posted"
     assert len(pull.reviews) == 1
     assert len(pull.comments) == 1
 
@@ -95,10 +95,10 @@ def test_a_head_that_moved_after_the_review_gets_nothing_and_its_check_is_cancel
     value = reviewed(office).value
     github_api.push("acme/shop", 1, folder.commit({"src/pay.py": "pass\n"}))
 
-    told = posted(office, value)
+    result = posted(office, value)
 
-    assert (told.outcome, pull.reviews) == ("head_moved", [])
-    assert any("moved" in note for note in told.notes)
+    assert (result.outcome, pull.reviews) == ("head_moved", [])
+    assert any("moved" in note for note in result.notes)
     [check] = pull.repository.checks
     assert (check.conclusion, check.head_sha) == ("cancelled", value.pull.head_sha)
 
@@ -154,11 +154,11 @@ def test_the_check_is_begun_before_the_review_and_concluded_after_it(
     value = reviewed(office).value
     [check] = pull.repository.checks
     before = (check.status, check.conclusion)
-    told = posted(office, value)
+    result = posted(office, value)
 
     assert before == ("in_progress", None)
     assert (check.name, check.status, check.conclusion) == ("reviewbot", "completed", "neutral")
-    assert told.check_url.endswith(f"/runs/{check.check_id}")
+    assert result.check_url.endswith(f"/runs/{check.check_id}")
     assert [mark["path"] for mark in check.annotations] == ["src/pay.py"]
     asked = github_api.paths("POST")
     assert asked.index("/repos/acme/shop/check-runs") < asked.index("/repos/acme/shop/pulls/1/reviews")
@@ -196,12 +196,12 @@ def test_where_the_token_may_have_no_check_that_is_named_and_the_review_goes_on(
     pull = open_pull()
     github_api.refuse("POST", "/check-runs$", missing_permission("checks", "write"))
 
-    told = posted(office, reviewed(office).value)
+    result = posted(office, reviewed(office).value)
 
-    assert told.outcome == "posted"
+    assert result.outcome == "posted"
     assert len(pull.reviews) == 1
-    assert (told.check_url, pull.repository.checks) == ("", [])
-    assert any("no check run" in note and "checks" in note for note in told.notes)
+    assert (result.check_url, pull.repository.checks) == ("", [])
+    assert any("no check run" in note and "checks" in note for note in result.notes)
 
 
 @pytest.mark.slow
@@ -212,19 +212,19 @@ def test_a_check_that_cannot_be_concluded_is_named_and_the_review_stands(
     value = reviewed(office).value
     github_api.refuse("PATCH", "/check-runs/", missing_permission("checks", "write"), times=5)
 
-    told = posted(office, value)
+    result = posted(office, value)
 
-    assert (told.outcome, told.check_url, len(pull.reviews)) == ("posted", "", 1)
-    assert any("could not be concluded" in note for note in told.notes)
+    assert (result.outcome, result.check_url, len(pull.reviews)) == ("posted", "", 1)
+    assert any("could not be concluded" in note for note in result.notes)
 
 
 @pytest.mark.slow
 def test_without_the_setting_there_is_no_check(office: HostSession, open_pull: OpenPull) -> None:
     pull = open_pull(base={".reviewbot.toml": "inline = 'off'\n"})
 
-    told = posted(office, reviewed(office, RunOptions(given=operator(REVIEWBOT_CHECK="false"))).value)
+    result = posted(office, reviewed(office, RunOptions(given=operator(REVIEWBOT_CHECK="false"))).value)
 
-    assert (told.outcome, told.notes, pull.repository.checks, pull.comments) == ("posted", (), [], [])
+    assert (result.outcome, result.notes, pull.repository.checks, pull.comments) == ("posted", (), [], [])
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ def test_a_review_that_is_not_going_to_be_posted_writes_nothing(
 
     assert {each.method for each in github_api.recorded} <= {"GET"}
     assert (found.value.check_id, found.value.suggestions) == (None, {})
-    assert found.told.review.findings
+    assert found.delivered.review.findings
 
 
 def test_a_review_that_breaks_off_leaves_a_check_that_is_not_green(office: HostSession, open_pull: OpenPull) -> None:
@@ -296,8 +296,8 @@ def test_the_base_side_configures_and_the_head_does_not(office: HostSession, ope
     found = reviewed(office)
 
     assert found.code == ExitCode.GATE
-    assert len(found.told.review.findings) == 1
-    assert any("cannot configure its own review" in note for note in found.told.review.notes)
+    assert len(found.delivered.review.findings) == 1
+    assert any("cannot configure its own review" in note for note in found.delivered.review.notes)
 
 
 @pytest.mark.slow
@@ -310,7 +310,7 @@ def test_files_that_could_not_be_read_are_told_in_the_review(
 
     found = asyncio.run(review(office, ref, RunOptions()))
 
-    assert any("no more files" in note for note in found.told.review.notes)
+    assert any("no more files" in note for note in found.delivered.review.notes)
 
 
 # --- what the steps hand on
@@ -322,7 +322,7 @@ def test_the_values_between_the_steps_are_json_and_lose_nothing(office: HostSess
     found = reviewed(office, RunOptions())
 
     assert again(found.value) == found.value
-    assert told_of(again(found.value)) == found.told
+    assert delivered_of(again(found.value)) == found.delivered
     assert [file.path for file in found.value.change.files] == ["src/pay.py"]
     assert list(found.value.suggestions.values()) == ["    if order == 3:"]
 

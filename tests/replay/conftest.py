@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.commands.replay import synthesizer_of
-from reviewbot.delivery import Delivered, delivered, masked_trace, told_again
+from reviewbot.delivery import DeliveredReview, deliver, mask_trace, replay_delivery
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Usage, WorkerCard
 from reviewbot.domain.ports import Journal, ModelReply, ModelRequest, WorkerSet
@@ -131,7 +131,7 @@ class Run:
     """Seconds that the judge has."""
     fan_out: int | None = None
 
-    def told(self) -> tuple[Delivered, str]:
+    def told(self) -> tuple[DeliveredReview, str]:
         """The review that is shown, and the trace that is written."""
         crew = WorkerSet(self.cards, dict.fromkeys((card.name for card in self.cards), "Look."), {})
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
@@ -152,7 +152,7 @@ class Run:
                 Calibrator(trace),
                 notes=notes,
                 books=books,
-                left_s=lambda: self.judge_s,
+                remaining_s=lambda: self.judge_s,
             )
         planner = self.planner(RoutedPlanner(crew, engine.covers, snapshot.head, PlanLimits()))
         executor = PlanExecutor(
@@ -170,8 +170,8 @@ class Run:
             deadline_s=self.deadline_s,
         )
         setup = Setup(planner, executor, synthesizer, clock, trace, fan_out=self.fan_out)
-        shown = delivered(asyncio.run(review(self.change, setup)), snapshot, trace)
-        return shown, masked_trace(trace)
+        shown = deliver(asyncio.run(review(self.change, setup)), snapshot, trace)
+        return shown, mask_trace(trace)
 
     def _by(self) -> str:
         return "rules" if self.answers is None else "judge"
@@ -215,12 +215,12 @@ def _run(a_card: Callable[..., WorkerCard]) -> Begin:
 
 
 @pytest.fixture(scope="session")
-def again() -> Callable[[str], Delivered]:
+def again() -> Callable[[str], DeliveredReview]:
     """What follows from a written trace."""
 
-    def told(text: str) -> Delivered:
+    def told(text: str) -> DeliveredReview:
         events = read_trace(text)
-        return told_again(events, asyncio.run(replay(events, synthesizer_of)))
+        return replay_delivery(events, asyncio.run(replay(events, synthesizer_of)))
 
     return told
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.delivery import masked_trace
+from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
 from reviewbot.domain.ports import ModelReply, ModelRequest
@@ -76,7 +76,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
 
     assert asyncio.run(through(RecordingModel(Answering(first), trace))) == first
 
-    events = read_trace(masked_trace(trace))
+    events = read_trace(mask_trace(trace))
     recorded = RecordedModel(events)
 
     async def in_another_order() -> list[str]:
@@ -89,7 +89,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
 def test_a_subject_that_holds_a_secret_is_found_again() -> None:
     trace = Trace(TickingClock())
     asyncio.run(RecordingModel(Answering([said("a")]), trace).ask(asks(TOKEN)))
-    written = masked_trace(trace)
+    written = mask_trace(trace)
 
     reply = asyncio.run(RecordedModel(read_trace(written)).ask(asks(TOKEN)))
 

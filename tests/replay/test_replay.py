@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.delivery import Delivered
+from reviewbot.delivery import DeliveredReview
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask
 from reviewbot.domain.ports import ModelRequest, TaskResult
@@ -50,7 +50,7 @@ def escalates(reason: str, **fields: Any) -> dict[str, Any]:
 
 
 Begin = Callable[..., Any]
-Again = Callable[[str], Delivered]
+Again = Callable[[str], DeliveredReview]
 
 
 def kinds(text: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.delivery import told_again
+from reviewbot.delivery import replay_delivery
 from reviewbot.domain.contracts import Plan, Review, ReviewTask
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
@@ -70,7 +70,7 @@ def test_a_run_that_was_stopped_before_the_delivery_still_has_its_review(run: Be
     shown, text = run().told()
     events = without("delivered", text)
 
-    told = told_again(events, asyncio.run(replay(events)))
+    told = replay_delivery(events, asyncio.run(replay(events)))
 
     assert told.review == shown.review
 
@@ -81,7 +81,7 @@ def test_another_review_than_the_recorded_one_is_a_fault_and_names_the_version(r
     next(event for event in events if event["event"] == "rules").update(max_findings=0, version="9.9.9")
 
     with pytest.raises(ReviewbotError, match=r"version 9\.9\.9 made it") as caught:
-        told_again(events, asyncio.run(replay(events)))
+        replay_delivery(events, asyncio.run(replay(events)))
 
     assert caught.value.exit_code == 3
 
@@ -93,7 +93,7 @@ def test_another_delivery_than_the_recorded_one_is_a_fault(change: dict[str, obj
     events[-1].update(change)
 
     with pytest.raises(ReviewbotError, match="gives another review"):
-        told_again(events, asyncio.run(replay(events)))
+        replay_delivery(events, asyncio.run(replay(events)))
 
 
 @pytest.mark.parametrize("change", [{"symbols": 7}, {"symbols": [{}]}, {"symbols": [[]]}, {"notes": 7}])
@@ -103,7 +103,7 @@ def test_a_delivery_that_cannot_be_read_is_bad_input(change: dict[str, object], 
     events[-1].update(change)
 
     with pytest.raises(InputError, match="the delivery"):
-        told_again(events, asyncio.run(replay(events)))
+        replay_delivery(events, asyncio.run(replay(events)))
 
 
 @pytest.mark.parametrize(

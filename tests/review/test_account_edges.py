@@ -27,9 +27,9 @@ def a_gap(path: str = PATH, reason: Any = "crashed", message: str = "it broke", 
 # --- second tries
 
 
-def again(*ends: TaskResult, left_s: float = 600.0) -> tuple[ReviewTask, ...]:
+def again(*ends: TaskResult, remaining_s: float = 600.0) -> tuple[ReviewTask, ...]:
     plan = Plan(goal="review it", tasks=tuple(end.task for end in ends), reason="by hand")
-    return tried_again(plan, {end.task.task_id: end for end in reversed(ends)}, left_s)
+    return tried_again(plan, {end.task.task_id: end for end in reversed(ends)}, remaining_s)
 
 
 def test_a_second_try_has_every_slice_of_its_files_in_order_and_keeps_what_it_was_told(
@@ -67,12 +67,12 @@ def test_tasks_that_are_not_tried_do_not_count_against_the_most(a_task: MakeTask
         TaskResult(a_task("logic:s#1", timeout_ms=900_000), gaps=(a_gap(),)),
     ]
 
-    assert len(again(*others, *ends, left_s=400.0)) == MOST_AGAIN
-    assert again(*others, *ends, left_s=450.0) == ()
+    assert len(again(*others, *ends, remaining_s=400.0)) == MOST_AGAIN
+    assert again(*others, *ends, remaining_s=450.0) == ()
 
 
 def test_without_time_left_nothing_is_tried(a_task: MakeTask) -> None:
-    assert again(TaskResult(a_task(timeout_ms=1), gaps=(a_gap(),)), left_s=0.0) == ()
+    assert again(TaskResult(a_task(timeout_ms=1), gaps=(a_gap(),)), remaining_s=0.0) == ()
 
 
 # --- two levels

@@ -19,9 +19,9 @@ def failed(task: ReviewTask, *reasons: Any) -> TaskResult:
     return TaskResult(task, gaps=tuple(gap for reason in reasons for gap in gaps_of(task, reason, "it broke")))
 
 
-def again(*ends: TaskResult, left_s: float = 600.0) -> tuple[ReviewTask, ...]:
+def again(*ends: TaskResult, remaining_s: float = 600.0) -> tuple[ReviewTask, ...]:
     plan = Plan(goal="review it", tasks=tuple(end.task for end in ends), reason="by hand")
-    return tried_again(plan, {end.task.task_id: end for end in ends}, left_s)
+    return tried_again(plan, {end.task.task_id: end for end in ends}, remaining_s)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout", "bad_answer", "breaker"])
@@ -128,8 +128,8 @@ def test_without_half_of_its_time_left_a_task_is_not_tried(a_task: MakeTask) -> 
     slow, fast = a_task("a:x#1", timeout_ms=60_000), a_task("b:x#1", timeout_ms=10_000)
     ends = [failed(slow, "crashed"), failed(fast, "crashed")]
 
-    assert [task.task_id for task in again(*ends, left_s=29.9)] == ["b:x#1~2"]
-    assert len(again(*ends, left_s=30.0)) == 2
+    assert [task.task_id for task in again(*ends, remaining_s=29.9)] == ["b:x#1~2"]
+    assert len(again(*ends, remaining_s=30.0)) == 2
 
 
 def test_where_nearly_all_failed_the_far_end_is_down_and_is_left_alone(a_task: MakeTask) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.delivery import masked_trace
-from reviewbot.delivery.masking import masked_review
+from reviewbot.delivery import mask_trace
+from reviewbot.delivery.masking import mask_review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
@@ -144,8 +144,8 @@ class Story:
         trace = Trace(self.clock)
         record_given(trace, change, RecordedInputs(Rules.of(self.crew.cards, None, 10), (), "scripted", self.notes))
         trace.events += self.events
-        again = await replay(read_trace(masked_trace(trace)))
-        assert render_json(masked_review(again)) == render_json(masked_review(answer))
+        again = await replay(read_trace(mask_trace(trace)))
+        assert render_json(mask_review(again)) == render_json(mask_review(answer))
 
     def setup(self, change: ChangeSet) -> Setup:
         trace = Trace(self.clock, self.listener)

@@ -20,7 +20,7 @@ from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.auth.app import AppTokens
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 
 logger = logging.getLogger("reviewbot.app.worker")
 
@@ -104,7 +104,7 @@ class CatchUp:
             lately = [each for each in listed if _seconds(each.get("pushed_at")) >= since]
             lately.sort(key=lambda each: _seconds(each.get("pushed_at")), reverse=True)
             for repository in lately[:MOST_REPOSITORIES]:
-                path = f"/repos/{checked_repository(str(repository.get('full_name')))}/pulls"
+                path = f"/repos/{check_repository(str(repository.get('full_name')))}/pulls"
                 query = {"state": "open", "sort": "updated", "direction": "desc"}
                 for pull in client.items(path, query=query):
                     if _seconds(pull.get("updated_at")) < since:
@@ -152,7 +152,7 @@ def _order(installation: int, repository: Mapping[str, Any], pull: Mapping[str, 
         repository=str(repository["full_name"]),
         repository_id=repository_id,
         number=number,
-        head_sha=checked_sha(sha),
+        head_sha=check_sha(sha),
         cause="catch-up",
     )
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pull
+from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
 
 logger = logging.getLogger("reviewbot.app.worker")
 
@@ -52,7 +52,7 @@ def _may(client: GithubClient, repository: str, login: object) -> bool:
     """By the API's answer, never by a name or by what a payload claims."""
     if not isinstance(login, str) or not _LOGIN.fullmatch(login):
         return False
-    path = f"/repos/{checked_repository(repository)}/collaborators/{login.replace('[', '%5B').replace(']', '%5D')}"
+    path = f"/repos/{check_repository(repository)}/collaborators/{login.replace('[', '%5B').replace(']', '%5D')}"
     told = client.request("GET", f"{path}/permission").data
     return isinstance(told, dict) and told.get("permission") in MAY_COMMAND
 
@@ -62,7 +62,7 @@ def _of_commit(client: GithubClient, order: ReviewRequest) -> int:
 
     https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
     """
-    path = f"/repos/{checked_repository(order.repository)}/commits/{checked_sha(order.head_sha)}/pulls"
+    path = f"/repos/{check_repository(order.repository)}/commits/{check_sha(order.head_sha)}/pulls"
     numbers = {
         each["number"]
         for each in client.items(path)
@@ -79,7 +79,7 @@ def _react(client: GithubClient, order: ReviewRequest) -> None:
     comment, kind = order.trigger.get("comment_id"), order.trigger.get("comment_kind")
     if not isinstance(comment, int) or kind not in _KINDS:
         return
-    path = f"/repos/{checked_repository(order.repository)}/{_KINDS[kind]}/comments/{comment}/reactions"
+    path = f"/repos/{check_repository(order.repository)}/{_KINDS[kind]}/comments/{comment}/reactions"
     try:
         client.request("POST", path, body={"content": REACTION}, repeatable=True)
     except HostError as error:

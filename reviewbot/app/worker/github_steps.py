@@ -19,7 +19,7 @@ from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.app.worker.request_human import call_person, reviewers_in
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
 from reviewbot.config import Settings
-from reviewbot.delivery import masked_trace
+from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
@@ -30,9 +30,9 @@ from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.publish import CHECK_NAME, Signer
-from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, post, posted_before, prepare
+from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, find_posted, post, prepare
 from reviewbot.pull_requests import Reviewed as Made
-from reviewbot.pull_requests.check_run import begun, given_up
+from reviewbot.pull_requests.check_run import abandon_check, start_check
 from reviewbot.pull_requests.fetch import ref_of
 from reviewbot.report.text import md
 from reviewbot.sources.memory import SystemClock
@@ -129,7 +129,7 @@ class Hosted:
             try:
                 reviewed = await carry_out(office, prepared)
             except BaseException:
-                run.keep(masked_trace(prepared.run.trace))
+                run.keep(mask_trace(prepared.run.trace))
                 raise
         return _kept(reviewed, prepared)
 
@@ -143,13 +143,13 @@ class Hosted:
                 if await asyncio.to_thread(_pull_of, office, prepared) != pull:
                     raise HostError(CHANGED)
                 return end
-        before = await posted_before(office, prepared)
+        before = await find_posted(office, prepared)
         if before is None:
             return None
         if order.again:
             # The user who asked for it looks at the check, which the host opens again for a re-run.
-            check = await begun(office, prepared.ref)
-            await given_up(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
+            check = await start_check(office, prepared.ref)
+            await abandon_check(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
         return End("posted", STANDS, url=before.url)
 
     def post(self, run: Run, reviewed: Json) -> Posted | End:
@@ -221,7 +221,7 @@ class Hosted:
     @staticmethod
     async def _refused(office: HostSession, ref: PullRef, why: str) -> End:
         """Say it in the check, and not in a comment."""
-        await given_up(office, ref, await begun(office, ref), why)
+        await abandon_check(office, ref, await start_check(office, ref), why)
         return End("refused", why)
 
     def count(self, state: str, seconds: float) -> None:
@@ -272,7 +272,7 @@ def _kept(made: Made, prepared: Prepared) -> Reviewed:
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
-    return Reviewed(value, usage.cost_usd, tokens, masked_trace(made.trace))
+    return Reviewed(value, usage.cost_usd, tokens, mask_trace(made.trace))
 
 
 def places_of(change: ChangeSet) -> ChangeSet:

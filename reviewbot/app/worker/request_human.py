@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository
+from reviewbot.hosts.github.pull import check_repository
 
 logger = logging.getLogger("reviewbot.app.worker")
 
@@ -29,7 +29,7 @@ def call_person(client: GithubClient, pull: PullRef, label: str | None, reviewer
     The author of a pull request cannot be asked, and GitHub then asks none of those that were named with them: each is
     asked alone. Blocking.
     """
-    place, number = f"/repos/{checked_repository(pull.repository)}", pull.number
+    place, number = f"/repos/{check_repository(pull.repository)}", pull.number
     notes: list[str] = []
     wishes: list[tuple[str, dict[str, object]]] = []
     if label:

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TextIO
 
-from reviewbot.action.disable_ptrace import shut
+from reviewbot.action.disable_ptrace import disable_ptrace
 from reviewbot.action.inputs import BEDROCK_KEY, MARKER_KEY, PREFIX, Inputs, read_inputs
 from reviewbot.action.outcome import STOPPED
-from reviewbot.action.run import Pulls, Step, act, failed
+from reviewbot.action.run import Pulls, Step, act, report_failure
 from reviewbot.action.runner import Runner, StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.domain.errors import ConfigError
@@ -25,17 +25,17 @@ def action_command(arguments: argparse.Namespace) -> int:
     environ = dict(os.environ)
     forget(os.environ)
     # What a process was started with stays readable for its user under /proc, also after it has been taken out.
-    shut()
-    return carried_out(environ, sys.stdout)
+    disable_ptrace()
+    return run_step(environ, sys.stdout)
 
 
-def carried_out(environ: Mapping[str, str], log: TextIO) -> int:
+def run_step(environ: Mapping[str, str], log: TextIO) -> int:
     """Carry out the step that the environment tells of; the result is the exit code. Raises as a command does."""
     runner = runner_of(environ)
     try:
         inputs = read_inputs(environ)
     except ConfigError as error:
-        failed(StepOutput(runner, log), str(error))
+        report_failure(StepOutput(runner, log), str(error))
         return error.exit_code
     voice = StepOutput(runner, log, (*inputs.secrets, environ.get(BEDROCK_KEY, "")))
     ended = False
@@ -45,7 +45,7 @@ def carried_out(environ: Mapping[str, str], log: TextIO) -> int:
         ended = True
     finally:
         if not ended:
-            failed(voice, STOPPED)
+            report_failure(voice, STOPPED)
     return code
 
 

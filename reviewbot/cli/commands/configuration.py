@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.cli.repository import configured_repository
+from reviewbot.cli.repository import find_repository
 from reviewbot.config import Settings
 from reviewbot.config.keys import KINDS
 from reviewbot.config.source import settings_of
@@ -22,7 +22,7 @@ from reviewbot.strict_json import for_logs, write_json
 
 def config_command(arguments: argparse.Namespace) -> int:
     """`reviewbot config`. Raises ConfigError, as a review would."""
-    folder = arguments.repo or configured_repository(Path())
+    folder = arguments.repo or find_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
     settings = wiring.effective(settings_of(base, os.environ, {}), os.environ)
     if arguments.format == "json":

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.cli.repository import configured_repository
+from reviewbot.cli.repository import find_repository
 from reviewbot.config.schema import settings_schema
 from reviewbot.domain.contracts import Contract, Plan, Review, WorkerCard
 from reviewbot.domain.errors import ExitCode
@@ -22,7 +22,7 @@ SCHEMAS: dict[str, type[Contract]] = {"review": Review, "plan": Plan, "card": Wo
 
 def workers_command(arguments: argparse.Namespace) -> int:
     """`reviewbot workers`."""
-    folder = arguments.repo or configured_repository(Path())
+    folder = arguments.repo or find_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
     crew = wiring.crew_for(base)
     if arguments.format == "json":

@@ -124,8 +124,8 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
         return _calibrate_models(arguments, rows, labels)
     counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
-    told = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
-    say(f"{told}, {len(failed)} that failed left out")
+    summary = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
+    say(f"{summary}, {len(failed)} that failed left out")
     return ExitCode.REVIEWED
 
 
@@ -155,7 +155,7 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
     return ExitCode.REVIEWED
 
 
-def reviewed(way: Way, case: Case) -> Json:
+def review_case(way: Way, case: Case) -> Json:
     """The fields of one case's row, as the command line would review it. Raises InputError."""
     began = time.perf_counter()
     subject, around = _subject(case)
@@ -212,7 +212,7 @@ def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> No
         progress.on_event({"event": event, "task_id": row["case"]})
 
     try:
-        run_cases(cases, partial(reviewed, way), min(jobs, max(1, len(cases))), begin, end)
+        run_cases(cases, partial(review_case, way), min(jobs, max(1, len(cases))), begin, end)
     finally:
         progress.close()
 

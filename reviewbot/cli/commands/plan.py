@@ -38,7 +38,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, given_of(arguments))
         preview = run_to_end(partial(run.preview, subject.change))
-    plan = delivery.masked_plan(preview.plan, run.trace.mask)
+    plan = delivery.mask_plan(preview.plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:

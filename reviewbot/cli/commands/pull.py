@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.cli.delivering import previewed, shortfall, write_trace
+from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.options import flags_of, given_of
-from reviewbot.cli.reports import rendered
+from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
@@ -31,12 +31,12 @@ from reviewbot.pull_requests import (
     RunOptions,
     carry_out,
     fetch,
+    find_posted,
     post,
-    posted_before,
     prepare,
     pull_name,
 )
-from reviewbot.pull_requests.check_run import Check, given_up
+from reviewbot.pull_requests.check_run import Check, abandon_check
 from reviewbot.report.progress import ProgressLine
 from reviewbot.sources.memory import SystemClock
 
@@ -71,23 +71,23 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             listener=progress.on_event,
             to_post=arguments.post,
         )
-        prepared = prepare(office, _fetched(office, name), terms, closing)
-        if (instead := previewed(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
+        prepared = prepare(office, _fetch(office, name), terms, closing)
+        if (instead := preview(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
             return instead
-        before = run_to_end(partial(posted_before, office, prepared))
+        before = run_to_end(partial(find_posted, office, prepared))
         if before is not None:
             progress.close()
             say(f"{WORDS['stands']}: {before.url}")
             return ExitCode.REVIEWED
         if journal is not None and not arguments.resume:
             journal.inner.forget(prepared.run.run_id + "/")
-        reviewed = _reviewed(arguments, office, prepared)
+        reviewed = _review(arguments, office, prepared)
         progress.close()
-        _shown(arguments, office, reviewed)
+        _show(arguments, office, reviewed)
         code = reviewed.code
-        if missing := shortfall(code, reviewed.told.review):
+        if missing := shortfall(code, reviewed.delivered.review):
             say(missing)
-        return _posted(office, reviewed, code) if arguments.post else code
+        return _post(office, reviewed, code) if arguments.post else code
 
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
@@ -95,7 +95,7 @@ def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring
     name = pull_name(arguments.pr)
     office = _office(access_to(name), None, closing)
     terms = RunOptions(flags_of(arguments), given_of(arguments), to_post=False)
-    return prepare(office, _fetched(office, name), terms, closing).subject
+    return prepare(office, _fetch(office, name), terms, closing).subject
 
 
 def access_to(name: PullName) -> Access:
@@ -121,11 +121,11 @@ def _office(
     return HostSession(client, signer, intents, clock or SystemClock())
 
 
-def _fetched(office: HostSession, name: PullName) -> PullRef:
+def _fetch(office: HostSession, name: PullName) -> PullRef:
     return run_to_end(partial(fetch, office, name.repository, name.number))
 
 
-def _reviewed(arguments: argparse.Namespace, office: HostSession, prepared: Prepared) -> Reviewed:
+def _review(arguments: argparse.Namespace, office: HostSession, prepared: Prepared) -> Reviewed:
     try:
         return run_to_end(partial(carry_out, office, prepared))
     except BaseException:
@@ -135,19 +135,19 @@ def _reviewed(arguments: argparse.Namespace, office: HostSession, prepared: Prep
         raise
 
 
-def _shown(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed) -> None:
+def _show(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed) -> None:
     """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
     try:
-        text = rendered(arguments.format, reviewed.told, arguments.output, verbose=arguments.verbose)
+        text = render(arguments.format, reviewed.delivered, arguments.output, verbose=arguments.verbose)
         write_report(text, arguments.output)
         write_trace(arguments, reviewed.trace)
     except InputError:
         check = Check(reviewed.value.check_id)
-        run_to_end(partial(given_up, office, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
+        run_to_end(partial(abandon_check, office, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
         raise
 
 
-def _posted(office: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
+def _post(office: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
     """Post it and say what came of it. What cannot be posted was printed all the same, and a closed gate stays one."""
     try:
         posted = run_to_end(partial(post, office, reviewed.value))

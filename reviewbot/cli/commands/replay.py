@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot.cli.reading import read_input
-from reviewbot.cli.reports import rendered
+from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import write_report
-from reviewbot.delivery import told_again
+from reviewbot.delivery import replay_delivery
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Synthesizer
 from reviewbot.llm.agents.calibrator import Calibrator
@@ -28,8 +28,8 @@ def replay_command(arguments: argparse.Namespace) -> int:
     """Print the same review, byte for byte. Raises InputError for a trace that does not hold one."""
     _check_output(arguments.output, arguments.trace)
     events = events_of(arguments.trace)
-    again = told_again(events, run_to_end(partial(replay, events, synthesizer_of)))
-    text = rendered(arguments.format, again, arguments.output, verbose=arguments.verbose)
+    again = replay_delivery(events, run_to_end(partial(replay, events, synthesizer_of)))
+    text = render(arguments.format, again, arguments.output, verbose=arguments.verbose)
     write_report(text, arguments.output)
     return ExitCode.REVIEWED
 

@@ -44,7 +44,7 @@ def runs_command(arguments: argparse.Namespace) -> int:
 
 def _list(records: tuple[RunRecord, ...], form: str) -> None:
     if form == "json":
-        sys.stdout.write(write_json([_told(each) for each in records], indent=2) + "\n")
+        sys.stdout.write(write_json([_fields_of(each) for each in records], indent=2) + "\n")
         return
     rows = [_HEAD, *(_row(each) for each in records)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
@@ -75,10 +75,10 @@ def _show_pull(runs: Runs, records: tuple[RunRecord, ...], arguments: argparse.N
         _list(records, arguments.format)
         return
     traces = (runs.trace(record.run) for record in records)
-    sys.stdout.write(_found(next((trace for trace in traces if trace is not None), None)))
+    sys.stdout.write(_find_run(next((trace for trace in traces if trace is not None), None)))
 
 
-def _found(trace: str | None) -> str:
+def _find_run(trace: str | None) -> str:
     if trace is None:
         raise InputError("there is no trace of this run: it has not come to its review, or it was removed")
     return trace
@@ -94,11 +94,11 @@ def _show(runs: Runs, arguments: argparse.Namespace) -> None:
     if len(found) > 1 and record.run != arguments.run_id:
         raise InputError(f"several runs begin like this, {found[0].run} and {found[1].run} among them")
     if arguments.trace:
-        sys.stdout.write(_found(runs.trace(record.run)))
+        sys.stdout.write(_find_run(runs.trace(record.run)))
     elif arguments.format == "json":
-        sys.stdout.write(write_json(_told(record), indent=2) + "\n")
+        sys.stdout.write(write_json(_fields_of(record), indent=2) + "\n")
     else:
-        text = "".join(f"{name:13} {one_line(str(value))}\n" for name, value in _told(record).items())
+        text = "".join(f"{name:13} {one_line(str(value))}\n" for name, value in _fields_of(record).items())
         write(sys.stdout, escape_runner_commands(text))
 
 
@@ -115,7 +115,7 @@ def _row(record: RunRecord) -> tuple[str, ...]:
     )
 
 
-def _told(record: RunRecord) -> dict[str, object]:
+def _fields_of(record: RunRecord) -> dict[str, object]:
     return {
         "run": record.run,
         "state": record.state,

@@ -23,9 +23,9 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, listed, text_of
+from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
-from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pull
+from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
 from reviewbot.wording import counted
 
 DIFF = "application/vnd.github.diff"
@@ -58,7 +58,7 @@ class _Reading:
     @property
     def place(self) -> str:
         """The repository's path."""
-        return f"/repos/{checked_repository(self.pull.repository)}"
+        return f"/repos/{check_repository(self.pull.repository)}"
 
 
 def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
@@ -71,9 +71,9 @@ def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
     change, digest = _by_diff(reading) or _by_list(reading)
     now = read_pull(client, pull.repository, pull.number)
     if now.head_sha != pull.head_sha:
-        told = f"{pull.repository}#{pull.number}: the head moved while it was read; run again"
-        raise HostMovedError(told, now.head_sha)
-    change = _counted(change, pull, reading.notes)
+        message = f"{pull.repository}#{pull.number}: the head moved while it was read; run again"
+        raise HostMovedError(message, now.head_sha)
+    change = _check_counts(change, pull, reading.notes)
     if not change.files:
         raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
     known = {
@@ -91,16 +91,16 @@ def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:
     Source: https://docs.github.com/en/rest/commits/commits#compare-two-commits; files are on its first page alone.
     """
     try:
-        data = _compared(client, pull, page=2)
+        data = _compare(client, pull, page=2)
     except HostMissingError:
         return None
     found = data.get("merge_base_commit")
     sha = found.get("sha") if isinstance(found, dict) else None
-    return checked_sha(sha) if isinstance(sha, str) else None
+    return check_sha(sha) if isinstance(sha, str) else None
 
 
-def _compared(client: GithubClient, pull: PullRequest, page: int) -> dict[str, object]:
-    path = f"/repos/{checked_repository(pull.repository)}/compare/{pull.base_sha}...{pull.head_sha}"
+def _compare(client: GithubClient, pull: PullRequest, page: int) -> dict[str, object]:
+    path = f"/repos/{check_repository(pull.repository)}/compare/{pull.base_sha}...{pull.head_sha}"
     data = client.request("GET", path, query={"per_page": 1, "page": page}).data
     return data if isinstance(data, dict) else {}
 
@@ -118,13 +118,13 @@ def _by_diff(reading: _Reading) -> tuple[ChangeSet, str] | None:
         why = "GitHub failed to make it"  # as it does where a diff takes too long
     else:
         if "json" not in answer.headers.get("content-type", ""):
-            return _parsed(answer.data)
+            return _parse(answer.data)
         why = "this server knows no diffs"
     reading.notes.append(f"GitHub gave no diff ({why}); the change was put together from its list of files")
     return None
 
 
-def _parsed(data: bytes) -> tuple[ChangeSet, str]:
+def _parse(data: bytes) -> tuple[ChangeSet, str]:
     try:
         return parse_diff(data), hashlib.sha256(data).hexdigest()
     except DiffError as error:
@@ -134,10 +134,10 @@ def _parsed(data: bytes) -> tuple[ChangeSet, str]:
 def _by_list(reading: _Reading) -> tuple[ChangeSet, str]:
     """The change from the list of its files, or from a comparison where no file of the list has a text."""
     pull, client = reading.pull, reading.client
-    files = listed(client.items(f"{reading.place}/pulls/{pull.number}/files"))
+    files = read_file_list(client.items(f"{reading.place}/pulls/{pull.number}/files"))
     if all(file.withheld for file in files):
-        rows = _compared(client, pull, page=1).get("files")
-        compared = listed(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else []
+        rows = _compare(client, pull, page=1).get("files")
+        compared = read_file_list(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else []
         if any(file.patch for file in compared):
             reading.notes.append(
                 "GitHub lists no text of the changed files; its comparison of the two commits was read"
@@ -157,7 +157,7 @@ def _modes(reading: _Reading, files: list[Listed]) -> dict[str, str]:
     return modes
 
 
-def _counted(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSet:
+def _check_counts(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSet:
     """Compare the change with GitHub's own counts: files that GitHub does not name stand in it as one entry."""
     known = len({file.path for file in change.files})
     missing = pull.changed_files - known
@@ -184,7 +184,7 @@ def _count_lines(change: ChangeSet, pull: PullRequest, notes: list[str]) -> None
         ("added", pull.additions, lambda file: file.added),
         ("removed", pull.deletions, lambda file: file.removed),
     ]
-    for word, told, of in counts:
+    for word, expected, of in counts:
         found = sum(of(file) for file in change.files)
-        if found != told:
-            notes.append(f"GitHub counts {counted(told, f'{word} line')}; its diff shows {found}")
+        if found != expected:
+            notes.append(f"GitHub counts {counted(expected, f'{word} line')}; its diff shows {found}")

@@ -13,7 +13,7 @@ from reviewbot.domain.errors import HostAccessError, HostLimitError, HostMissing
 from reviewbot.hosts.base import Annotation, CheckDraft
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import JSON, GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.reviews import is_id
 
 PER_CALL = 50
@@ -42,7 +42,7 @@ class GithubChecks:
 
     def __init__(self, client: GithubClient, repository: str) -> None:
         self._client = client
-        self._repository = f"/repos/{checked_repository(repository)}"
+        self._repository = f"/repos/{check_repository(repository)}"
         scheme = client.access.api_url.partition("://")[0]
         self._url = f"{scheme}://{web_host_of(client.access.api_url)}/{repository}"
 
@@ -114,11 +114,11 @@ class GithubChecks:
     def _added(self, path: str, digest: str) -> tuple[int, int]:
         """How many of these annotations a check run has, and how many it had before them."""
         found = self._client.request("GET", path).data
-        told = found if isinstance(found, dict) else {}
-        output = told.get("output")
+        check = found if isinstance(found, dict) else {}
+        output = check.get("output")
         number = output.get("annotations_count") if isinstance(output, dict) else None
         count = number if isinstance(number, int) else 0
-        last = _ADDED.fullmatch(str(told.get("external_id")))
+        last = _ADDED.fullmatch(str(check.get("external_id")))
         if last is None or last[1] != digest or int(last[2]) > count:
             return 0, count
         return count - int(last[2]), int(last[2])
@@ -133,7 +133,7 @@ class GithubChecks:
         Another App, or a workflow of the change's author, can give its check run our name and mark: one that GitHub
         does not let us write to is none of ours.
         """
-        path = f"{self._repository}/commits/{checked_sha(head_sha)}/check-runs"
+        path = f"{self._repository}/commits/{check_sha(head_sha)}/check-runs"
         query = {"check_name": name, "status": "in_progress", "filter": "latest"}
         listed = self._client.items(path, query=query, key="check_runs")
         found = sorted((each["id"] for each in listed if _is_marked(each, name)), reverse=True)

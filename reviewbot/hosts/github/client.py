@@ -136,9 +136,9 @@ class GithubClient:
             raise HostError(f"GitHub answers {asked.about} with {raw.status} and not with another address")
         return urljoin(self.access.api_url, raw.headers.get("location", ""))
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Seconds until the deadline; below zero after it."""
-        return self._patience.left_s()
+        return self._patience.remaining_s()
 
     def pages(self, path: str, *, query: Mapping[str, str | int] | None = None) -> Iterator[JSON]:
         """Yield the data of each page of a list, by the links to the next one, which stay on this host."""
@@ -179,7 +179,7 @@ class GithubClient:
 
     def _once(self, asked: _Asked, *, repeatable: bool, follow: bool = True) -> Raw:
         """One try. Raises Again where another one may fare better, else HostError and its kinds."""
-        call = Call(self._session, self._patience.left_s, follow=follow)
+        call = Call(self._session, self._patience.remaining_s, follow=follow)
         try:
             self._requester.requestJson(
                 asked.method,
@@ -190,7 +190,7 @@ class GithubClient:
                 cast("HTTPSRequestsConnectionClass", call),
             )
         except BrokenError as error:
-            raise _broken(asked.about, error, repeatable=repeatable) from None
+            raise _connection_error(asked.about, error, repeatable=repeatable) from None
         raw = cast("Raw", call.raw)
         self._left.note(raw.headers, "graphql" if asked.about == GRAPHQL else "core")
         # A 202 to a question says that the answer is still being made.
@@ -232,12 +232,12 @@ def _check_path(path: str) -> None:
         raise HostError(f"no path of GitHub's API: {path[:100]!r}")
 
 
-def _broken(about: str, error: BrokenError, *, repeatable: bool) -> Exception:
+def _connection_error(about: str, error: BrokenError, *, repeatable: bool) -> Exception:
     """What it means that no whole answer came."""
     if error.sent and not repeatable:
         return HostUnknownError(f"GitHub did not answer {about} ({error}): it may or may not have been done")
-    told = HostError(f"GitHub cannot be reached for {about}: {error}")
-    return told if error.final else Again(told)
+    failure = HostError(f"GitHub cannot be reached for {about}: {error}")
+    return failure if error.final else Again(failure)
 
 
 def _json(raw: Raw, about: str, *, repeatable: bool) -> JSON:
@@ -246,8 +246,8 @@ def _json(raw: Raw, about: str, *, repeatable: bool) -> JSON:
         return None
     data = _json_or_none(raw.content)
     if data is None and raw.content.strip() != b"null":
-        told = f"GitHub answers what is no JSON to {about}; is the address of its API right?"
-        raise HostError(told) if repeatable else HostUnknownError(f"{told} It may or may not have been done")
+        message = f"GitHub answers what is no JSON to {about}; is the address of its API right?"
+        raise HostError(message) if repeatable else HostUnknownError(f"{message} It may or may not have been done")
     return data
 
 

@@ -46,7 +46,7 @@ class Listed:
         return not self.patch and self.added + self.removed > 0
 
 
-def listed(rows: Iterable[Mapping[str, Any]]) -> list[Listed]:
+def read_file_list(rows: Iterable[Mapping[str, Any]]) -> list[Listed]:
     """The files of a list. Source: https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files."""
     found = []
     for row in rows:
@@ -76,25 +76,25 @@ def _read(file: Listed, mode: str | None) -> tuple[FileChange, ParsedFile]:
     try:
         found = parse_diff(_section(file))
     except DiffError as error:
-        return _unread(file, f"GitHub's text of this file cannot be read: {error}")
+        return _unread_file(file, f"GitHub's text of this file cannot be read: {error}")
     if [each.path for each in found.files] != [path]:
-        return _unread(file, "GitHub's text of this file holds more than one file")
+        return _unread_file(file, "GitHub's text of this file holds more than one file")
     change, parsed = found.files[0], found.parsed[0]
     if file.withheld:
-        parsed = _left(path, "over_budget", f"{WITHHELD} (+{file.added} -{file.removed} lines)")
+        parsed = _unparsed_file(path, "over_budget", f"{WITHHELD} (+{file.added} -{file.removed} lines)")
     elif parsed.state == "read" and (change.added, change.removed) != (file.added, file.removed):
-        told = f"GitHub counts +{file.added} -{file.removed} lines and shows +{change.added} -{change.removed}"
-        parsed = _left(path, "partial", told)
+        reason = f"GitHub counts +{file.added} -{file.removed} lines and shows +{change.added} -{change.removed}"
+        parsed = _unparsed_file(path, "partial", reason)
     return change.model_copy(update={"mode": mode} if mode or file.status == "added" else {}), parsed
 
 
-def _unread(file: Listed, reason: str) -> tuple[FileChange, ParsedFile]:
+def _unread_file(file: Listed, reason: str) -> tuple[FileChange, ParsedFile]:
     bare = Listed(file.path, file.old_path, file.status, file.sha, 0, 0, "")
     change = parse_diff(_section(bare)).files[0]
-    return change, _left(change.path, "malformed", reason)
+    return change, _unparsed_file(change.path, "malformed", reason)
 
 
-def _left(path: str, state: ParseState, reason: str) -> ParsedFile:
+def _unparsed_file(path: str, state: ParseState, reason: str) -> ParsedFile:
     return ParsedFile(path=path, state=state, reason=reason)
 
 

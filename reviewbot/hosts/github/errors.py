@@ -57,7 +57,7 @@ def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
             return HostUnknownError(f"GitHub answered {status} to {failed.about}: it may or may not have been done")
         return Again(HostError(f"GitHub answers {status} to {failed.about}; try again later"))
     if status in {401, 403, 451}:
-        return HostAccessError(_refused(failed, message))
+        return HostAccessError(_permission_advice(failed, message))
     if status in {404, 410}:
         return HostMissingError(_missing(failed.about))
     if status in _INVALID:
@@ -105,7 +105,7 @@ def _missing(about: str) -> str:
     return f"GitHub does not show {thing}: it does not exist, or this token may not see it"
 
 
-def _refused(failed: Failed, message: str) -> str:
+def _permission_advice(failed: Failed, message: str) -> str:
     """What to do where GitHub does not let us."""
     if failed.status == HTTPStatus.UNAUTHORIZED:
         return f"GitHub does not accept the token ({message}): it may have expired or belong to another host"

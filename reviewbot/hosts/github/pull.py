@@ -19,14 +19,14 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/(?!\.{1,2}$)[A-Za-z0-9._
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def checked_repository(name: str) -> str:
+def check_repository(name: str) -> str:
     """The name of a repository as "owner/name", fit for an address. Raises HostMissingError."""
     if not _NAME.fullmatch(name):
         raise HostMissingError("a repository is named OWNER/REPO, in letters, digits and . _ - alone")
     return name
 
 
-def checked_sha(sha: str) -> str:
+def check_sha(sha: str) -> str:
     """A commit, a tree or a blob, fit for an address. Raises HostError."""
     if not _SHA.fullmatch(sha):
         raise HostError("GitHub names an object by what is no hash")
@@ -38,7 +38,7 @@ def _valid(text: object) -> object:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n") if isinstance(text, str) else text
 
 
-def _named(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError("no name of a repository")
     return name
@@ -61,7 +61,7 @@ class _Account(_Read):
 
 class _Repository(_Read):
     id: int
-    full_name: Annotated[str, AfterValidator(_named)]
+    full_name: Annotated[str, AfterValidator(_check_name)]
 
 
 class _Label(_Read):
@@ -98,7 +98,7 @@ def read_pull(client: GithubClient, repository: str, number: int) -> PullRequest
 
     Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
     """
-    answer = client.request("GET", f"/repos/{checked_repository(repository)}/pulls/{int(number)}")
+    answer = client.request("GET", f"/repos/{check_repository(repository)}/pulls/{int(number)}")
     try:
         found = _Pull.model_validate(answer.data)
     except ValidationError as error:
@@ -106,10 +106,10 @@ def read_pull(client: GithubClient, repository: str, number: int) -> PullRequest
         raise HostError(
             f"GitHub's answer about {repository}#{number} cannot be used: {where or 'it'} is wrong"
         ) from None
-    return _told(found, client.access.api_url)
+    return _to_pull_request(found, client.access.api_url)
 
 
-def _told(found: _Pull, api_url: str) -> PullRequest:
+def _to_pull_request(found: _Pull, api_url: str) -> PullRequest:
     author = found.user or _Account(login="ghost")  # GitHub's own name for an account that is gone
     name = found.base.repo.full_name
     return PullRequest(

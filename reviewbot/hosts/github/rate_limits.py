@@ -146,7 +146,7 @@ class Patience:
         self._end = clock.monotonic() + deadline_s
         self._growing = wait_exponential(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S) + wait_random(0, FIRST_WAIT_S / 2)
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Seconds until the deadline; below zero after it."""
         return self._end - self.clock.monotonic()
 
@@ -179,7 +179,7 @@ class Patience:
             self._check(again.error, state.upcoming_sleep)
 
     def _check(self, error: HostError, wait_s: float) -> None:
-        left = self.left_s()
+        left = self.remaining_s()
         if wait_s < left:
             return
         if isinstance(error, HostLimitError):

@@ -8,7 +8,7 @@ from typing import Any
 from reviewbot.domain.errors import HostAccessError, HostMissingError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedComment, PostedReview, PullRequest, ReviewDraft
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 
 _VIEWER = "query { viewer { databaseId } }"
 """Who we are, for a token that may not ask `/user`: one of an App's installation, or of a workflow."""
@@ -25,14 +25,14 @@ class GithubHost:
     def __init__(self, client: GithubClient, pull: PullRequest, own_id: int | None = None) -> None:
         """`own_id`: the account of our reviews, where it is known; else GitHub is asked."""
         self._client = client
-        self._pull = f"/repos/{checked_repository(pull.repository)}/pulls/{pull.number}"
+        self._pull = f"/repos/{check_repository(pull.repository)}/pulls/{pull.number}"
         self._url = pull.url
         self._own_id = own_id
 
     def head_sha(self) -> str:
         """The head, read now."""
         head = _object(_object(self._client.request("GET", self._pull).data).get("head"))
-        return checked_sha(_text(head.get("sha")))
+        return check_sha(_text(head.get("sha")))
 
     def own_id(self) -> int:
         """The id of the account that writes our reviews; requested once.

@@ -108,7 +108,7 @@ class Session:
                 if response.status_code != HTTPStatus.OK:
                     raise BrokenError(f"the answer is {response.status_code}", sent=True, final=True)
                 # As it comes: what is packed is for the caller to unpack, within bounds.
-                yield from _bounded(response.raw.stream(_PIECE, decode_content=False), left, limit)
+                yield from _limit_pieces(response.raw.stream(_PIECE, decode_content=False), left, limit)
         except (requests.RequestException, HTTPError) as error:
             raise BrokenError(type(error).__name__, sent=True) from None
 
@@ -187,10 +187,10 @@ def origin_of(url: str) -> str:
 
 def _read(response: requests.Response, left: Callable[[], float]) -> bytes:
     """The whole body. Raises BrokenError where it is too long or comes too slowly."""
-    return b"".join(_bounded(response.iter_content(_PIECE), left, MAX_BYTES))
+    return b"".join(_limit_pieces(response.iter_content(_PIECE), left, MAX_BYTES))
 
 
-def _bounded(pieces: Iterator[bytes], left: Callable[[], float], limit: int) -> Iterator[bytes]:
+def _limit_pieces(pieces: Iterator[bytes], left: Callable[[], float], limit: int) -> Iterator[bytes]:
     """Yield the pieces. Raises BrokenError where they are too long together or come too slowly."""
     size = 0
     for piece in pieces:

@@ -118,7 +118,7 @@ class JudgingSynthesizer:
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
     books: UsageLedger | None = None
-    left_s: Callable[[], float] = lambda: math.inf
+    remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     refused: tuple[Suppression, ...] = ()
     """Comments that silence nothing; the review lists them."""
@@ -137,8 +137,8 @@ class JudgingSynthesizer:
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
-        told = ReviewFacts(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
-        return reviewed(change, plan, settled, weighed, told)
+        facts = ReviewFacts(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
+        return reviewed(change, plan, settled, weighed, facts)
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
         """The request to a judge, without claims and the code around them; None where no judge is asked. Asks no model.
@@ -241,7 +241,7 @@ class JudgingSynthesizer:
             )
 
         try:
-            async with asyncio.timeout(max(0.0, self.left_s())):
+            async with asyncio.timeout(max(0.0, self.remaining_s())):
                 reply = await self.model.ask(await in_thread(question))
             answer = read_answer(reply, ReviewAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found

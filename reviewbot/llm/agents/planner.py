@@ -58,7 +58,7 @@ class Planning:
     caps: PlanCaps = field(default_factory=PlanCaps)
 
 
-class _Told(NamedTuple):
+class _PlanAnswer(NamedTuple):
     """What came of asking: the plan, or why there is none."""
 
     plan: Plan | None
@@ -77,7 +77,7 @@ class ModelPlanner:
     trace: Recorder
     prompt: str
     planning: Planning = field(default_factory=Planning)
-    left_s: Callable[[], float] = lambda: math.inf
+    remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     early: Callable[[Plan], None] = lambda _plan: None
     """Told of the routed plan when a model is about to be asked for a better one."""
@@ -92,15 +92,15 @@ class ModelPlanner:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
         self.early(routed)
-        told = await self._asked(self._request(change, ground), ground)
-        self._record(told)
-        if told.plan is not None:
-            return told.plan
-        return routed.model_copy(update={"reason": f"{routed.reason}; {one_line(told.reason)}"})
+        answer = await self._asked(self._request(change, ground), ground)
+        self._record(answer)
+        if answer.plan is not None:
+            return answer.plan
+        return routed.model_copy(update={"reason": f"{routed.reason}; {one_line(answer.reason)}"})
 
     async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """One second round: what broke once more, and what findings ask for where that is wanted. No error."""
-        again = tried_again(plan, settled, self.left_s())
+        again = tried_again(plan, settled, self.remaining_s())
         further = await self._followed_up(change, plan, settled) if self.planning.replan else ()
         if not again and not further:
             return None
@@ -153,15 +153,15 @@ class ModelPlanner:
             return "the routed plan has nothing to split or to order"
         read = [file for file in change.files if file.path in ground.slices]
         if len(read) > MOST_FILES:
-            return f"{counted(len(read), 'file')}, and a model is told of at most {MOST_FILES}"
+            return f"{counted(len(read), 'file')}, and a planner model is given at most {MOST_FILES}"
         lines = sum(file.added + file.removed for file in read)
         if lines > self.planning.plan_above:
             return None
         return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
-    async def _asked(self, request: ModelRequest, ground: PlanContext) -> _Told:
+    async def _asked(self, request: ModelRequest, ground: PlanContext) -> _PlanAnswer:
         """Ask once, and once more where the answer has faults."""
-        seconds = min(self.planning.seconds, TIME_SHARE * self.left_s())
+        seconds = min(self.planning.seconds, TIME_SHARE * self.remaining_s())
         faults: tuple[str, ...] = ()
         calls = 0
         try:
@@ -172,35 +172,35 @@ class ModelPlanner:
                     plan, wrong = _read(reply, ground)
                     if not wrong:
                         reason = "" if plan else "a model was asked and left it as it is"
-                        return _Told(plan, faults, calls, reason)
+                        return _PlanAnswer(plan, faults, calls, reason)
                     faults += wrong
                     request = repair_of(request, reply.text, wrong)
         except TimeoutError:
-            return _Told(None, faults, calls, "a model was asked and did not answer in time")
+            return _PlanAnswer(None, faults, calls, "a model was asked and did not answer in time")
         except EngineError as error:
-            return _Told(None, faults, calls, f"a model was asked in vain: {error}")
+            return _PlanAnswer(None, faults, calls, f"a model was asked in vain: {error}")
         except Exception as error:  # noqa: BLE001 - a plan of a model is a wish; the routed one is there without it
-            return _Told(None, faults, calls, f"a model was asked in vain: {type(error).__name__}")
-        return _Told(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
+            return _PlanAnswer(None, faults, calls, f"a model was asked in vain: {type(error).__name__}")
+        return _PlanAnswer(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
 
     async def _followed_up(
         self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]
     ) -> tuple[ReviewTask, ...]:
         """The tasks that the worst findings ask for; none where that cannot be found out in time."""
         findings = _critical(settled)
-        if not findings or TIME_SHARE * self.left_s() < self.planning.seconds:
+        if not findings or TIME_SHARE * self.remaining_s() < self.planning.seconds:
             return ()
         ground = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
         request = follow_up_for(self._masked(change), ground, findings, self.prompt, self.planning.max_tokens)
-        told = await self._asked(request, ground)
-        self._record(told)
-        tasks = () if told.plan is None else told.plan.tasks
+        answer = await self._asked(request, ground)
+        self._record(answer)
+        tasks = () if answer.plan is None else answer.plan.tasks
         return tuple(task for task in tasks if task.task_id not in settled)
 
-    def _record(self, told: _Told) -> None:
-        origin = "rules" if told.plan is None else "model"
-        reason = told.reason if told.plan is None else told.plan.reason
-        self.trace.record("planned", origin=origin, faults=list(told.faults), calls=told.calls, reason=reason)
+    def _record(self, answer: _PlanAnswer) -> None:
+        origin = "rules" if answer.plan is None else "model"
+        reason = answer.reason if answer.plan is None else answer.plan.reason
+        self.trace.record("planned", origin=origin, faults=list(answer.faults), calls=answer.calls, reason=reason)
 
 
 def _read(reply: ModelReply, ground: PlanContext) -> tuple[Plan | None, tuple[str, ...]]:

@@ -215,7 +215,7 @@ class ReaderEngine:
         return reader_request(orders, prefix, hints, bounds), bounds
 
     async def _repaired(
-        self, talk: Conversation, answer: ReviewAnswer, finder: QuoteFinder, left_s: float
+        self, talk: Conversation, answer: ReviewAnswer, finder: QuoteFinder, remaining_s: float
     ) -> ReviewAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
         claims = await in_thread(lambda: [finder.unmasked(claim) for claim in with_own_ids(answer.findings)])
@@ -227,7 +227,7 @@ class ReaderEngine:
         talk.say(REPAIR.format(fenced("quotes", "\n".join(problems))))
         try:
             # The answer is there: what mends it may not take so long that the task ends without it.
-            async with asyncio.timeout(max(0.0, left_s)):
+            async with asyncio.timeout(max(0.0, remaining_s)):
                 later = read_answer(await talk.answer(), ReviewAnswer)
         except (EngineError, TimeoutError) as error:
             why = str(error) or "no time was left"

@@ -40,7 +40,7 @@ class Deadline:
         self._clock = clock
         self._end = clock.monotonic() + seconds
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Seconds until then; never below 0."""
         return max(0.0, self._end - self._clock.monotonic())
 

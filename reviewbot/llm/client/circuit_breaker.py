@@ -42,7 +42,7 @@ class CircuitBreaker:
         self._cause = ""
         self._final: dict[Tier | None, str] = {}
 
-    def wait_s(self, tier: Tier, left_s: float) -> float:
+    def wait_s(self, tier: Tier, remaining_s: float) -> float:
         """Seconds until a call of this tier may ask for its turn; 0: it may now.
 
         `left_s` are the seconds until the deadline. Raises ProviderError where the call is refused.
@@ -51,7 +51,7 @@ class CircuitBreaker:
         if final is not None:
             raise ProviderError(final)
         wait = self.open_s()
-        if wait and not (self._answered and self._openings == 1 and wait < left_s):
+        if wait and not (self._answered and self._openings == 1 and wait < remaining_s):
             raise ProviderError(self._cause)
         return wait
 

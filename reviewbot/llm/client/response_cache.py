@@ -105,8 +105,8 @@ def _free(reply: ModelReply) -> ModelReply:
 
 def _written(reply: ModelReply) -> str:
     calls = [[call.call_id, call.name, call.arguments, call.context] for call in reply.calls]
-    told = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
-    return json.dumps({"v": _VERSION, **told, "written": reply.usage.output_tokens})
+    record = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
+    return json.dumps({"v": _VERSION, **record, "written": reply.usage.output_tokens})
 
 
 def _read(value: str) -> ModelReply | None:

@@ -81,7 +81,7 @@ class RetryingModel:
 
     async def _try(self, request: ModelRequest) -> ModelReply:
         """One try. All of its waits count against the deadline."""
-        left = self._deadline.left_s()
+        left = self._deadline.remaining_s()
         if left <= 0:
             raise DeadlineError(NO_TIME)
         limit = asyncio.timeout(left)
@@ -109,7 +109,7 @@ class RetryingModel:
     async def _wait_for_turn(self, request: ModelRequest) -> None:
         """Wait until this request may be the next one in flight. Raises ProviderError where the breaker is open."""
         while True:
-            if (cool_down := self._breaker.wait_s(request.tier, self._deadline.left_s())) > 0:
+            if (cool_down := self._breaker.wait_s(request.tier, self._deadline.remaining_s())) > 0:
                 await self._sleep(cool_down)
             elif not (self._slots.has_room() and self._breaker.has_room()):
                 await self._slots.changed()
@@ -123,7 +123,7 @@ class RetryingModel:
         wait = self._rate_limiter.take(estimated_tokens(request))
         while wait > 0:
             await self._sleep(wait)
-            if self._breaker.wait_s(request.tier, self._deadline.left_s()) > 0:
+            if self._breaker.wait_s(request.tier, self._deadline.remaining_s()) > 0:
                 return False
             wait = self._rate_limiter.closed_s()  # another call may have been turned away meanwhile
         return True
@@ -136,7 +136,7 @@ class RetryingModel:
                 self._breaker.refuse(str(error), None if error.model is None else request.tier)
             elif isinstance(error, (TransientError, CallRejectedError)):
                 self._slow_down(error, slot, attempt)
-            self._breaker.wait_s(request.tier, self._deadline.left_s())  # raises where no other try may follow
+            self._breaker.wait_s(request.tier, self._deadline.remaining_s())  # raises where no other try may follow
             raise
         self._breaker.succeed()
         self._slots.grow()
@@ -148,7 +148,7 @@ class RetryingModel:
         if asked is not None:
             self._slots.shrink(slot)
         failures = self._breaker.fail(attempt, str(error), self._policy.allowed(error))
-        pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.left_s()
+        pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.remaining_s()
         if asked is not None and asked >= left:
             self._breaker.refuse(
                 f"{error}; it can be asked again in {asked:.0f} s, and the review has {left:.0f} s left"
@@ -171,7 +171,7 @@ class RetryingModel:
         await self._clock.sleep(wait_s)
 
     def _check_time(self, wait_s: float) -> None:
-        left = self._deadline.left_s()
+        left = self._deadline.remaining_s()
         if wait_s >= left:
             raise DeadlineError(f"a model can be asked again in {wait_s:.0f} s, and the review has {left:.0f} s left")
 

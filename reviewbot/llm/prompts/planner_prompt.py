@@ -84,12 +84,12 @@ def follow_up_for(
     change: ChangeSet, ground: PlanContext, findings: Iterable[Finding], prompt: str, max_tokens: int
 ) -> ModelRequest:
     """The question what the findings of a first round ask for."""
-    told = "\n".join(
+    lines = "\n".join(
         json.dumps([each.path, each.symbol, each.type, each.severity, each.message[:MAX_TITLE]]) for each in findings
     )
     facts = (
         f"{_facts(change, ground)}\n\nThe review has run, and these findings stand (file, symbol, worker, severity, "
-        f"message):\n{fenced('findings', told)}\n"
+        f"message):\n{fenced('findings', lines)}\n"
         f"Propose at most {ground.caps.max_tasks} follow-up tasks that these findings ask for, such as callers of what "
         "is broken. No tasks is the usual answer."
     )

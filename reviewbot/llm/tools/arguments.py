@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from reviewbot.config.globs import glob_fault
-from reviewbot.config.hints import quoted
+from reviewbot.config.hints import quote
 from reviewbot.diff.parser.names import exact
 from reviewbot.diff.policy import refusal
 from reviewbot.llm.tools.results import Refused, Side
@@ -68,7 +68,7 @@ class Arguments:
         known = {parameter.name: parameter for parameter in parameters}
         strange = sorted(set(given) - set(known))
         if strange:
-            raise Refused(f"unknown argument {quoted(strange[0])}; the arguments are: {', '.join(known)}")
+            raise Refused(f"unknown argument {quote(strange[0])}; the arguments are: {', '.join(known)}")
         missing = [parameter.name for parameter in parameters if parameter.required and parameter.name not in given]
         if missing:
             raise Refused(f"{missing[0]} is missing")
@@ -98,13 +98,13 @@ def _checked(parameter: Parameter, value: object) -> str | int | bool:
     if parameter.kind == "line":
         return _line(parameter, value)
     if not isinstance(value, str):
-        raise Refused(f"{parameter.name} must be a text, not {quoted(value)}")
+        raise Refused(f"{parameter.name} must be a text, not {quote(value)}")
     if parameter.kind == "path":
         return _path(parameter, value)
     if parameter.kind == "side" and value not in {"head", "base"}:
-        raise Refused(f"{parameter.name} must be head or base, not {quoted(value)}")
+        raise Refused(f"{parameter.name} must be head or base, not {quote(value)}")
     if parameter.kind == "glob" and value and (fault := glob_fault(value)):
-        raise Refused(f"{parameter.name} {quoted(value)} {fault}")
+        raise Refused(f"{parameter.name} {quote(value)} {fault}")
     if parameter.kind == "pattern" and not 0 < len(value) <= MAX_PATTERN:
         raise Refused(f"{parameter.name} must have 1 to {MAX_PATTERN} characters, not {len(value)}")
     return value
@@ -112,13 +112,13 @@ def _checked(parameter: Parameter, value: object) -> str | int | bool:
 
 def _switch(parameter: Parameter, value: object) -> bool:
     if not isinstance(value, bool):
-        raise Refused(f"{parameter.name} must be true or false, not {quoted(value)}")
+        raise Refused(f"{parameter.name} must be true or false, not {quote(value)}")
     return value
 
 
 def _line(parameter: Parameter, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_LINE:
-        raise Refused(f"{parameter.name} must be the number of a line from 1, not {quoted(value)}")
+        raise Refused(f"{parameter.name} must be the number of a line from 1, not {quote(value)}")
     return value
 
 
@@ -132,5 +132,5 @@ def _path(parameter: Parameter, value: str) -> str:
             raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py")
         return ""
     if len(path) > MAX_PATH or refusal(exact(path)) or {"", "."} & set(path.split("/")):
-        raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py, not {quoted(value)}")
+        raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py, not {quote(value)}")
     return path

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reviewbot.config.hints import quoted
+from reviewbot.config.hints import quote
 from reviewbot.domain.errors import ReviewbotError
 from reviewbot.domain.ports import OfferedTool
 from reviewbot.llm.tools.arguments import Arguments, Parameter, schema_of
@@ -130,7 +130,7 @@ class RepositoryTools:
         """Answer one call. What cannot be answered is said in a result that `failed`; nothing is raised."""
         tool = self._tools.get(name)
         if tool is None:
-            return ToolResult(f"there is no tool {quoted(name)}; there are: {', '.join(self._tools)}", failed=True)
+            return ToolResult(f"there is no tool {quote(name)}; there are: {', '.join(self._tools)}", failed=True)
         try:
             given = Arguments(tool.parameters, arguments)
             result = await asyncio.to_thread(tool.run, self.view, given)

@@ -62,12 +62,12 @@ def render_markdown(review: Review, *, max_chars: int = MAX_CHARS) -> str:
     short = Detail(0, items=5, prose=200, tables=False, code_lines=0, proofs=False)
     if not _within(_blocks(review, short), max_chars - _HEADINGS_CHARS):
         short = short._replace(items=0)
-    room = max_chars - len(_joined(_blocks(review, short))) - _HEADINGS_CHARS
+    room = max_chars - len(_join(_blocks(review, short))) - _HEADINGS_CHARS
     for count, finding in enumerate(by_severity(review.findings)):
         room -= finding_size(finding, short)
         if room < 0:
-            return _joined(_blocks(review, short._replace(findings=count)))
-    return _joined(_blocks(review, short._replace(findings=total)))
+            return _join(_blocks(review, short._replace(findings=count)))
+    return _join(_blocks(review, short._replace(findings=total)))
 
 
 def _within(blocks: Iterator[str], max_chars: int) -> str | None:
@@ -78,10 +78,10 @@ def _within(blocks: Iterator[str], max_chars: int) -> str | None:
         max_chars -= len(text) + len(_GAP)
         if max_chars < 0:
             return None
-    return _joined(kept)
+    return _join(kept)
 
 
-def _joined(blocks: Iterable[str]) -> str:
+def _join(blocks: Iterable[str]) -> str:
     return _GAP.join(blocks) + "\n"
 
 
@@ -92,12 +92,12 @@ def _blocks(review: Review, detail: Detail) -> Iterator[str]:
     yield f"**Readers:** {md(short_line(readers_line(review), detail.prose))}"
     for section in _SECTIONS:
         yield from section(review, detail)
-    if lost := _lost(detail):
+    if lost := _omissions(detail):
         yield f"Left out to stay within GitHub's limit: {', '.join(lost)}."
     yield f"*{md(short_line(cost_line(review), detail.prose))}*"
 
 
-def _lost(detail: Detail) -> list[str]:
+def _omissions(detail: Detail) -> list[str]:
     """What the shorter forms do without, in words."""
     full = Detail(0)
     return [

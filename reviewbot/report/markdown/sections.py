@@ -136,7 +136,7 @@ def suppression_blocks(review: Review, detail: Detail) -> Iterator[str]:
         yield "### Suppressed"
     items = []
     for group in groups[: detail.items]:
-        names = [md_code(f"{_shortened(path)}:{line}") for path, line in group.places]
+        names = [md_code(f"{_shorten(path)}:{line}") for path, line in group.places]
         items.append(f"- {_prose(group.text, detail.prose)} ({_first_of(names, detail)})")
     yield from _list(items)
     yield from _more(len(groups) - detail.items, "suppression")
@@ -159,7 +159,7 @@ def withheld_blocks(review: Review, detail: Detail) -> Iterator[str]:
         yield f"{title}. They are not listed here to stay within GitHub's limit."
         return
     items = [f"- {_withheld(item, detail)}" for item in review.withheld[: detail.items]]
-    yield from _folded(title, [*_list(items), *_more(len(review.withheld) - detail.items, "finding")])
+    yield from _fold(title, [*_list(items), *_more(len(review.withheld) - detail.items, "finding")])
 
 
 def _withheld(item: Withheld, detail: Detail) -> str:
@@ -177,11 +177,11 @@ def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
     rows = ["| File | State | Seen by |", "| --- | --- | --- |"]
     for entry in review.coverage[: detail.items * _ROWS_PER_ITEM]:
         seen = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.readers) or "nobody"
-        rows.append(f"| {md_cell(_shortened(entry.path))} | {state_words(entry)} | {seen} |")
+        rows.append(f"| {md_cell(_shorten(entry.path))} | {state_words(entry)} | {seen} |")
     blocks = ["\n".join(rows), *_more(len(review.coverage) - detail.items * _ROWS_PER_ITEM, "file")]
     if review.workers:
         blocks.append("\n".join(_bill(review, detail)))
-    yield from _folded(f"Coverage: {counted(len(review.coverage), 'file')}", blocks)
+    yield from _fold(f"Coverage: {counted(len(review.coverage), 'file')}", blocks)
 
 
 def _bill(review: Review, detail: Detail) -> Iterator[str]:
@@ -209,8 +209,8 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
     yield f"- **{_place(finding)}**{word} {_prose(finding.message, detail.prose)}"
     if evidence and detail.code_lines:
         yield from _code(finding.evidence, info, detail)
-    for title, told in _told(finding, proofs=detail.proofs):
-        if prose := _prose(told, detail.prose):
+    for title, text in _labelled_fields(finding, proofs=detail.proofs):
+        if prose := _prose(text, detail.prose):
             yield f"{_INDENT}*{title}:* {prose}"
     if "\n" in block(advice(finding)):
         if detail.code_lines:
@@ -223,7 +223,7 @@ def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: boo
     yield f"{_INDENT}{about}; confidence {finding.confidence} of 100, by {sources}"
 
 
-def _told(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
+def _labelled_fields(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
     """The fields of a finding beside its message. A doubt is shown even where there is room for nothing else."""
     yield "When it bites", finding.trigger
     if proofs:
@@ -239,18 +239,18 @@ def _code(text: str, info: str, detail: Detail) -> Iterator[str]:
 
 
 def _human_place(item: HumanItem) -> str:
-    return md_code(f"{_shortened(item.path)}:{item.line}") if item.line else _name(item.path)
+    return md_code(f"{_shorten(item.path)}:{item.line}") if item.line else _name(item.path)
 
 
 def _place(finding: Finding) -> str:
-    return md_code(f"{_shortened(finding.path)}:{finding.line}")
+    return md_code(f"{_shorten(finding.path)}:{finding.line}")
 
 
 def _name(path: str) -> str:
-    return md_code(_shortened(path))
+    return md_code(_shorten(path))
 
 
-def _shortened(path: str) -> str:
+def _shorten(path: str) -> str:
     half = _NAME_CHARS // 2
     if len(path) > _NAME_CHARS:
         path = f"{path[:half]}...{path[-half:]}"
@@ -273,7 +273,7 @@ def _more(left: int, noun: str) -> list[str]:
     return [f"... and {counted(left, f'more {noun}')}."] if left > 0 else []
 
 
-def _folded(title: str, blocks: Iterable[str]) -> Iterator[str]:
+def _fold(title: str, blocks: Iterable[str]) -> Iterator[str]:
     """A folded section of our own; `title` holds no text of others."""
     yield f"<details><summary>{title}</summary>"
     yield from blocks

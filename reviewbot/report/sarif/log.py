@@ -60,40 +60,40 @@ def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> s
 
 
 def _run(review: Review, names: Mapping[Finding, str]) -> Json:
-    told = [(RuleFacts(finding, "fail"), "") for finding in by_severity(review.findings)]
-    told += [
+    results = [(RuleFacts(finding, "fail"), "") for finding in by_severity(review.findings)]
+    results += [
         (RuleFacts(finding, "review"), f"Contradicted: {conflict.reason}")
         for conflict in review.conflicts
         for finding in conflict.findings
     ]
-    told += [
+    results += [
         (RuleFacts(item.finding, "review"), f"Needs a person: {item.reason}") for item in review.human if item.finding
     ]
-    told = told[:MAX_RESULTS]
-    items = [item for item in review.human if item.finding is None][: MAX_RESULTS - len(told)]
-    rules = rules_of((each for each, _ in told), with_person=bool(items))
+    results = results[:MAX_RESULTS]
+    items = [item for item in review.human if item.finding is None][: MAX_RESULTS - len(results)]
+    rules = rules_of((each for each, _ in results), with_person=bool(items))
     index = {str(rule["id"]): at for at, rule in enumerate(rules)}
     return {
         "tool": {"driver": {"name": "reviewbot", "semanticVersion": __version__, "rules": rules}},
-        "invocations": [_invocation(review, len(told) + len(items))],
+        "invocations": [_invocation(review, len(results) + len(items))],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository that was reviewed."}}},
         "columnKind": "unicodeCodePoints",
         "results": [
-            *(_result(each, doubt, names[each.finding], index) for each, doubt in told),
+            *(_result(each, doubt, names[each.finding], index) for each, doubt in results),
             *_person_results(items, index),
         ],
     }
 
 
-def _result(told: RuleFacts, doubt: str, name: str, index: Mapping[str, int]) -> Json:
-    finding = told.finding
-    certain = told.kind == "fail"
+def _result(facts: RuleFacts, doubt: str, name: str, index: Mapping[str, int]) -> Json:
+    finding = facts.finding
+    certain = facts.kind == "fail"
     when = f"When it bites: {finding.trigger}" if finding.trigger.strip() else ""
     disputed = f"A model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
     result: Json = {
-        "ruleId": told.rule_id,
-        "ruleIndex": index[told.rule_id],
-        "kind": told.kind,
+        "ruleId": facts.rule_id,
+        "ruleIndex": index[facts.rule_id],
+        "kind": facts.kind,
         "level": LEVELS[finding.severity] if certain else "none",
         "message": _message(*([doubt] if doubt else []), finding.message, when, disputed),
         "locations": [_location(finding.path, _region(finding))],
@@ -138,17 +138,17 @@ def _person_results(items: list[HumanItem], index: Mapping[str, int]) -> Iterato
         }
 
 
-def _invocation(review: Review, told: int) -> Json:
+def _invocation(review: Review, shown: int) -> Json:
     """Whether all was looked at, and everything that was not."""
     notices = [_notification("verdict", "error" if review.incomplete else "note", review.headline)]
     notices += [_gap(gap) for gap in review.gaps]
     notices += [_unlooked(part) for part in review.unlooked]
-    notices += [_suppressed(group) for group in suppression_groups(review)]
+    notices += [_suppressed_result(group) for group in suppression_groups(review)]
     if review.withheld:
         text = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
         notices.append(_notification("withheld", "note", text))
     everything = len(review.findings) + len(review.human) + sum(len(each.findings) for each in review.conflicts)
-    if left := everything - told:
+    if left := everything - shown:
         text = f"{counted(left, 'result')} left out: at most {MAX_RESULTS:,} are taken by those who read this"
         notices.append(_notification("left-out", "warning", text))
     notices += [_coverage(entry) for entry in review.coverage if not is_sufficient(entry)][:MAX_FILES]
@@ -171,7 +171,7 @@ def _unlooked(part: SkippedWorkers) -> Json:
     return _notification("unlooked", "note", f"Not looked at for {', '.join(part.workers)}: {part.reason}", part.path)
 
 
-def _suppressed(group: SuppressionGroup) -> Json:
+def _suppressed_result(group: SuppressionGroup) -> Json:
     """No result with a suppression: GitHub would make an alert of it."""
     notification = _notification("suppression", "warning" if group.important else "note", group.text)
     places = group.places[:_MAX_PLACES]

@@ -51,10 +51,10 @@ class RuleFacts(NamedTuple):
         return name if self.kind == "fail" else f"unconfirmed/{name}"
 
 
-def rules_of(told: Iterable[RuleFacts], *, with_person: bool) -> list[Json]:
+def rules_of(facts: Iterable[RuleFacts], *, with_person: bool) -> list[Json]:
     """The descriptors of all rules in use, by id. Each is made from all of its results, whatever their order."""
     groups: dict[str, list[RuleFacts]] = defaultdict(list)
-    for each in told:
+    for each in facts:
         groups[each.rule_id].append(each)
     rules = [_rule(rule_id, group) for rule_id, group in groups.items()]
     if with_person:

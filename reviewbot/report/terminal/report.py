@@ -33,7 +33,7 @@ _VERDICT_STYLES: dict[Verdict, str] = {
     "not_reviewed": "bold red",
     "nothing_to_review": "bold",
 }
-_TOLD = (
+_FIELDS = (
     ("when  ", "trigger"),
     ("rule  ", "contract"),
     ("seen  ", "symptom"),
@@ -97,8 +97,8 @@ def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool =
     if evidence and block(finding.evidence):
         whole = block(finding.evidence).count("\n") == finding.end_line - finding.line
         page.code(finding.evidence, indent=4, first_line=finding.line if whole else None)
-    for lead, told in _TOLD:
-        if one_line(text := getattr(finding, told)):
+    for lead, field in _FIELDS:
+        if one_line(text := getattr(finding, field)):
             page.paragraph(_prose(text), indent=2, lead=lead)
     if "\n" in block(advice(finding)):
         page.code(advice(finding), indent=2, lead="fix   ")

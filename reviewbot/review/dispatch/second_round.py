@@ -21,14 +21,14 @@ SHARE = 0.5
 """Of a task's own time that must be left for it: an answer takes about as long as the last one would have."""
 
 
-def tried_again(plan: Plan, settled: Mapping[str, TaskResult], left_s: float) -> tuple[ReviewTask, ...]:
+def tried_again(plan: Plan, settled: Mapping[str, TaskResult], remaining_s: float) -> tuple[ReviewTask, ...]:
     """The tasks of a second round, in the plan's order; `left_s` seconds are left for it."""
     found = [
         _again(task, missed)
         for task in plan.tasks
         if task.task_id in settled
         and not task.programs_only
-        and left_s >= SHARE * task.constraints.timeout_ms / 1000
+        and remaining_s >= SHARE * task.constraints.timeout_ms / 1000
         and (missed := _missed(task, settled[task.task_id]))
     ]
     return tuple(found) if len(found) <= MOST_AGAIN else ()

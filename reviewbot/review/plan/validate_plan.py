@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reviewbot.config.hints import nearest, quoted
+from reviewbot.config.hints import nearest, quote
 from reviewbot.domain.contracts import Payload, Plan, ReviewTask, Tier, WorkerCard
 from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
 from reviewbot.review.plan.dependency_graph import Waits, circle, longest
@@ -166,9 +166,9 @@ def _of_task(task: ProposedTask, proposed: ProposedPlan, ground: PlanContext) ->
         yield "it names no file"
     for path in dict.fromkeys(task.files):
         if path not in ground.slices:
-            yield f"{quoted(path)} is none of the files to read"
+            yield f"{quote(path)} is none of the files to read"
         elif task.worker in ground.cards and task.worker not in ground.allowed.get(path, ()):
-            yield f"{task.worker} does not read files like {quoted(path)}"
+            yield f"{task.worker} does not read files like {quote(path)}"
     if looks_away(task.success_criterion):
         yield "its success criterion tells the worker what to answer; say what has to be looked at"
     if fault := vagueness(task.instruction, task.files):
@@ -221,6 +221,6 @@ def _of_floor(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
         held = sorted(name for name in workers if name in FLOOR or name not in FIRST_READERS)
         for name in held:
             if name not in given[path]:
-                yield f"{quoted(path)} has to stay with {name}; its task there may be focused, not dropped"
+                yield f"{quote(path)} has to stay with {name}; its task there may be focused, not dropped"
         if not held and not given[path]:
-            yield f"nobody reads {quoted(path)}; the routed plan gives it to {', '.join(sorted(workers))}"
+            yield f"nobody reads {quote(path)}; the routed plan gives it to {', '.join(sorted(workers))}"

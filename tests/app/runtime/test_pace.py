@@ -45,13 +45,13 @@ def test_who_was_started_wrongly_waits_its_own_time_and_everybody_is_told(caplog
 
 
 def test_a_child_is_told_that_its_input_is_a_lifeline(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    result = tmp_path / "told"
     kind = "stat.S_IFMT(os.fstat(0).st_mode) in {stat.S_IFIFO, stat.S_IFSOCK}"
     said = f"os.environ[{VARIABLE!r}] + ' ' + str({kind})"
     program = f"import os, stat, sys; open(sys.argv[1], 'w').write({said}); sys.exit(2)"
 
-    assert asyncio.run(supervise([Child("a", (sys.executable, "-ISc", program, str(told)))])) == ExitCode.USAGE
-    assert told.read_text() == "stdin True"
+    assert asyncio.run(supervise([Child("a", (sys.executable, "-ISc", program, str(result)))])) == ExitCode.USAGE
+    assert result.read_text() == "stdin True"
 
 
 def test_credentials_are_good_up_to_their_limits() -> None:

@@ -93,8 +93,8 @@ def test_who_is_not_vital_is_tried_again_and_everybody_is_told(
 
     assert asyncio.run(story()) == 0
     assert len(pids(web)) == 1
-    told = [each for each in caplog.records if each.levelname == "ERROR"]
-    assert "worker cannot run as it was started" in told[0].getMessage()
+    result = [each for each in caplog.records if each.levelname == "ERROR"]
+    assert "worker cannot run as it was started" in result[0].getMessage()
 
 
 def test_a_child_that_cannot_be_started_now_ends_nobody(tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def taken(payload: dict[str, Any], name: str = "pull_request", settings: Setting
 
 
 def review_comment(body: str = "/reviewbot review", **comment: Any) -> dict[str, Any]:
-    told = {**comment_event(body, comment=comment), "pull_request": {"number": 7}}
-    del told["issue"]
-    return told
+    result = {**comment_event(body, comment=comment), "pull_request": {"number": 7}}
+    del result["issue"]
+    return result
 
 
 ALL_SHAPES = {
@@ -207,11 +207,11 @@ SAME = [{"id": 1, "full_name": "octo/repo"}, {"id": 1, "full_name": "Octo/REPO"}
 
 
 @pytest.mark.parametrize("told", OTHER)
-def test_a_pull_request_of_another_repository_is_refused(told: dict[str, Any]) -> None:
+def test_a_pull_request_of_another_repository_is_refused(result: dict[str, Any]) -> None:
     payload = pull_event()
-    payload["pull_request"]["base"]["repo"] = told
+    payload["pull_request"]["base"]["repo"] = result
     comment = review_comment()
-    comment["pull_request"]["base"] = {"repo": told}
+    comment["pull_request"]["base"] = {"repo": result}
 
     for body, name in ((payload, "pull_request"), (comment, "pull_request_review_comment")):
         with pytest.raises(PayloadError, match=r"^pull_request\.base\.repo is not as it must be$"):
@@ -220,12 +220,12 @@ def test_a_pull_request_of_another_repository_is_refused(told: dict[str, Any]) -
 
 @pytest.mark.parametrize("told", SAME)
 def test_a_pull_request_names_its_repository_by_id_and_in_any_case(
-    told: dict[str, Any] | None,
+    result: dict[str, Any] | None,
 ) -> None:
     payload = pull_event()
-    payload["pull_request"]["base"]["repo"] = told
+    payload["pull_request"]["base"]["repo"] = result
     comment = review_comment()
-    comment["pull_request"]["base"] = {"repo": told}
+    comment["pull_request"]["base"] = {"repo": result}
 
     assert (taken(payload).number, taken(comment, "pull_request_review_comment").number) == (7, 7)
 

@@ -273,8 +273,8 @@ def test_every_counter_of_the_workers_is_shown_with_its_labels_in_order(tmp_path
     target.inbox.close()
 
     for tally in tallies:
-        told = ",".join(f'{label}="{values[label]}"' for label in sorted(tally.labels))
-        assert f"reviewbot_{tally.name}_total{{{told}}} 2.0" in text
+        result = ",".join(f'{label}="{values[label]}"' for label in sorted(tally.labels))
+        assert f"reviewbot_{tally.name}_total{{{result}}} 2.0" in text
     assert re.findall(r'run_seconds_bucket\{le="([^"]+)"\}', text) == ["5", "30", "120", "+Inf"]
     assert "reviewbot_run_seconds_sum 9.0" in text
 

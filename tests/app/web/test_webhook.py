@@ -121,10 +121,10 @@ def test_an_app_that_was_removed_is_told_to_the_workers(target: Service) -> None
     ],
 )
 def test_workers_are_told_that_an_installation_is_another_one_now(name: str, action: str, target: Service) -> None:
-    told = event(action, installation={"id": 42, "app_id": APP_ID, "account": {}})
-    del told["repository"]
+    result = event(action, installation={"id": 42, "app_id": APP_ID, "account": {}})
+    del result["repository"]
 
-    assert target.send(told, name).json == {"status": "accepted", "reason": f"{name} {action}"}
+    assert target.send(result, name).json == {"status": "accepted", "reason": f"{name} {action}"}
     (taken,) = target.inbox.claim(10, 60.0, "w")
     assert (taken.trigger.kind, taken.trigger.installation_id) == ("narrowed", 42)
 

@@ -17,8 +17,8 @@ A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
 def order(head: str = A, **more: object) -> ReviewRequest:
     """An order of one pull request."""
-    told = {"installation": 1, "repository": "o/n", "repository_id": 5, "number": 7, "head_sha": head, **more}
-    return ReviewRequest.from_json(told)
+    result = {"installation": 1, "repository": "o/n", "repository_id": 5, "number": 7, "head_sha": head, **more}
+    return ReviewRequest.from_json(result)
 
 
 class Shelf:
@@ -29,13 +29,13 @@ class Shelf:
         self.cancelled: list[str] = []
         self.forgotten: list[str] = []
         self.taken: list[str] = []
-        self.told: dict[str, str] = {}
+        self.delivered: dict[str, str] = {}
         self.trouble: Exception | None = None
 
-    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+    def enqueue(self, kind: str, name: str, lane: str, result: Json) -> None:
         if self.trouble is not None:
             raise self.trouble
-        self.waiting.setdefault(name, (kind, lane, told))
+        self.waiting.setdefault(name, (kind, lane, result))
 
     def cancel(self, names: Sequence[str]) -> None:
         self.cancelled += names
@@ -48,7 +48,7 @@ class Shelf:
         self.forgotten += names
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
-        return {name: self.told.get(name, "ENQUEUED") for name in names if name in self.waiting}
+        return {name: self.delivered.get(name, "ENQUEUED") for name in names if name in self.waiting}
 
     def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         return ["ask:old"]
@@ -114,8 +114,8 @@ class Play:
         self.on_fetch: Callable[[Run], Json | End] = lambda run: {"code": run.order.head_sha}
         self.on_review: Callable[[Run], Reviewed | End] = lambda run: Reviewed({"found": 1}, 0.5, 100, "the trace")
         self.on_post: Callable[[Run], Posted | End] = lambda run: Posted(42, "https://host.test/42")
-        self.on_resolve: Callable[[ReviewRequest], ReviewRequest | None] = lambda told: None
-        self.on_close: Callable[[ReviewRequest], None] = lambda told: None
+        self.on_resolve: Callable[[ReviewRequest], ReviewRequest | None] = lambda result: None
+        self.on_close: Callable[[ReviewRequest], None] = lambda result: None
         self.concluded: list[End] = []
         self.closed: list[tuple[str, str]] = []
         """Heads whose check run was ended, and why."""
@@ -134,15 +134,15 @@ class Play:
             self.called.append("post")
             return self.on_post(run)
 
-        def resolve(told: ReviewRequest) -> ReviewRequest | None:
-            return self.on_resolve(told)
+        def resolve(result: ReviewRequest) -> ReviewRequest | None:
+            return self.on_resolve(result)
 
         def conclude(run: Run, end: End) -> None:
             self.concluded.append(end)
 
-        def close(told: ReviewRequest) -> None:
-            self.on_close(told)
-            self.closed.append((told.head_sha, told.refusal))
+        def close(result: ReviewRequest) -> None:
+            self.on_close(result)
+            self.closed.append((result.head_sha, result.refusal))
 
         return Steps("p", fetch, review, post, resolve, conclude, close)
 
@@ -160,16 +160,16 @@ class Stage:
         pace = RetryTimings(first_wait_s=1.0, longest_wait_s=10.0, look_s=0.01)
         self.runner = Runner(database, self.play.steps(), self.desk, "worker", pace)
 
-    def submit(self, told: ReviewRequest) -> str:
-        return self.desk.submit(told)
+    def submit(self, result: ReviewRequest) -> str:
+        return self.desk.submit(result)
 
     def carry_out(self, run: str) -> End:
         """One execution of what waits under this name."""
-        kind, _, told = self.shelf.waiting[run]
+        kind, _, result = self.shelf.waiting[run]
         if kind == "close":
             return self.close(run)
         act = self.runner.review if kind == "review" else self.runner.ask
-        found = act(run, told, self.durable)
+        found = act(run, result, self.durable)
         return End(**found["end"]) if "end" in found else End("posted")
 
     def close(self, name: str) -> End:

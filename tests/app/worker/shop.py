@@ -71,7 +71,7 @@ class Shop:
         return self.github.open_pull("acme/shop", "main", "feature", **more)
 
     def order(self, pull: Pull, **more: Any) -> ReviewRequest:
-        told = {
+        result = {
             "installation": 1,
             "repository": "acme/shop",
             "repository_id": pull.repository.repository_id,
@@ -80,7 +80,7 @@ class Shop:
             "trigger": {"kind": "head"},
             **more,
         }
-        return ReviewRequest.from_json(told)
+        return ReviewRequest.from_json(result)
 
     def run(self, order: ReviewRequest) -> End:
         """Order it, and carry it out as a worker would."""

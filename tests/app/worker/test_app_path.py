@@ -78,10 +78,10 @@ class Place:
         """Another head, and the event of it."""
         head = self.commit(text)
         self.github.push("acme/shop", self.pull.number, head)
-        assert self.told("synchronize") == "accepted"
+        assert self.deliver("synchronize") == "accepted"
         return head
 
-    def told(self, action: str, **more: Any) -> str:
+    def deliver(self, action: str, **more: Any) -> str:
         """Deliver an event of the pull request; what became of it."""
         event = pull_event(action, head=self.pull.head_sha, **self._about(), **more)
         event["pull_request"]["number"] = self.pull.number
@@ -133,7 +133,7 @@ def place(tmp_path: Path, database: Database, pem: str) -> Iterator[Place]:
 
 
 def test_a_signed_delivery_becomes_one_review(place: Place) -> None:
-    assert (place.told("opened"), place.told("reopened"), place.work()) == ("accepted", "repeat", ["posted"])
+    assert (place.deliver("opened"), place.deliver("reopened"), place.work()) == ("accepted", "repeat", ["posted"])
     record = place.stage.runs.latest(1)[0]
 
     assert place.reviewed() == [place.pull.head_sha]
@@ -144,7 +144,7 @@ def test_a_signed_delivery_becomes_one_review(place: Place) -> None:
 @pytest.mark.slow
 def test_another_push_gets_a_review_of_its_own(place: Place) -> None:
     first = place.pull.head_sha
-    place.told("opened")
+    place.deliver("opened")
     place.work()
     second = place.push(AFTER + "\n\ndef owe(order):\n    return order is 4\n")
 
@@ -167,7 +167,7 @@ def test_ten_pushes_end_in_one_review_of_the_last_and_no_write_about_the_others(
 
 @pytest.mark.slow
 def test_a_push_amid_a_review_leaves_that_one_unposted(place: Place) -> None:
-    place.told("opened")
+    place.deliver("opened")
     step, old = place.github.answer, place.pull.head_sha
     pushed: list[str] = []
 
@@ -175,7 +175,7 @@ def test_a_push_amid_a_review_leaves_that_one_unposted(place: Place) -> None:
         if method == "POST" and target.endswith("/check-runs") and not pushed:
             pushed.append(place.commit(AFTER + "\n"))
             place.github.push("acme/shop", place.pull.number, pushed[0])
-            place.told("synchronize")
+            place.deliver("synchronize")
             place.intake.once()
         return step(method, target, *rest)
 
@@ -191,20 +191,20 @@ def test_a_push_amid_a_review_leaves_that_one_unposted(place: Place) -> None:
 def test_a_label_lifts_what_the_repository_alone_refuses(place: Place) -> None:
     """The operator's settings know nothing of labels, so that the web process cannot tell."""
     place.settle('only_labels = ["review"]')
-    place.told("opened")
+    place.deliver("opened")
     assert place.work() == ["refused"]
-    assert (place.told("labeled", labels=[{"name": "other"}]), place.work()) == ("accepted", ["refused"])
+    assert (place.deliver("labeled", labels=[{"name": "other"}]), place.work()) == ("accepted", ["refused"])
     place.pull.labels = ("review",)
 
-    assert (place.told("labeled", labels=[{"name": "review"}]), place.work()) == ("accepted", ["posted"])
-    assert place.told("labeled", labels=[{"name": "more"}]) == "accepted"
+    assert (place.deliver("labeled", labels=[{"name": "review"}]), place.work()) == ("accepted", ["posted"])
+    assert place.deliver("labeled", labels=[{"name": "more"}]) == "accepted"
     assert "posted" not in place.work()
     assert place.reviewed() == [place.pull.head_sha]
 
 
 def test_what_we_and_strangers_do_leads_to_nothing(place: Place) -> None:
     own = {"login": "reviewbot[bot]", "type": "Bot", "id": place.github.own.account_id}
-    assert (place.told("synchronize", sender=own), place.comment(own)) == ("ignored", "ignored")
+    assert (place.deliver("synchronize", sender=own), place.comment(own)) == ("ignored", "ignored")
     assert place.work() == []
     assert place.comment(PERSON) == "accepted"  # the payload says that they may; GitHub says that they may not
     assert place.work() == ["refused"]
@@ -221,7 +221,7 @@ def test_a_command_reviews_the_head_of_now(place: Place) -> None:
 
 
 def test_a_permission_that_is_not_granted_is_a_state_and_stands_in_the_check(place: Place) -> None:
-    place.told("opened")
+    place.deliver("opened")
     refused = place.github.answer
 
     def answer(method: str, target: str, headers: Any, data: bytes) -> Any:
@@ -243,19 +243,19 @@ def test_a_permission_that_is_not_granted_is_a_state_and_stands_in_the_check(pla
 
 def test_a_close_that_comes_late_does_not_cost_the_review(place: Place) -> None:
     """It was closed and opened again, and the host delivered the two the other way round."""
-    place.told("reopened")
+    place.deliver("reopened")
     place.intake.once()
-    place.told("closed", state="closed")
+    place.deliver("closed", state="closed")
 
     assert "posted" in place.work()
     assert place.reviewed() == [place.pull.head_sha]
 
 
 def test_a_pull_request_that_is_closed_is_not_reviewed(place: Place) -> None:
-    place.told("opened")
+    place.deliver("opened")
     place.intake.once()
     place.pull.state = "closed"
-    place.told("closed", state="closed")
+    place.deliver("closed", state="closed")
 
     assert "posted" not in place.work()
     assert place.reviewed() == []
@@ -265,7 +265,7 @@ def test_a_pull_request_that_is_closed_is_not_reviewed(place: Place) -> None:
 def test_a_refusal_is_that_of_now_and_not_that_of_the_delivery(place: Place, *, lifted: bool) -> None:
     """The label was set and taken away, and the host delivered the two the other way round, or only one of them."""
     place.pull.labels = () if lifted else ("wip",)
-    assert place.told("labeled", labels=[{"name": "wip"}]) == "refused"
+    assert place.deliver("labeled", labels=[{"name": "wip"}]) == "refused"
 
     assert place.work() == (["posted"] if lifted else ["refused"])
     assert place.reviewed() == ([place.pull.head_sha] if lifted else [])
@@ -292,9 +292,9 @@ def test_in_any_order_and_said_again_the_events_of_a_pull_request_end_in_one_rev
         event["pull_request"]["number"] = place.pull.number
         bodies.append(body_of({**event, "at": len(bodies)}))
     place.github.push("acme/shop", place.pull.number, last)
-    told = [*bodies, *dice.choices(bodies, k=4)]
-    dice.shuffle(told)
-    for body in told:
+    result = [*bodies, *dice.choices(bodies, k=4)]
+    dice.shuffle(result)
+    for body in result:
         assert place.web.send_bytes(body).status_code == 202
         if dice.random() < 0.4:
             place.work()

@@ -57,8 +57,8 @@ def catch_up(github: AppGithub, *pems: str) -> CatchUp:
 
 
 def failed(github: AppGithub, number: int, guid: str, code: int, day: int = 1) -> None:
-    told = {"id": number, "guid": guid, "status_code": code, "delivered_at": f"2026-02-{day:02}T00:00:00Z"}
-    github.app.deliveries.append(told)
+    result = {"id": number, "guid": guid, "status_code": code, "delivered_at": f"2026-02-{day:02}T00:00:00Z"}
+    github.app.deliveries.append(result)
 
 
 @pytest.fixture

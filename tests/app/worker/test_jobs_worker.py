@@ -99,9 +99,12 @@ def test_a_lock_ends_with_whoever_has_it(tmp_path: Path) -> None:
 
 def test_nothing_but_json_goes_into_the_queue() -> None:
     serializer = JsonSerializer()
-    told = serializer.serialize({"args": (1, "x"), "kwargs": {}})
+    result = serializer.serialize({"args": (1, "x"), "kwargs": {}})
 
-    assert (serializer.deserialize(told), serializer.name()) == ({"args": [1, "x"], "kwargs": {}}, "reviewbot_json")
+    assert (serializer.deserialize(result), serializer.name()) == (
+        {"args": [1, "x"], "kwargs": {}},
+        "reviewbot_json",
+    )
     assert str(serializer.deserialize(serializer.serialize(ValueError("canary")))) == "ValueError"
     with pytest.raises(TypeError):
         serializer.serialize({"args": object()})

@@ -111,7 +111,7 @@ def test_a_worker_alone_gives_signs_of_life_and_takes_over_from_nobody(stage: St
 def test_what_a_crash_left_between_the_books_is_mended(stage: Stage, moment: Moment) -> None:
     runs = {number: stage.submit(order(number=number)) for number in range(1, 6)}
     del stage.shelf.waiting[runs[1]]  # we died between the two
-    stage.shelf.told = {runs[2]: "CANCELLED", runs[3]: "ERROR", runs[4]: "PENDING"}
+    stage.shelf.delivered = {runs[2]: "CANCELLED", runs[3]: "ERROR", runs[4]: "PENDING"}
     Reconciler(stage.database, stage.shelf).once()
     assert stage.runs.counts()["waiting"] == 5
     moment.now += 1_000

@@ -74,13 +74,13 @@ def test_what_kills_its_worker_each_time_is_parked_and_said(stage: Stage) -> Non
 
 def test_tries_of_a_step_are_counted_and_the_reason_stands_there_while_it_waits(stage: Stage) -> None:
     run = stage.submit(order())
-    told: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
 
     def unreachable(mine: Run) -> Json:
         found = stage.runs.get(mine.run_id)
         assert found is not None
-        told.append((found.attempts, found.reason))
-        if len(told) < 3:
+        result.append((found.attempts, found.reason))
+        if len(result) < 3:
             raise HostError("the host could not be reached")
         return {}
 
@@ -88,7 +88,7 @@ def test_tries_of_a_step_are_counted_and_the_reason_stands_there_while_it_waits(
     assert stage.carry_out(run).state == "posted"
     found = stage.runs.get(run)
 
-    assert told == [(1, ""), (2, "the host could not be reached"), (3, "the host could not be reached")]
+    assert result == [(1, ""), (2, "the host could not be reached"), (3, "the host could not be reached")]
     assert found is not None
     assert (found.attempts, found.reason) == (3, "")
 
@@ -368,7 +368,7 @@ def test_every_line_of_a_run_carries_its_id(stage: Stage) -> None:
 
 
 def test_an_answer_becomes_an_order(stage: Stage) -> None:
-    stage.play.on_resolve = lambda told: order(B, again=told.again)
+    stage.play.on_resolve = lambda result: order(B, again=result.again)
     stage.carry_out(stage.submit(order(head="", again="d3")))
 
     assert stage.state(f"review:5:7:{B}:p:d3") == "waiting"
@@ -382,10 +382,10 @@ def test_a_command_that_is_refused_orders_nothing(stage: Stage) -> None:
 def test_a_question_is_asked_again_where_the_host_gave_no_answer(stage: Stage) -> None:
     answers = iter([HostError("no answer"), None])
 
-    def resolve(told: ReviewRequest) -> ReviewRequest | None:
+    def resolve(result: ReviewRequest) -> ReviewRequest | None:
         if (error := next(answers)) is not None:
             raise error
-        return told
+        return result
 
-    stage.play.on_resolve = lambda told: order(B) if resolve(told) else None
+    stage.play.on_resolve = lambda result: order(B) if resolve(result) else None
     assert (stage.carry_out(stage.submit(order(head=""))).state, stage.durable.slept) == ("posted", [1.0])

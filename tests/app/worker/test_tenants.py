@@ -84,10 +84,10 @@ def test_nothing_of_one_tenant_is_in_what_is_posted_for_another(posts: dict[int,
 
 
 def test_every_line_of_the_log_belongs_to_the_run_that_it_names(posts: dict[int, Json], lines: io.StringIO) -> None:
-    told = [json.loads(line) for line in lines.getvalue().splitlines()]
+    result = [json.loads(line) for line in lines.getvalue().splitlines()]
 
-    assert len(told) == len(TENANTS)
-    for line in told:
+    assert len(result) == len(TENANTS)
+    for line in result:
         tenant = 1 if ":101:" in line["run"] else 2
         assert canaries(tenant)["code"] in line["message"]
 

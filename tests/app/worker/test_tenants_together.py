@@ -174,8 +174,8 @@ def deliver(url: str, tenant: int, pull: Pull) -> None:
     """Say that it was opened."""
     side = {"sha": pull.head_sha, "ref": pull.head_ref, "repo": None}
     place = {"id": pull.repository.repository_id, "full_name": pull.repository.name}
-    told = pull_of(number=pull.number, head=side, title=pull.title)
-    body = body_of(event("opened", pull_request=told, repository=place, installation={"id": tenant}))
+    result = pull_of(number=pull.number, head=side, title=pull.title)
+    body = body_of(event("opened", pull_request=result, repository=place, installation={"id": tenant}))
     with urlopen(Request(f"{url}/webhook", body, headers_of(body, delivery=f"d-{place['id']}"))) as answer:
         assert answer.status == 202
 
@@ -291,7 +291,7 @@ def test_the_logs_have_no_code_and_each_line_is_of_one_run(ended: Ended) -> None
             assert other(ended.of_run(line["run"])) not in json.dumps(line)
 
 
-def told(ended: Ended, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+def result(ended: Ended, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     """What `reviewbot runs` prints."""
     monkeypatch.setenv("REVIEWBOT_STATE_DIR", ended.environ["REVIEWBOT_STATE_DIR"])
     monkeypatch.delenv("REVIEWBOT_DATABASE_URL", raising=False)
@@ -301,10 +301,10 @@ def told(ended: Ended, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
 
 
 def test_each_trace_tells_of_its_own_tenant(ended: Ended, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = json.loads(told(ended, monkeypatch, "--format", "json"))
+    runs = json.loads(result(ended, monkeypatch, "--format", "json"))
     numbers: dict[int, set[str]] = {tenant: set() for tenant in TENANTS}
     for run in runs:
-        tenant, trace = run["installation"], told(ended, monkeypatch, run["run"], "--trace")
+        tenant, trace = run["installation"], result(ended, monkeypatch, run["run"], "--trace")
         numbers[tenant] |= set(NUMBER.findall(trace))
         assert tenant == ended.of_run(run["run"])
         assert other(tenant) not in trace + json.dumps(run)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import HostAccessError
-from reviewbot.hosts.github.auth.access import API_URL, Access, api_url_of, checked_url, find_access, web_host_of
+from reviewbot.hosts.github.auth.access import API_URL, Access, api_url_of, check_url, find_access, web_host_of
 from reviewbot.hosts.github.auth.gh_cli_token import token_in
 
 HOSTS_FILE = """\
@@ -167,7 +167,7 @@ def test_what_cannot_be_a_token_is_refused_and_not_repeated(token: str) -> None:
 )
 def test_a_token_is_not_sent_to_an_odd_address(url: str) -> None:
     with pytest.raises(HostAccessError, match="GITHUB_API_URL"):
-        checked_url(url)
+        check_url(url)
 
 
 @pytest.mark.parametrize("host", ["a b", "../x", "host/path", "a..b", "user@host", ""])

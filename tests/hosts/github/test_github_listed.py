@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import ParsedFile
-from reviewbot.hosts.github.diff_from_file_list import change_of, listed, text_of
+from reviewbot.hosts.github.diff_from_file_list import change_of, read_file_list, text_of
 
 EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
@@ -21,7 +21,7 @@ def row(**fields: Any) -> dict[str, Any]:
 
 
 def parsed(**fields: Any) -> ParsedFile:
-    found = change_of(listed([row(**fields)]), {})
+    found = change_of(read_file_list([row(**fields)]), {})
     assert len(found.files) == 1
     return found.parsed[0]
 
@@ -47,7 +47,7 @@ def test_a_patch_with_fewer_lines_than_github_counts_is_partial() -> None:
 
 @pytest.mark.parametrize("patch", ["no hunk at all", "\x1b[31m-a\x1b[m", "@@@ -1 -1 +1 @@@\n  a"])
 def test_what_is_no_patch_costs_its_own_file_alone(patch: str) -> None:
-    found = change_of(listed([row(patch=patch), row(filename="b.py")]), {})
+    found = change_of(read_file_list([row(patch=patch), row(filename="b.py")]), {})
 
     assert [each.path for each in found.parsed] == ["a.py", "b.py"]
     assert found.parsed[0].state in {"malformed", "partial"}
@@ -60,11 +60,13 @@ def test_a_name_that_leaves_the_repository_is_refused(name: str) -> None:
 
 
 def test_rows_without_a_name_are_no_files() -> None:
-    assert listed([{}, {"filename": 3}, {"filename": ""}]) == []
+    assert read_file_list([{}, {"filename": 3}, {"filename": ""}]) == []
 
 
 def test_odd_fields_count_as_absent() -> None:
-    found = listed([{"filename": "a", "additions": "9", "deletions": -3, "patch": 1, "previous_filename": {}}])[0]
+    found = read_file_list([{"filename": "a", "additions": "9", "deletions": -3, "patch": 1, "previous_filename": {}}])[
+        0
+    ]
 
     assert (found.added, found.removed, found.patch, found.old_path, found.withheld) == (0, 0, "", None, False)
 
@@ -77,7 +79,7 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
         row(filename="e.py", status="renamed", previous_filename="f.py", patch="", additions=0),
     ]
 
-    found = change_of(listed(rows), {"c.py": "100644"})
+    found = change_of(read_file_list(rows), {"c.py": "100644"})
 
     assert [(f.status, f.old_path) for f in found.files] == [
         ("copied", "b.py"),
@@ -86,7 +88,7 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
         ("renamed", "f.py"),
     ]
     assert {each.state for each in found.parsed} == {"read"}
-    assert text_of(listed(rows)).count(b"diff --git") == 4
+    assert text_of(read_file_list(rows)).count(b"diff --git") == 4
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_a_copy_and_a_removal_keep_their_status() -> None:
     ],
 )
 def test_only_what_was_moved_has_an_old_name(fields: dict[str, Any], old_path: str | None) -> None:
-    assert listed([row(**fields)])[0].old_path == old_path
+    assert read_file_list([row(**fields)])[0].old_path == old_path
 
 
 @pytest.mark.parametrize(("lines", "withheld"), [((1, 0), True), ((0, 1), True), ((0, 0), False)])
@@ -127,8 +129,8 @@ def test_what_shows_no_line_is_binary_unless_it_has_not_a_byte(status: str, sha:
 def test_the_mode_of_a_file_is_gits_and_not_guessed(modes: dict[str, str]) -> None:
     added = {"status": "added", "patch": "@@ -0,0 +1 @@\n+two"}
 
-    assert [each.mode for each in change_of(listed([row(**added)]), modes).files] == [modes.get("a.py")]
-    assert [each.mode for each in change_of(listed([row()]), modes).files] == [modes.get("a.py")]
+    assert [each.mode for each in change_of(read_file_list([row(**added)]), modes).files] == [modes.get("a.py")]
+    assert [each.mode for each in change_of(read_file_list([row()]), modes).files] == [modes.get("a.py")]
 
 
 @given(
@@ -140,4 +142,4 @@ def test_the_mode_of_a_file_is_gits_and_not_guessed(modes: dict[str, str]) -> No
 def test_any_row_gives_exactly_one_file(name: str, status: str, patch: str, old: str) -> None:
     rows = [row(filename=name, status=status, patch=patch, previous_filename=old)]
 
-    assert len(change_of(listed(rows), {}).parsed) == 1
+    assert len(change_of(read_file_list(rows), {}).parsed) == 1

@@ -159,7 +159,7 @@ def test_a_new_head_gets_a_review_and_no_comment_twice(
     github_api.push("acme/shop", 1, made.shifted)
     pull = type(order.pull)(**{**vars(order.pull), "head_sha": made.shifted})
     findings = [each.model_copy(update={"line": each.line + 1, "end_line": each.end_line + 1})
-                for each in order.told.review.findings if each.path == "app.py"]  # fmt: skip
+                for each in order.delivered.review.findings if each.path == "app.py"]  # fmt: skip
     second = run(an_order(a_review(*findings), read_change(client, pull).change, pull=pull))
 
     assert (second.outcome, second.inline, second.notes) == ("posted", 0, ())

@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.domain.errors import HostError, HostMissingError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha, read_pull
+from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.reads import pull_json
 from tests.make import MakePullRequest
@@ -114,11 +114,11 @@ def test_what_names_no_repository_is_not_asked_for(name: str, github_api: FakeGi
 
 
 def test_names_of_repositories_may_hold_dots() -> None:
-    assert checked_repository("acme/.github") == "acme/.github"
-    assert checked_repository("user_corp/a.b-c_d") == "user_corp/a.b-c_d"
+    assert check_repository("acme/.github") == "acme/.github"
+    assert check_repository("user_corp/a.b-c_d") == "user_corp/a.b-c_d"
 
 
 @pytest.mark.parametrize("sha", ["", "main", "A" * 40, "a" * 39, "a" * 41, "a" * 40 + "\n", "../" + "a" * 40])
 def test_what_is_no_hash_is_not_asked_for(sha: str) -> None:
     with pytest.raises(HostError):
-        checked_sha(sha)
+        check_sha(sha)

@@ -270,10 +270,10 @@ def test_an_odd_blob_is_no_text(github_api: FakeGitHub, snapshot: GithubSnapshot
     github_api.refuse("GET", "/git/blobs/", Reply(200, {"encoding": "utf-16"}))
 
     assert snapshot.head("app.py") is None
-    assert decoded("%%%") is None
-    assert decoded("a") is None
-    assert decoded(3) is None
-    assert decoded(base64.b64encode(b"x" * (2 * 2**20 + 1)).decode()) is None
+    assert decode_text("%%%") is None
+    assert decode_text("a") is None
+    assert decode_text(3) is None
+    assert decode_text(base64.b64encode(b"x" * (2 * 2**20 + 1)).decode()) is None
 
 
 BRANCHES = ("submodule", "link_to_a_folder", "links_to_files", "copied_folder", "other_case")

@@ -219,7 +219,7 @@ def test_without_a_ruling_a_claim_stands_at_its_cap_and_the_report_says_why(
 
 
 def test_a_judge_that_hangs_ends_with_the_time(judged: Any, claimed: MakeFinding, fake_model: Any) -> None:
-    review = judged(fake_model(None), [claimed()], left_s=lambda: 0.02)
+    review = judged(fake_model(None), [claimed()], remaining_s=lambda: 0.02)
 
     assert "1 claim of models without a judge's ruling: no time was left" in review.notes
 

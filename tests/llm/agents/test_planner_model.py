@@ -76,11 +76,11 @@ def _change(a_change: Callable[..., ChangeSet], a_file: Callable[..., FileChange
 
 @pytest.fixture(name="build")
 def _build(crew: WorkerSet, trace: Any) -> Callable[..., ModelPlanner]:
-    def build(model: Asked, *, seats: int = 0, left_s: float = math.inf, **planning: Any) -> ModelPlanner:
+    def build(model: Asked, *, seats: int = 0, remaining_s: float = math.inf, **planning: Any) -> ModelPlanner:
         limits = PlanLimits(route=True, part_lines=500, workers=planning.pop("workers", ()))
         routed = RoutedPlanner(with_seats(crew, seats), lambda _c, _l: True, lambda _p: None, limits)
         return ModelPlanner(
-            routed, model, trace, "You plan.", Planning(**{"plan_above": 0, **planning}), lambda: left_s
+            routed, model, trace, "You plan.", Planning(**{"plan_above": 0, **planning}), lambda: remaining_s
         )
 
     return build
@@ -142,7 +142,7 @@ def test_more_files_than_a_model_can_be_told_of_are_left_to_rules(
 ) -> None:
     planned(build(Asked()), a_change(*(a_file(f"{n}.py", added=9) for n in range(501))))
 
-    assert trace.of("planned")[0]["reason"] == "501 files, and a model is told of at most 500"
+    assert trace.of("planned")[0]["reason"] == "501 files, and a planner model is given at most 500"
 
 
 # --- what becomes of the answer
@@ -236,7 +236,7 @@ def test_an_answer_that_does_not_come_in_time_is_none(build: Callable[..., Model
 def test_planning_takes_no_more_than_its_share_of_what_is_left(
     build: Callable[..., ModelPlanner], change: ChangeSet
 ) -> None:
-    assert planned(build(Asked("hang"), left_s=0.04), change).origin == "rules"
+    assert planned(build(Asked("hang"), remaining_s=0.04), change).origin == "rules"
 
 
 def test_workers_that_were_not_asked_for_cannot_be_planned(
@@ -349,7 +349,7 @@ def test_nobody_is_asked_for_follow_ups_without_a_critical_finding_or_without_ti
     plan = routed(build(Asked()), change)
 
     assert more(build(Asked(), replan=True), change, plan, ends_of(plan, findings=(a_finding(),))) is None
-    late = build(Asked(), replan=True, left_s=100.0)
+    late = build(Asked(), replan=True, remaining_s=100.0)
     assert more(late, change, plan, ends_of(plan, findings=(a_finding(severity="critical"),))) is None
 
 

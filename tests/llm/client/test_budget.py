@@ -296,13 +296,13 @@ def test_a_deadline_begins_when_it_is_set(clock: Any) -> None:
     clock.now = 100.0
     deadline = Deadline(clock, 10)
     clock.now = 104.0
-    assert deadline.left_s() == 6
+    assert deadline.remaining_s() == 6
 
 
 def test_a_deadline_counts_down_to_nothing_and_no_further(clock: Any) -> None:
     deadline = Deadline(clock, 10)
-    assert deadline.left_s() == 10
+    assert deadline.remaining_s() == 10
     clock.now = 4.0
-    assert deadline.left_s() == 6
+    assert deadline.remaining_s() == 6
     clock.now = 99.0
-    assert deadline.left_s() == 0
+    assert deadline.remaining_s() == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from reviewbot.domain.errors import HostAccessError
-from reviewbot.hosts.github.auth.gh_cli_token import kept_token
+from reviewbot.hosts.github.auth.gh_cli_token import read_token
 
 API_URL = "https://api.github.com"
 HOST = "github.com"
@@ -35,10 +35,10 @@ class Access:
     def __post_init__(self) -> None:
         if not _TOKEN.fullmatch(self.token):
             raise HostAccessError("the GitHub token holds blanks or other characters that no token has")
-        object.__setattr__(self, "api_url", checked_url(self.api_url))
+        object.__setattr__(self, "api_url", check_url(self.api_url))
 
 
-def checked_url(url: str) -> str:
+def check_url(url: str) -> str:
     """The address of an API, as it is used. Raises HostAccessError where no token may be sent there."""
     try:
         parts = urlsplit(url.strip())
@@ -63,7 +63,7 @@ def find_access(environ: Mapping[str, str]) -> Access:
     Raises HostAccessError, which says what to set.
     """
     given = environ.get("GITHUB_API_URL", "").strip()
-    api_url = checked_url(given) if given else api_url_of(environ.get("GH_HOST", "").strip() or HOST)
+    api_url = check_url(given) if given else api_url_of(environ.get("GH_HOST", "").strip() or HOST)
     host = web_host_of(api_url)
     names = ["GH_TOKEN", "GITHUB_TOKEN"] if given or _is_cloud(host) else []
     if not _is_cloud(host):
@@ -71,7 +71,7 @@ def find_access(environ: Mapping[str, str]) -> Access:
     for name in names:
         if token := environ.get(name, "").strip():
             return Access(token, api_url)
-    kept = kept_token(host, environ)
+    kept = read_token(host, environ)
     if kept is None:
         raise HostAccessError(f"no token for {host}: set {names[0]}, or log in with `gh auth login --hostname {host}`")
     return Access(kept, api_url)

@@ -121,16 +121,16 @@ class AppTokens:
 
     def _word(self, app_id: int, key: str) -> str:
         now = int(self._now())
-        told = {"iat": now - BACKDATED_S, "exp": now + WORD_S, "iss": str(app_id)}
+        claims = {"iat": now - BACKDATED_S, "exp": now + WORD_S, "iss": str(app_id)}
         try:
-            return jwt.encode(told, key, algorithm="RS256")
+            return jwt.encode(claims, key, algorithm="RS256")
         except (ValueError, TypeError, jwt.PyJWTError):
             raise HostAccessError("the App's private key cannot be used: it must be the PEM that GitHub gave") from None
 
 
-def _read(told: object) -> _Kept:
-    token = told.get("token") if isinstance(told, dict) else None
-    ends = told.get("expires_at") if isinstance(told, dict) else None
+def _read(answer: object) -> _Kept:
+    token = answer.get("token") if isinstance(answer, dict) else None
+    ends = answer.get("expires_at") if isinstance(answer, dict) else None
     if not isinstance(token, str) or not _TOKEN.fullmatch(token) or not isinstance(ends, str):
         raise HostError("GitHub's answer to the wish for a token holds none")
     try:

@@ -20,9 +20,9 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 _ENTRY = re.compile(r"( +)oauth_token: *(?:\"([\x21\x23-\x7e]+)\"|'([\x21-\x26\x28-\x7e]+)'|([\x21-\x7e]+))\s*")
 
 
-def kept_token(host: str, environ: Mapping[str, str]) -> str | None:
+def read_token(host: str, environ: Mapping[str, str]) -> str | None:
     """The token; None where `gh` was never logged in to the host."""
-    return _told_by_gh(host, environ) or _in_its_file(host, environ)
+    return _ask_gh(host, environ) or _in_its_file(host, environ)
 
 
 def token_in(text: str, host: str) -> str | None:
@@ -45,7 +45,7 @@ def token_in(text: str, host: str) -> str | None:
     return None
 
 
-def _told_by_gh(host: str, environ: Mapping[str, str]) -> str | None:
+def _ask_gh(host: str, environ: Mapping[str, str]) -> str | None:
     """What the program has for a host, in a keyring or its file; None without the program."""
     program = shutil.which("gh", path=environ.get("PATH", os.defpath))
     # A name that is not absolute is looked up in the folder that we stand in, which may be the reviewed one.

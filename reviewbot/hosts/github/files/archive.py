@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.auth.access import web_host_of
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.transport import BrokenError, Session, origin_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read_archive(client: GithubClient, repository: str, commit: str, left: Calla
 
     `left` returns the seconds until it must be done. Raises HostError and its kinds.
     """
-    path = f"/repos/{checked_repository(repository)}/tarball/{checked_sha(commit)}"
+    path = f"/repos/{check_repository(repository)}/tarball/{check_sha(commit)}"
     address = client.redirection(path)
     if not is_known(address, client.access.api_url):
         raise ArchiveError("GitHub sends us to a host that is not its own for the archive of a commit")

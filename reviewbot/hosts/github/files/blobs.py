@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostMissingError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.rate_limits import RESERVE
 
 PER_REQUEST = 100
@@ -42,7 +42,7 @@ class Batches:
 
     def __init__(self, client: GithubClient, repository: str) -> None:
         self._client = client
-        self._owner, _, self._name = checked_repository(repository).partition("/")
+        self._owner, _, self._name = check_repository(repository).partition("/")
         self._strikes = 0
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
@@ -52,7 +52,7 @@ class Batches:
             left = self._client.remaining("graphql")
             if self._strikes >= STRIKES or (left is not None and left < RESERVE):
                 return
-            found = self._asked([checked_sha(each.sha) for each in batch])
+            found = self._asked([check_sha(each.sha) for each in batch])
             self._strikes = 0 if found else self._strikes + 1
             yield from found
 

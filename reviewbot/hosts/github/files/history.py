@@ -11,7 +11,7 @@ from reviewbot.diff.parser.names import to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Commit
 from reviewbot.hosts.github.files.trees import SingleFlight
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +32,8 @@ class FileHistory:
     def __init__(self, client: GithubClient, repository: str, commit: str, keep_reserve: Callable[[], None]) -> None:
         """`keep_reserve` raises HostLimitError where no request is left for this."""
         self._client = client
-        self._place = f"/repos/{checked_repository(repository)}/commits"
-        self._commit = checked_sha(commit)
+        self._place = f"/repos/{check_repository(repository)}/commits"
+        self._commit = check_sha(commit)
         self._keep_reserve = keep_reserve
         self._lock = Lock()
         self._left = MAX_FILES

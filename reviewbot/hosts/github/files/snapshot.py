@@ -15,9 +15,9 @@ from reviewbot.domain.repository_files import Expression
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.history import FileHistory
-from reviewbot.hosts.github.files.trees import Objects, Unread, decoded, may_be_text, text_of
+from reviewbot.hosts.github.files.trees import Objects, Unread, decode_text, may_be_text, text_of
 from reviewbot.hosts.github.files.whole_tree import Place, WholeTree
-from reviewbot.hosts.github.pull import checked_repository
+from reviewbot.hosts.github.pull import check_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.wording import counted
 
@@ -156,12 +156,12 @@ class GithubSnapshot:
         if name.lower() == ORGANISATION:
             return None
         try:
-            place = f"/repos/{checked_repository(f'{owner}/{ORGANISATION}')}/contents/{FILE_NAME}"
+            place = f"/repos/{check_repository(f'{owner}/{ORGANISATION}')}/contents/{FILE_NAME}"
             data = self._client.request("GET", place).data
         except (HostMissingError, HostAccessError):
             return None
         is_file = isinstance(data, dict) and data.get("type") == "file" and data.get("encoding") == "base64"
-        return decoded(data.get("content")) if is_file else None
+        return decode_text(data.get("content")) if is_file else None
 
     def _text(self, commit: str, path: str) -> str | None:
         text = self._objects.at_hand(commit, path)

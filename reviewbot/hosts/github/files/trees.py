@@ -11,7 +11,7 @@ from reviewbot.diff.parser.names import encode, label, to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.files.blobs import PER_REQUEST, Batches, Wanted
-from reviewbot.hosts.github.pull import checked_repository, checked_sha
+from reviewbot.hosts.github.pull import check_repository, check_sha
 
 MAX_FILE_BYTES = 2 * 2**20
 """Of a file. Files written by hand are not longer."""
@@ -84,7 +84,7 @@ class Objects:
 
     def __init__(self, client: GithubClient, repository: str) -> None:
         self._client = client
-        self._place = f"/repos/{checked_repository(repository)}/git"
+        self._place = f"/repos/{check_repository(repository)}/git"
         self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, Entry], bool]] = SingleFlight()
         self._texts: SingleFlight[str, str | Unread | None] = SingleFlight()
         self._kept = 0
@@ -111,7 +111,7 @@ class Objects:
 
     def read_alone(self, sha: str) -> bytes | None:
         """The bytes of one file, in a request of its own; None where GitHub has none."""
-        return unpacked(self._blob_data(sha))
+        return decode_bytes(self._blob_data(sha))
 
     def find(self, commit: str, path: str) -> Entry | None:
         """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
@@ -178,11 +178,11 @@ class Objects:
         return True
 
     def _blob(self, sha: str) -> str | None:
-        return decoded(self._blob_data(sha))
+        return decode_text(self._blob_data(sha))
 
     def _blob_data(self, sha: str) -> object:
         """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
-        data = self._client.request("GET", f"{self._place}/blobs/{checked_sha(sha)}").data
+        data = self._client.request("GET", f"{self._place}/blobs/{check_sha(sha)}").data
         return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 
     def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
@@ -194,7 +194,7 @@ class Objects:
         Source: https://docs.github.com/en/rest/git/trees#get-a-tree: at most 100,000 entries and 7 MB at once.
         """
         query = {"recursive": "1"} if deep else None
-        data = self._client.request("GET", f"{self._place}/trees/{checked_sha(tree)}", query=query).data
+        data = self._client.request("GET", f"{self._place}/trees/{check_sha(tree)}", query=query).data
         rows = data.get("tree") if isinstance(data, dict) else None
         if not isinstance(rows, list):
             raise HostError(f"GitHub's answer about the tree {tree[:12]} cannot be used")
@@ -202,13 +202,13 @@ class Objects:
         return entries, not data.get("truncated")
 
 
-def decoded(content: object) -> str | None:
+def decode_text(content: object) -> str | None:
     """The text behind base64; None where it is none, is binary or too long."""
-    raw = unpacked(content)
+    raw = decode_bytes(content)
     return None if raw is None else text_of(raw)
 
 
-def unpacked(content: object) -> bytes | None:
+def decode_bytes(content: object) -> bytes | None:
     """The bytes behind base64; None where it is none."""
     try:
         packed = content.encode("ascii") if isinstance(content, str) else b"!"

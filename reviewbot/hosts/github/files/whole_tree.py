@@ -171,26 +171,26 @@ class WholeTree:
 
     def _fill(self, place: Place, wanted: Mapping[str, int], left: Collection[str]) -> set[str]:
         """Get what is missing; return what could not be had. Raises OSError, and HostError where it is most of it."""
-        start = self._client.left_s()
+        start = self._client.remaining_s()
 
-        def left_s() -> float:
-            now = self._client.left_s()
+        def remaining_s() -> float:
+            now = self._client.remaining_s()
             return min(now, TREE_S - (start - now))
 
         place.store.check_space(sum(wanted[sha] for sha in left))
-        with place.store.adding(wanted, left_s()) as addition:
+        with place.store.adding(wanted, remaining_s()) as addition:
             _keep_all(addition, place.checkout(tuple(addition.left)))
             if _are_many(addition.left, wanted):
-                _keep_all(addition, read_archive(self._client, self._repository, self._commit, left_s))
-            self._read_rest(addition, wanted, left_s)
+                _keep_all(addition, read_archive(self._client, self._repository, self._commit, remaining_s))
+            self._read_rest(addition, wanted, remaining_s)
         if 2 * len(addition.left) > len(wanted):
             raise HostError("most files of the commit could not be had; its archive holds other ones")
         return addition.left
 
-    def _read_rest(self, addition: FileAddition, wanted: Mapping[str, int], left_s: Callable[[], float]) -> None:
+    def _read_rest(self, addition: FileAddition, wanted: Mapping[str, int], remaining_s: Callable[[], float]) -> None:
         """Read what no archive has, as far as that is reasonable. An error of the host leaves it missing."""
         rest = [Wanted(sha, wanted[sha]) for sha in sorted(addition.left)[:MAX_BY_NAME]]
-        for _, content in takewhile(lambda _: left_s() > 0, self._objects.read_batches(rest)):
+        for _, content in takewhile(lambda _: remaining_s() > 0, self._objects.read_batches(rest)):
             addition.keep(content)
         with suppress(HostError):
             for sha in sorted(addition.left)[:MAX_ALONE]:
