@@ -11,11 +11,11 @@ import pytest
 
 PROGRAM = """
 import os, subprocess, sys
-from reviewbot.action.disable_ptrace import shut
+from reviewbot.action.disable_ptrace import disable_ptrace
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
-done = shut()
+done = disable_ptrace()
 path = f"/proc/{os.getpid()}/environ"
 other = subprocess.run(["/bin/cat", path], capture_output=True, env={})
 own = subprocess.run(["/bin/cat", "/proc/self/environ"], capture_output=True, env={"A": "1"})

@@ -117,7 +117,7 @@ def test_a_review_that_was_posted_is_no_warning(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "check", "notes", "told"),
+    ("outcome", "check", "notes", "result"),
     [
         ("posted", "https://h/check", (), Posted("https://h/review", marks=True)),
         ("posted", "", ("a note",), Posted("https://h/review", notes=("a note",))),

@@ -107,7 +107,7 @@ def test_a_gate_that_is_open_is_not_in_the_title() -> None:
     assert check_of(a_review(headline="2 issues found"), shown(), gate_closed=False).title == "2 issues found"
 
 
-@pytest.mark.parametrize(("notes", "files", "told"), [(100, 0, 50), (1_000, 0, 10), (1_000, 300, 1)])
+@pytest.mark.parametrize(("notes", "files", "result"), [(100, 0, 50), (1_000, 0, 10), (1_000, 300, 1)])
 def test_a_summary_tells_as_much_as_the_host_takes(notes: int, files: int, result: int) -> None:
     """Sixty notes of so many characters; with them sixty files, whose names and reasons are as long."""
     said = tuple(f"{number} {'<' * notes}" for number in range(60))

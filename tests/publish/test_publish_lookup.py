@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import PostedReview
-from reviewbot.publish import PublishContext, Published, PublishRequest, find_posted, publish
+from reviewbot.publish import PublishContext, Published, PublishRequest, find_posted_review, publish
 from reviewbot.publish.body import body_of
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
 from reviewbot.publish.marker import ReviewMarker

@@ -206,7 +206,7 @@ SAME = [{"id": 1, "full_name": "octo/repo"}, {"id": 1, "full_name": "Octo/REPO"}
 """Of the repository octo/repo, whose id is 1."""
 
 
-@pytest.mark.parametrize("told", OTHER)
+@pytest.mark.parametrize("result", OTHER)
 def test_a_pull_request_of_another_repository_is_refused(result: dict[str, Any]) -> None:
     payload = pull_event()
     payload["pull_request"]["base"]["repo"] = result
@@ -218,7 +218,7 @@ def test_a_pull_request_of_another_repository_is_refused(result: dict[str, Any])
             judged(body, name)
 
 
-@pytest.mark.parametrize("told", SAME)
+@pytest.mark.parametrize("result", SAME)
 def test_a_pull_request_names_its_repository_by_id_and_in_any_case(
     result: dict[str, Any] | None,
 ) -> None:

@@ -18,7 +18,7 @@ from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
-from reviewbot.hosts.github.files.trees import decoded
+from reviewbot.hosts.github.files.trees import decode_text
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.wiring.assembly import settings_for
 from reviewbot.wiring.change_sources import Subject, notes_on
