@@ -58,8 +58,8 @@ class Ending:
 
 
 def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
-    """The outputs of a run that review_case something; `files` has the paths of reports by their formats."""
-    review = ending.reviewed.told.review
+    """The outputs of a run that reviewed something; `files` has the paths of reports by their formats."""
+    review = ending.reviewed.delivered.review
     critical = sum(finding.severity == "critical" for finding in review.findings)
     # A zero of a review that read nothing would look like a clean one; an empty log would close the alerts that stand.
     read = review.verdict not in _NOTHING_READ

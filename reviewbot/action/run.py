@@ -151,27 +151,27 @@ def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
     delivered = ending.reviewed.delivered
     marks = step.inputs.mode != "report" and not ending.posted.marks
     if marks:
-        step.voice.commands(FORMATS["annotations"].render(ReportInput(told.review, told.fingerprints)))
-    if cause := told.review.provider_failure:
+        step.voice.commands(FORMATS["annotations"].render(ReportInput(delivered.review, delivered.fingerprints)))
+    if cause := delivered.review.provider_failure:
         step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
-    # In most modes the job is the only check: it says in any case how much was review_case. The marks say it too.
-    if is_lacking(told.review) and not marks:
-        step.voice.say("warning", told.review.headline)
-    elif told.review.verdict == "nothing_to_review":
-        step.voice.say("notice", told.review.headline)
-    step.voice.line(f"{told.review.headline}. Check {end_of(ending)}.")
-    step.voice.outputs(outputs_of(ending, _write_reports(step, told) if to_files else {}))
+    # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
+    if is_lacking(delivered.review) and not marks:
+        step.voice.say("warning", delivered.review.headline)
+    elif delivered.review.verdict == "nothing_to_review":
+        step.voice.say("notice", delivered.review.headline)
+    step.voice.line(f"{delivered.review.headline}. Check {end_of(ending)}.")
+    step.voice.outputs(outputs_of(ending, _write_reports(step, delivered) if to_files else {}))
     step.voice.summary(summary_of(ending))
 
 
-def _write_reports(step: Step, told: DeliveredReview) -> dict[str, str]:
+def _write_reports(step: Step, delivered: DeliveredReview) -> dict[str, str]:
     """Write the formats that the Action keeps as files; their paths by the name of the format."""
     paths: dict[str, str] = {}
     for form in FORMATS.values():
         if form.action_file:
             place = step.runner.place(f"reviewbot{form.suffix}")
             try:
-                place.write_text(form.render(ReportInput(told.review, told.fingerprints)), encoding="utf-8")
+                place.write_text(form.render(ReportInput(delivered.review, delivered.fingerprints)), encoding="utf-8")
             except OSError as error:
                 raise InputError(f"cannot write the {form.name} report: {error.strerror}") from None
             paths[form.name] = str(place)
