@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
 from reviewbot.hosts.base import PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish import PublishOptions, PublishRequest, Signer
-from reviewbot.report.fingerprints import of_review
 from tests.github_api import objects
 
 OWN, STRANGER = 77, 78

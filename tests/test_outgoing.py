@@ -25,7 +25,7 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal
-from reviewbot.report.fingerprints import Place, of_review
+from reviewbot.memory.fingerprints import Place, of_review
 from reviewbot.review.trace import Trace, read_trace
 from tests.make import MakeFinding
 from tests.snapshots import Files

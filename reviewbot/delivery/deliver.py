@@ -17,9 +17,9 @@ from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Review
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
+from reviewbot.memory.fingerprints import all_of, of_review
 from reviewbot.replay import recorded_review
 from reviewbot.report.costs import anomalies
-from reviewbot.report.fingerprints import all_of, of_review
 from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import Rules
 from reviewbot.review.trace import Event, Trace

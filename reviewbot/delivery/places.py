@@ -10,7 +10,7 @@ from reviewbot.context.statements import Statements
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review
 from reviewbot.domain.ports import Snapshot
-from reviewbot.report.fingerprints import Place, PlaceOf, all_of, known_place
+from reviewbot.memory.fingerprints import Place, PlaceOf, all_of, known_place
 
 MAX_WITHHELD = 500
 """Withheld findings whose definition is looked up: each look parses a file, and no reader looks at more of them."""

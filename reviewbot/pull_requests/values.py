@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Review
 from reviewbot.domain.contracts.pulls import PullReview
-from reviewbot.report.fingerprints import all_of
+from reviewbot.memory.fingerprints import all_of
 
 
 def names_of(delivered: DeliveredReview) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from reviewbot.cli.running import run_to_end
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Review
 from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
-from reviewbot.report.fingerprints import of_review
+from reviewbot.memory.fingerprints import of_review
 from tests.action_runner.composite import outputs_in
 
 T = TypeVar("T")

@@ -37,10 +37,10 @@ from reviewbot.domain.contracts import (
 from reviewbot.domain.errors import EngineError, ExitCode
 from reviewbot.domain.ports import Answer, Escalated, WorkerSet, WorkOrder
 from reviewbot.hosts.base import CheckDraft
+from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish import check_of
 from reviewbot.publish.body import body_of
 from reviewbot.report.annotations import render_annotations
-from reviewbot.report.fingerprints import of_review
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.sarif.log import render_sarif

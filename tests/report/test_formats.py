@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from reviewbot.domain.contracts import Review
-from reviewbot.report.fingerprints import of_review
+from reviewbot.memory.fingerprints import of_review
 from reviewbot.report.formats import FORMATS, ReportInput
 
 

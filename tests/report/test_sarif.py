@@ -18,7 +18,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no ty
 from reviewbot import __version__
 from reviewbot.diff.parser.names import label
 from reviewbot.domain.contracts import Conflict, Gap, HumanItem, Review, SkippedWorkers, Withheld
-from reviewbot.report.fingerprints import SCHEME, of_review
+from reviewbot.memory.fingerprints import SCHEME, of_review
 from reviewbot.report.sarif import log
 from reviewbot.report.sarif.log import MAX_RESULTS, render_sarif
 from tests.make import MakeFinding, MakeReview

@@ -33,7 +33,7 @@ class PullReview(Contract):
     pull: PullRef
     review: Review
     fingerprints: tuple[str, ...]
-    """Of each finding that the review has anywhere, each once, in the order of `reviewbot.report.fingerprints.all_of`;
+    """Of each finding that the review has anywhere, each once, in the order of `reviewbot.memory.fingerprints.all_of`;
     empty for one that came to it later and has none."""
     change: ChangeSet
     """The files that have findings: where the host takes comments."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from reviewbot import __version__
 from reviewbot.coverage import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.parser.names import to_bytes
-from reviewbot.report.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
+from reviewbot.memory.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of
 from reviewbot.report.text import clip_block, short_line

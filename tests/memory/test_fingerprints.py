@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Conflict, Finding, HumanItem, Review, Withheld
-from reviewbot.report.fingerprints import Place, fingerprints, normal, of_review
+from reviewbot.memory.fingerprints import Place, fingerprints, identities, normal, of_review
 from tests.make import MakeFinding
 
 # A statement as a person and as two formatters would write it.
@@ -34,7 +34,29 @@ def name_of(make: MakeFinding, **fields: object) -> str:
 
 
 def test_a_fingerprint_is_short_and_the_same_today_and_tomorrow(make_finding: MakeFinding) -> None:
-    assert name_of(make_finding) == "32ed0b53260c348df9f9befc59cf50d6"
+    (identity,) = identities([make_finding()]).values()
+
+    assert identity.name == "d6cc44e3717c28155e56e2ab0166b7fa"
+    assert identity.former == "32ed0b53260c348df9f9befc59cf50d6"  # what version 0.1 has written into comments
+
+
+@pytest.mark.parametrize("category", ["sql-injection", "unsafe-sql", "injection"])
+def test_a_models_free_words_for_a_category_leave_it(make_finding: MakeFinding, category: str) -> None:
+    said = {"sources": ("model:x",), "cause": "injection", "rule": ""}
+
+    assert name_of(make_finding, category=category, **said) == name_of(make_finding, **said)
+
+
+def test_a_models_two_causes_on_one_line_are_two_defects(make_finding: MakeFinding) -> None:
+    first, second = (make_finding(sources=("model:x",), cause=cause) for cause in ("injection", "missing-check"))
+
+    assert one(first) != one(second)
+
+
+def test_a_program_behind_a_finding_makes_its_category_count(make_finding: MakeFinding) -> None:
+    joined = make_finding(sources=("model:x", "ruff"), cause="wrong-value")
+
+    assert one(joined) == name_of(make_finding)
 
 
 def test_twenty_lines_inserted_above_leave_it(make_finding: MakeFinding) -> None:

@@ -1,0 +1,188 @@
+"""Fingerprints of findings: the same defect keeps its name from run to run while the file around it moves.
+
+A fingerprint is made from the path, the enclosing symbol, the statement at the place and the kind of mistake: its cause
+from the closed list where a model named one, else the category of the rule. Line numbers, the message, the confidence,
+the rule, the free words of a category and the sources have no part in it: they change while the defect stays.
+
+It survives lines inserted above or below, another indentation, other quotes and line breaks, brackets and commas that a
+formatter adds, and a function that moves within its file. It does not survive a change of the statement itself, or a
+formatter that puts two statements of one row on two: then the defect is new. Where the statement is not known the
+finding's own lines take its place, and a formatter that leaves the finding on another part of it renames it. Renamed
+files and code that moved to another file get another name; `reviewbot.memory.matching` follows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from reviewbot.domain.contracts import Finding, Review
+from reviewbot.redact import redact
+from reviewbot.review.verify.verifier import by_a_model_alone
+
+SCHEME = "reviewbot/v2"
+"""What this way to name findings is called. Another way needs another name, or old names would be compared with it."""
+
+FORMER_SCHEME = "reviewbot/v1"
+"""Names with a finding's category in every case; comments of earlier versions carry such names."""
+
+CODE_DIGITS = 16
+"""Hexadecimal digits of a digest of code alone, which is only compared within one pull request."""
+
+_HEX_DIGITS = 32
+"""128 bits: two defects of one repository never share a name by chance."""
+
+_DROPPED = str.maketrans({'"': "'", "`": "'", "(": None, ")": None, ";": None})
+"""Quotes, and what formatters put around or behind an expression."""
+
+_JOINED = re.compile(r"""["'][ \t\r]{1,200}["']""")
+"""Between two texts that Python joins, which a formatter may write as one."""
+
+SymbolOf = Callable[[Finding], str]
+"""The name of the function or class around a finding; empty where it is not known."""
+
+
+class Place(NamedTuple):
+    """Where a finding stands: the code there, and the line on which that begins."""
+
+    code: str
+    line: int
+
+
+PlaceOf = Callable[[Finding], Place]
+"""The statement around a finding, or its own lines where that is not known."""
+
+
+def known_place(finding: Finding) -> Place:
+    """What the finding itself knows of it: the lines that it covers."""
+    return Place(finding.evidence, finding.line)
+
+
+def known_symbol(finding: Finding) -> str:
+    """What the finding itself knows of it."""
+    return finding.symbol
+
+
+class Identity(NamedTuple):
+    """A finding's name, and what the name is made of."""
+
+    name: str
+    """32 hexadecimal digits."""
+    former: str
+    """Its name by `FORMER_SCHEME`."""
+    path: str
+    symbol: str
+    kind: str
+    code: str
+    """Digest of the normal form of the code at its place."""
+    line: int
+    rows: int
+    """How many lines the code at its place has."""
+
+
+def of_review(
+    review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
+) -> dict[Finding, str]:
+    """The fingerprint of each finding that a review has anywhere.
+
+    Those that are not shown are counted as well: whether one crosses the threshold does not rename the next one.
+    """
+    return fingerprints(all_of(review), symbol_of, place_of)
+
+
+def fingerprints(
+    findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
+) -> dict[Finding, str]:
+    """The fingerprint of each finding, as `identities` gives it."""
+    return {finding: each.name for finding, each in identities(findings, symbol_of, place_of).items()}
+
+
+def identities(
+    findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
+) -> dict[Finding, Identity]:
+    """The identity of each finding. Equal code at several places of a symbol is distinguished by its order there."""
+    found = list(dict.fromkeys(findings))
+    places = {each: place_of(each) for each in found}
+    codes = {each: normal(place.code) for each, place in places.items()}
+    symbols = {each: symbol_of(each) for each in found}
+    names = _names(SCHEME, {each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places)
+    former = _names(
+        FORMER_SCHEME, {each: (each.path, symbols[each], each.category, codes[each]) for each in found}, places
+    )
+    return {
+        each: Identity(
+            name,
+            former[each],
+            each.path,
+            symbols[each],
+            kind_of(each),
+            code_digest(codes[each]),
+            places[each].line,
+            places[each].code.count("\n") + 1,
+        )
+        for each, name in names.items()
+    }
+
+
+def kind_of(finding: Finding) -> str:
+    """The kind of mistake: a model's cause, from a closed list, before its free words; a program's category."""
+    if finding.cause not in (None, "other") and by_a_model_alone(finding):
+        return finding.cause
+    return finding.category
+
+
+def code_digest(code: str) -> str:
+    """The digest of code in its normal form."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()[:CODE_DIGITS]
+
+
+def digest(*parts: str | int, scheme: str = SCHEME) -> str:
+    """A name for these parts: 32 hexadecimal digits."""
+    return hashlib.sha256(json.dumps([scheme, *parts]).encode()).hexdigest()[:_HEX_DIGITS]
+
+
+def _names(scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, Place]) -> dict[Finding, str]:
+    """Name findings by their keys; those with equal keys also by the order of their places, and at one place."""
+    alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
+    for finding, key in keys.items():
+        alike[key].append((places[finding].line, finding))
+    named: dict[Finding, str] = {}
+    for key, group in alike.items():
+        lines = {line: nth for nth, line in enumerate(sorted({line for line, _ in group}))}
+        here: dict[int, int] = defaultdict(int)
+        for line, finding in sorted(group, key=lambda each: _order(each[1])):
+            named[finding] = digest(*key, lines[line], here[line], scheme=scheme)
+            here[line] += 1
+    return named
+
+
+def normal(code: str) -> str:
+    """Code without what a formatter may change, and with its secrets masked: a new password is no new defect."""
+    rows = (row.rstrip().removesuffix("\\") for row in redact(code).split("\n"))
+    text = "".join(_JOINED.sub("", " ".join(rows)).split())
+    for closer in ")]}":
+        text = text.replace(f",{closer}", closer)
+    text = text.translate(_DROPPED).replace("\\'", "'").removesuffix(",")
+    return redact(text)  # a name and its secret may have stood on two rows
+
+
+_Key = tuple[str, str, str, str]
+"""Path, symbol, kind, and the code in its normal form."""
+
+
+def _order(finding: Finding) -> tuple[str, str, int, int, int]:
+    """Of one statement. Rows come last: a formatter may put on one row what stood on several."""
+    return (finding.rule, finding.type, finding.cwe or 0, finding.line, finding.end_line)
+
+
+def all_of(review: Review) -> Iterator[Finding]:
+    """Each finding that a review has anywhere; one may come twice."""
+    yield from review.findings
+    for conflict in review.conflicts:
+        yield from conflict.findings
+    yield from (item.finding for item in review.human if item.finding is not None)
+    yield from (entry.finding for entry in review.withheld)
