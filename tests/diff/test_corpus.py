@@ -25,7 +25,7 @@ CASES = [c for c in ALL if c["kind"] == "diff" or (c["kind"] == "unicode" and c[
 JUDGED = {"outcome", "files", "added", "removed", "binary", "path", "paths", "forbid_paths", "rejected", "files_ok"}
 CHECKED_HERE = {"mode", "lines", "surplus", "planted_line", "filename", "codepoints"}
 CHECKED_BY_REVIEWS = {"findings", "line", "codepoints", "planted_line"}
-"""In tests/test_hostile_reviews.py."""
+"""In tests/end_to_end/test_hostile_reviews.py."""
 NOT_CHECKED = {
     "max_seconds": "benchmarks/front.py and the corpus's own program take the time",
 }

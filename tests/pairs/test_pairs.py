@@ -35,7 +35,7 @@ LEAST_POSTED = 0.25
 
 POSTED_WITH_SIBLINGS = frozenset({"repository_rules"})
 """Groups of which a pair alone posts nothing: a rule is the repository's own where about two dozen of its other files
-keep it, and a pair has none (tests/analyzers/test_repository_rules.py has them)."""
+keep it, and a pair has none (tests/analyzers/ruff/test_repository_rules.py has them)."""
 
 
 def told(answer: Answer) -> list[str]:

@@ -13,7 +13,7 @@ from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import End, ReviewRequest
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish import Signer
-from tests.app.worker.conftest import Stage
+from tests.app.conftest import Stage
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.messages_api import Scripted, a_reading, answered

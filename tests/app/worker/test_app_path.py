@@ -19,7 +19,7 @@ from reviewbot.app.worker.runner import Runner
 from reviewbot.config import Settings
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish import Signer
-from tests.app.worker.conftest import Stage, Straight
+from tests.app.conftest import Stage, Straight
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.webhooks import PERSON, SECRET, Service, body_of, comment_event, pull_event, service

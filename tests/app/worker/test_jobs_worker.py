@@ -20,7 +20,7 @@ from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.worker import Chore, Parts, Worker, take_lock
 from reviewbot.domain.errors import ConfigError
-from tests.app.worker.conftest import A, B, order
+from tests.app.conftest import A, B, order
 from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of
 from tests.kill_jobs import Scene, killed_after_post, killed_at_random, scene
 from tests.kill_web import web_killed

@@ -12,10 +12,10 @@ from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable import DurableJournal
 from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, UnwantedError
 from reviewbot.domain.errors import HostError, HostMissingError
-from tests.app.worker.conftest import A, B, Straight, order, raising
+from tests.app.conftest import A, B, Straight, order, raising
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Stage
+    from tests.app.conftest import Stage
 
 
 def test_what_was_begun_on_the_host_while_the_run_was_stopped_is_ended_too(stage: Stage) -> None:

@@ -21,10 +21,10 @@ from reviewbot.domain.errors import (
     HostMovedError,
     HostUnknownError,
 )
-from tests.app.worker.conftest import A, B, KilledError, order, raising
+from tests.app.conftest import A, B, KilledError, order, raising
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Stage
+    from tests.app.conftest import Stage
 
 
 def test_a_run_fetches_reviews_and_posts(stage: Stage) -> None:

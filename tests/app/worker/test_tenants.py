@@ -17,7 +17,7 @@ from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable import Database, DurableJournal, forget_installation
 from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import Json, Posted, Reviewed, ReviewRequest, Run, Steps
-from tests.app.worker.conftest import Stage, Straight
+from tests.app.conftest import Stage, Straight
 
 TENANTS = (1, 2)
 

@@ -15,7 +15,7 @@ import pytest
 
 from reviewbot.cli.main import main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ORDERS = ROOT / "examples/orders"
 CERTAIN = 80
 """From here on a finding is posted without anything that confirms it."""

@@ -25,7 +25,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.review.combine.synthesizer import Rules, weigh
 from tests.command_line import Run, git
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/orders/change.diff"
 
 SMALL = b"""\

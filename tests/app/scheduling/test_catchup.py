@@ -14,7 +14,7 @@ from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.hosts.github.client import GithubClient
-from tests.app.worker.conftest import A, Stage, order
+from tests.app.conftest import A, Stage, order
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.github_api.refusals import not_found

@@ -7,10 +7,10 @@ import pytest
 
 from reviewbot.app.store.durable import DurableJournal, Heads
 from reviewbot.domain.errors import ConfigError
-from tests.app.worker.conftest import A, B, C, order
+from tests.app.conftest import A, B, C, order
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Stage
+    from tests.app.conftest import Stage
     from tests.still_clock import Moment
 
 

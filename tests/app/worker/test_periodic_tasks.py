@@ -10,10 +10,10 @@ from reviewbot.app.store.durable import DurableIntents, DurableJournal, Heads, R
 from reviewbot.app.worker.options import ONLY, JobOptions
 from reviewbot.app.worker.periodic_tasks import TIDY_BATCH, Heartbeat, PeriodicTasks, Reconciler, Retention
 from reviewbot.domain.errors import ConfigError
-from tests.app.worker.conftest import order
+from tests.app.conftest import order
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Stage
+    from tests.app.conftest import Stage
     from tests.still_clock import Moment
 
 OPTIONS = JobOptions(Path("/none"), "postgresql://host/name", beat_s=5.0, silent_s=30.0)

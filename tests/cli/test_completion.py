@@ -14,7 +14,7 @@ import pytest
 from reviewbot.cli.commands.completion import completion_command, completion_script
 from reviewbot.cli.main import _parser
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 ASK = """
 source {script}

@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.analyzers.ruff.config import RuffConfig
 from reviewbot.analyzers.ruff.pins import Pin, find_pin
-from tests.analyzers.test_repository_rules import Files
+from tests.analyzers.ruff.test_repository_rules import Files
 
 HOOK = """
 repos:

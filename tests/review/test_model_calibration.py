@@ -92,7 +92,7 @@ def test_what_is_no_table_is_an_error_that_names_why(text: str, why: str) -> Non
 
 
 def test_the_documents_show_the_tables_of_the_package() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "quality.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "quality.md").read_text("utf-8")
     begin, end = "<!-- reliability: begin -->\n", "<!-- reliability: end -->"
 
     shown = page[page.index(begin) + len(begin) : page.index(end)]

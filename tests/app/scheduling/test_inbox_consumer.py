@@ -14,11 +14,11 @@ from reviewbot.app.store.inbox import open_inbox
 from reviewbot.app.store.inbox.inbox import MOST_TRIES
 from reviewbot.app.triggers import Delivery, Trigger
 from reviewbot.domain.errors import ConfigError
-from tests.app.worker.conftest import A, B, order
+from tests.app.conftest import A, B, order
 from tests.inbox_rows import counts, failed
 
 if TYPE_CHECKING:
-    from tests.app.worker.conftest import Stage
+    from tests.app.conftest import Stage
 
 
 class Pile:

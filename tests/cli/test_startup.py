@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parent.parent / "examples/orders/change.diff"
+EXAMPLE = Path(__file__).parents[2] / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
 OF_MODELS = {"reviewbot.llm", "reviewbot.llm.providers.claude", "reviewbot.domain.contracts.answers", "re2"}
 """What only a review with models needs."""

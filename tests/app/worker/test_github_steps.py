@@ -12,7 +12,7 @@ import pytest
 from reviewbot.app.store.durable import Database
 from reviewbot.app.worker.github_steps import LOOKING, POSTING, policy_name
 from reviewbot.app.worker.work import ReviewRequest
-from tests.app.worker.conftest import KilledError
+from tests.app.conftest import KilledError
 from tests.app.worker.shop import AFTER, ENVIRON, Shop, nothing_found
 from tests.github_api import Pull
 from tests.github_api.apps import AppGithub

@@ -438,7 +438,7 @@ def test_a_large_change_is_planned_by_a_model_first(door: Door) -> None:
 
 # --- hostile changes, and a model that does what they say ----------------------------------------------------------
 
-HOSTILE = Path(__file__).parent / "hostile"
+HOSTILE = Path(__file__).parents[1] / "hostile"
 INJECTED = [
     case
     for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]

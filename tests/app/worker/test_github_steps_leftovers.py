@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.app.store.durable import Database
 from reviewbot.app.worker.github_steps import LOOKING, STANDS, STOPPED
-from tests.app.worker.conftest import Straight
+from tests.app.conftest import Straight
 from tests.app.worker.shop import Shop, nothing_found
 from tests.github_api.apps import AppGithub
 from tests.github_api.routes import Reply

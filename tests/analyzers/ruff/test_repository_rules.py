@@ -29,7 +29,7 @@ LOCK = '[[package]]\nname = "ruff"\nversion = "0.17.6"\n'
 """The repository runs the ruff that this one is."""
 
 CANARY = "CANARY-7c1d20"
-TRAPS = Path(__file__).parents[1] / "hostile" / "linter_traps"
+TRAPS = Path(__file__).parents[2] / "hostile" / "linter_traps"
 
 
 @dataclass

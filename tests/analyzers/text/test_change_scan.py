@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     MakeChange = Callable[..., ChangeSet]
     MakeFile = Callable[..., FileChange]
 
-HOSTILE = Path(__file__).parents[1] / "hostile"
+HOSTILE = Path(__file__).parents[2] / "hostile"
 SCAN = change_scan("security")
 
 

@@ -13,7 +13,7 @@ import pytest
 from reviewbot.cli.main import main
 from reviewbot.report.formats import FORMATS
 
-HOSTILE = Path(__file__).parent / "hostile"
+HOSTILE = Path(__file__).parents[1] / "hostile"
 CASES = {case["id"]: case for case in json.loads((HOSTILE / "index.json").read_text("utf-8"))["cases"]}
 UNICODE = [case for case in CASES.values() if case["kind"] == "unicode"]
 PLANTED = [c for c in CASES.values() if c["kind"] in ("diff", "unicode") and "planted_line" in c["expect"]]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.contracts import FileChange
     from reviewbot.domain.ports import Snapshot, ToolReport
 
-FOLDER = Path(__file__).parents[1] / "hostile" / "linter_traps"
+FOLDER = Path(__file__).parents[2] / "hostile" / "linter_traps"
 TRAPS: list[dict[str, Any]] = json.loads((FOLDER / "traps.json").read_text("utf-8"))
 VICTIM = 'import os\nimport sys\n\n\ndef ping(r):\n    os.system("ping " + r)\n    return eval(r)\n'
 CANARY = "CANARY-0b5e77"

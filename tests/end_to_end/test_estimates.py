@@ -20,7 +20,7 @@ from reviewbot.llm.estimate import Estimate
 from tests.estimating import MAX_FINDINGS, GreedyTeam, UsualTeam, cut_off
 from tests.messages_api import MessagesApi, Scripted
 
-ORDERS = Path(__file__).parents[1] / "examples/orders"
+ORDERS = Path(__file__).parents[2] / "examples/orders"
 FACTOR = 2.0
 """Between what is said to be likely and what is booked."""
 SLACK = 5.0
