@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.delivery.places import places, add_symbols
+from reviewbot.delivery.places import add_symbols, places
 from reviewbot.domain.contracts import Finding
 from reviewbot.memory.fingerprints import identities, of_review
 from tests.report.conftest import a_finding, a_review
