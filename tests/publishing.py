@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
-from reviewbot.hosts.base import PostedComment, PostedReview, PullRequest, ReviewDraft
+from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, ReviewDraft, Thread
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish import PublishOptions, PublishRequest, Signer
 from tests.github_api import objects
@@ -29,7 +29,7 @@ class RecordingHost:
 
     head: str = HEAD
     posted: list[PostedReview] = field(default_factory=list)
-    at_lines: list[PostedComment] = field(default_factory=list)
+    at_lines: list[Thread] = field(default_factory=list)
     drafts: list[ReviewDraft] = field(default_factory=list)
     edits: list[tuple[int, str]] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
@@ -49,8 +49,8 @@ class RecordingHost:
         self._called("reviews")
         return tuple(self.posted)
 
-    def comments(self) -> tuple[PostedComment, ...]:
-        self._called("comments")
+    def threads(self) -> tuple[Thread, ...]:
+        self._called("threads")
         return tuple(self.at_lines)
 
     def post_review(self, draft: ReviewDraft) -> PostedReview:
@@ -59,7 +59,10 @@ class RecordingHost:
         self.drafts.append(draft)
         made = self.stand(draft.body, draft.commit_sha, blocks=draft.event == "REQUEST_CHANGES")
         for comment in draft.comments:
-            self.at_lines.append(PostedComment(OWN, comment.line, comment.body))
+            first = PostedComment(len(self.at_lines) + 1, OWN, "reviewbot", "NONE", comment.body)
+            self.at_lines.append(
+                Thread(first.comment_id, comment.path, comment.line, resolved=False, comments=(first,))
+            )
         self.after_post(draft)
         return made
 
@@ -71,6 +74,15 @@ class RecordingHost:
     def release_review(self, review_id: int, message: str) -> None:
         self._called("release")
         self.released.append(review_id)
+
+    def reply(self, thread_id: int, body: str) -> PostedComment:
+        raise NotImplementedError
+
+    def resolve(self, thread_id: int) -> None:
+        raise NotImplementedError
+
+    def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
+        raise NotImplementedError
 
     def stand(
         self, body: str, commit: str | None = HEAD, author: int | None = OWN, *, blocks: bool = False
@@ -102,13 +114,9 @@ def a_pull(**fields: Any) -> PullRequest:
         "base_sha": BASE,
         "head_ref": "feature",
         "head_sha": HEAD,
-        "head_repository": "acme/shop",
         "is_open": True,
         "draft": False,
         "labels": (),
-        "changed_files": 1,
-        "additions": 3,
-        "deletions": 0,
         "url": "https://github.example/acme/shop/pull/7",
     }
     return PullRequest(**{**known, **fields})

@@ -21,7 +21,7 @@ from reviewbot.action.runner import Runner
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import AlreadyPostedError, ConfigError, EmptyChangeError, HostMovedError, ReviewbotError
 from reviewbot.hosts.github.auth.access import Access
-from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import github_host
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
 OUTCOMES = {
@@ -56,7 +56,7 @@ class ActionPulls:
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
         self._office = self._opened()
-        number = find_number(self._office.client, run)
+        number = find_number(self._office.host, run)
         try:
             return self._work(partial(self._review, self._office, number, run))
         except HostMovedError:
@@ -85,8 +85,8 @@ class ActionPulls:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
         signer = signer_of(self._inputs)
-        client = self._closing.enter_context(GithubClient(Access(self._inputs.token, self._runner.api_url)))
-        return pull_requests.HostSession(client, signer)
+        host = self._closing.enter_context(github_host(Access(self._inputs.token, self._runner.api_url)))
+        return pull_requests.HostSession(host, signer)
 
 
 async def check_not_posted(office: pull_requests.HostSession, prepared: pull_requests.Prepared) -> None:

@@ -1,17 +1,49 @@
-"""The interface of a code host: the values that are read from it and written to it, and small protocols.
+"""The interface of a code host: the values that are read from it and written to it, and its protocols.
 
-Adapters implement the protocols. What is written is always a constant of ours with data in it, never a command.
+A host is one folder beside this module that implements `CodeHost`, and one line in `registry.py`. It has a source of
+changes (`CodeHost.change`), a service for reviews and threads (`ReviewHost`) and one for check runs (`CheckHost`). What
+is written is always a constant of ours with data in it, never a command.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
 
-from reviewbot.domain.contracts.base import Conclusion
+from reviewbot.config.source import BaseSide
+from reviewbot.domain.contracts import ChangeSet, Conclusion
+from reviewbot.domain.ports import RepositorySnapshot
 
 Event = Literal["COMMENT", "REQUEST_CHANGES"]
 Level = Literal["notice", "warning", "failure"]
+CommentKind = Literal["issue", "review"]
+"""A comment on the whole pull request, or one at lines."""
+
+
+class PullName(NamedTuple):
+    """A pull request as a user names it."""
+
+    repository: str
+    """As "owner/name"."""
+    number: int
+    host: str | None = None
+    """Where it is: the host's name on the web, lower case, or a path; None where that was not said."""
+
+    def __str__(self) -> str:
+        return f"{self.repository}#{self.number}"
+
+
+class PullHead(NamedTuple):
+    """An open pull request in a list."""
+
+    number: int
+    head_sha: str
+    repository_id: int | None
+    head_repository_id: int | None
+    """None where the fork is gone."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +62,9 @@ class PullRequest:
     base_sha: str
     head_ref: str
     head_sha: str
-    head_repository: str | None
-    """None where the fork is gone."""
     is_open: bool
     draft: bool
     labels: tuple[str, ...]
-    changed_files: int
-    additions: int
-    deletions: int
     url: str
 
 
@@ -57,12 +84,30 @@ class PostedReview:
 
 @dataclass(frozen=True)
 class PostedComment:
-    """A comment at a line that stands on the host."""
+    """One comment of a thread."""
 
+    comment_id: int
     author_id: int | None
-    line: int | None
-    """None where the line is no longer in the change."""
+    """None where the account is gone."""
+    author: str
+    association: str
+    """The author's to the repository, in GitHub's words: OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE ..."""
     body: str
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A comment at a line, with the replies to it."""
+
+    thread_id: int
+    """That of its first comment."""
+    path: str
+    line: int | None
+    """Of the new side; None where the line is no longer in the change."""
+    resolved: bool | None
+    """None where the host does not say."""
+    comments: tuple[PostedComment, ...]
+    """The first opened the thread, the others are replies; never empty."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +153,43 @@ class CheckDraft:
     annotations: tuple[Annotation, ...] = ()
 
 
-class ReviewHost(Protocol):
-    """One pull request, as its publisher needs it. Blocking; HostError and its kinds are all that is raised.
+class HostSnapshot(RepositorySnapshot, BaseSide, Protocol):
+    """Both sides of a pull request, and the tip of its base branch, which configures the review."""
 
-    `post_review` never repeats itself: HostUnknownError says that it may or may not have been carried out.
+    def read_warnings(self) -> tuple[str, ...]:
+        """Notes on what was asked for and could not be read, one line each."""
+
+
+@dataclass(frozen=True)
+class HostedChange:
+    """The change of a pull request as its host gave it."""
+
+    change: ChangeSet
+    digest: str
+    """Of the diff's bytes, in hexadecimal."""
+    snapshot: HostSnapshot
+    merge_base: str
+    """The commit from which the change starts; the old sides of its files are this commit's."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how it was read."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """This machine, as a host may use it to read a change."""
+
+    environ: Mapping[str, str]
+    """Says where files of repositories are kept."""
+    checkout: Path | None
+    """A folder whose git objects may save fetching some of them."""
+    closing: ExitStack
+    """Ends what reading has opened, at the end of the run."""
+
+
+class ReviewHost(Protocol):
+    """The reviews and threads of one pull request. Blocking; HostError and its kinds are all that is raised.
+
+    `post_review` and `reply` never repeat themselves: HostUnknownError says that it may or may not have been done.
     """
 
     def head_sha(self) -> str:
@@ -123,17 +201,72 @@ class ReviewHost(Protocol):
     def reviews(self) -> tuple[PostedReview, ...]:
         """All reviews, of all pages, oldest first."""
 
-    def comments(self) -> tuple[PostedComment, ...]:
-        """All comments at lines, of all pages, oldest first."""
+    def threads(self) -> tuple[Thread, ...]:
+        """All threads at lines, of all pages, oldest first."""
 
     def post_review(self, draft: ReviewDraft) -> PostedReview:
         """Post a review in one call. Raises HostInvalidError where the host rejects the draft, such as a line of it."""
 
     def edit_review(self, review_id: int, body: str) -> None:
-        """Put another body in the place of that of one of our own reviews."""
+        """Replace the body of one of our own reviews."""
 
     def release_review(self, review_id: int, message: str) -> None:
         """Let one of our own reviews no longer ask for changes."""
+
+    def reply(self, thread_id: int, body: str) -> PostedComment:
+        """Add a reply to a thread."""
+
+    def resolve(self, thread_id: int) -> None:
+        """Mark a thread as resolved. Raises HostMissingError where there is no such thread."""
+
+    def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
+        """React to a comment, such as with "eyes". Twice does what once does."""
+
+
+class CheckHost(Protocol):
+    """The check runs of a repository. Blocking; HostError and its kinds are all that is raised."""
+
+    def start_check(self, name: str, head_sha: str) -> int:
+        """Start a check run; its id. One of ours of this name that is in progress is taken up again."""
+
+    def finish_check(self, check_id: int, draft: CheckDraft) -> str:
+        """Conclude it; its URL."""
+
+    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
+        """Conclude the newest of ours of this name on a commit that is in progress, if there is one."""
+
+    def in_progress(self, name: str, head_sha: str) -> int | None:
+        """The newest of ours of this name on a commit that is in progress."""
+
+
+class CodeHost(Protocol):
+    """A code host under one account. Blocking; HostError and its kinds are all that is raised."""
+
+    def within(self, seconds: float) -> object:
+        """Begin a new deadline for all calls that follow, so many seconds from now."""
+
+    def pull_request(self, repository: str, number: int) -> PullRequest:
+        """The pull request as it is now."""
+
+    def change(self, pull: PullRequest, space: Workspace) -> HostedChange:
+        """Read its change. Raises EmptyChangeError where there is nothing to review, HostMovedError as well."""
+
+    def reviews(self, pull: PullRequest) -> ReviewHost:
+        """Its reviews and threads."""
+
+    def checks(self, repository: str, number: int) -> CheckHost:
+        """The check runs on its commits."""
+
+    def open_pulls(self, repository: str, head_sha: str, branch: str = "") -> tuple[PullHead, ...]:
+        """Open pull requests with this commit in them; with `branch` ("owner:branch") those from there in its place."""
+
+    def may_write(self, repository: str, account: str) -> bool:
+        """Whether an account may write to the repository, by the host's own word."""
+
+    def request_people(
+        self, repository: str, number: int, label: str | None, reviewers: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Set a label and ask for reviews, of logins and of "team:SLUG"; what was not possible, one line each."""
 
 
 class Intents(Protocol):

@@ -78,12 +78,13 @@ async def find_commented_findings(
     A comment whose line is no longer in the change is not shown in its place: its finding is reported again.
     """
     account = await asyncio.to_thread(desk.host.own_id)
-    comments = await asyncio.to_thread(desk.host.comments)
+    threads = await asyncio.to_thread(desk.host.threads)
     pull = order.pull
     found = (
         manner.signer.read_finding(each.body, pull.repository_id, pull.number)
-        for each in comments
-        if each.author_id == account and each.line is not None
+        for thread in threads
+        for each in thread.comments
+        if each.author_id == account and thread.line is not None
     )
     return frozenset(name for name in found if name is not None)
 

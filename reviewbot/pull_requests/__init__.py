@@ -5,13 +5,11 @@ from __future__ import annotations
 from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
-from reviewbot.pull_requests.pr_ref import PullName, pull_name
 from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
 
 __all__ = [
     "HostSession",
     "Prepared",
-    "PullName",
     "Reviewed",
     "RunOptions",
     "carry_out",
@@ -19,5 +17,4 @@ __all__ = [
     "find_posted",
     "post",
     "prepare",
-    "pull_name",
 ]

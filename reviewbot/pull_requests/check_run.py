@@ -9,14 +9,13 @@ from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.base import CheckDraft
-from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.publish import CHECK_NAME
 from reviewbot.pull_requests.host_session import HostSession
 from reviewbot.report.text import md, one_line
 
 GIVING_UP_S = 30.0
 """Seconds to conclude a check run that proves nothing. The caller waits for us to stop; a run that comes later takes it
-up where GitHub is not to be reached in that time."""
+up where the host cannot be reached in that time."""
 
 
 class Check(NamedTuple):
@@ -28,7 +27,7 @@ class Check(NamedTuple):
 
 async def start_check(office: HostSession, ref: PullRef) -> Check:
     """Begin the check run of a head, or take up the one that a run before has begun."""
-    checks = GithubChecks(office.client, ref.repository)
+    checks = office.host.checks(ref.repository, ref.number)
     try:
         return Check(await asyncio.to_thread(checks.start_check, CHECK_NAME, ref.head_sha))
     except HostError as error:
@@ -39,7 +38,7 @@ async def finish_check(office: HostSession, ref: PullRef, check_id: int | None, 
     """Conclude a check run: its URL, and what went wrong."""
     if check_id is None:
         return "", ""
-    checks = GithubChecks(office.client, ref.repository)
+    checks = office.host.checks(ref.repository, ref.number)
     try:
         return await asyncio.to_thread(checks.finish_check, check_id, draft), ""
     except HostError as error:
@@ -55,5 +54,5 @@ async def abandon_check(
     title: str = "Not reviewed",
 ) -> None:
     """Conclude the check run of a head that was not reviewed, or got no review posted. It is never green."""
-    office.client.within(GIVING_UP_S)
+    office.host.within(GIVING_UP_S)
     await finish_check(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))

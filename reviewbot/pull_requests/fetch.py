@@ -7,14 +7,13 @@ import asyncio
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostMovedError
 from reviewbot.hosts.base import PullRequest
-from reviewbot.hosts.github.pull import read_pull
 from reviewbot.pull_requests.host_session import READING_S, HostSession
 
 
 async def fetch(office: HostSession, repository: str, number: int) -> PullRef:
     """Ask the host for a pull request ("owner/name" and its number). Raises HostError and its kinds."""
-    office.client.within(READING_S)
-    pull = await asyncio.to_thread(read_pull, office.client, repository, number)
+    office.host.within(READING_S)
+    pull = await asyncio.to_thread(office.host.pull_request, repository, number)
     return ref_of(pull)
 
 
@@ -31,7 +30,7 @@ def ref_of(pull: PullRequest) -> PullRef:
 
 def fetch_again(office: HostSession, ref: PullRef) -> PullRequest:
     """The pull request as it is now. Blocking. Raises HostMovedError where its head is another one, and HostError."""
-    pull = read_pull(office.client, ref.repository, ref.number)
+    pull = office.host.pull_request(ref.repository, ref.number)
     if (pull.repository_id, pull.head_sha) != (ref.repository_id, ref.head_sha):
         raise HostMovedError(
             f"{ref.repository}#{ref.number}: the head moved on from {ref.head_sha[:12]}; a newer review is due",

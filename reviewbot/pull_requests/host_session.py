@@ -1,4 +1,4 @@
-"""The host session that the three steps share: client, signer, and the options of a run."""
+"""The host session that the three steps share: host, signer, and the options of a run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.ports import Clock, Journal
-from reviewbot.hosts.base import Intents
-from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.base import CodeHost, Intents
 from reviewbot.publish import MemoryIntents, Signer
 from reviewbot.review.trace import Event
 from reviewbot.sources.memory import SystemClock
@@ -31,14 +30,12 @@ def _holder() -> str:
 class HostSession:
     """The host of a run, and how it is written to."""
 
-    client: GithubClient
+    host: CodeHost
     signer: Signer
     intents: Intents = field(default_factory=MemoryIntents)
     clock: Clock = field(default_factory=SystemClock)
     holder: str = field(default_factory=_holder)
     """Who is posting; another text for every attempt."""
-    own_id: int | None = None
-    """The account of our reviews, where it is known; else the host is asked."""
 
 
 @dataclass(frozen=True)

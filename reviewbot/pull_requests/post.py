@@ -9,9 +9,6 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted, PullReview
 from reviewbot.domain.errors import HostError
-from reviewbot.hosts.github.checks import GithubChecks
-from reviewbot.hosts.github.pull import read_pull
-from reviewbot.hosts.github.reviews import GithubHost
 from reviewbot.publish import CHECK_NAME, PublishContext, Published, PublishOptions, PublishRequest, check_of, publish
 from reviewbot.publish import find_posted_review as standing_review
 from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
@@ -27,7 +24,7 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
 
     Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
     """
-    office.client.within(POSTING_S)
+    office.host.within(POSTING_S)
     delivered = delivered_of(value)
     try:
         published = await _publish(office, value, delivered)
@@ -50,7 +47,7 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
 
 async def _publish(office: HostSession, value: PullReview, delivered: DeliveredReview) -> Published:
     ref = value.pull
-    pull = await asyncio.to_thread(read_pull, office.client, ref.repository, ref.number)
+    pull = await asyncio.to_thread(office.host.pull_request, ref.repository, ref.number)
     # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
     reviewed = replace(pull, repository_id=ref.repository_id, base_sha=ref.base_sha, head_sha=ref.head_sha)
 
@@ -59,13 +56,13 @@ async def _publish(office: HostSession, value: PullReview, delivered: DeliveredR
 
     order = PublishRequest(reviewed, delivered, value.change, value.policy, value.gate_closed, value.exit_code)
     manner = PublishOptions(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
-    host = GithubHost(office.client, pull, office.own_id)
+    host = office.host.reviews(pull)
     return await publish(order, manner, PublishContext(host, office.intents, office.clock, office.holder))
 
 
 async def _finish(office: HostSession, value: PullReview, *, superseded: bool) -> tuple[str, str]:
     # With time of its own: however long posting took, a check run must not stay in progress.
-    office.client.within(READING_S)
+    office.host.within(READING_S)
     draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
     return await finish_check(office, value.pull, value.check_id, draft)
 
@@ -79,8 +76,8 @@ async def find_posted(office: HostSession, prepared: Prepared) -> PullPosted | N
     """
     if not prepared.terms.to_post:
         return None
-    office.client.within(READING_S)
-    host = GithubHost(office.client, prepared.pull, office.own_id)
+    office.host.within(READING_S)
+    host = office.host.reviews(prepared.pull)
     try:
         found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
     except HostError:
@@ -92,7 +89,7 @@ async def find_posted(office: HostSession, prepared: Prepared) -> PullPosted | N
 
 async def _is_left_open(office: HostSession, prepared: Prepared) -> bool:
     """Whether a run that was cut short left the check run of this head in progress."""
-    checks = GithubChecks(office.client, prepared.ref.repository)
+    checks = office.host.checks(prepared.ref.repository, prepared.ref.number)
     try:
         return bool(await asyncio.to_thread(checks.in_progress, CHECK_NAME, prepared.ref.head_sha))
     except HostError:

@@ -12,9 +12,7 @@ from reviewbot.config import Settings
 from reviewbot.delivery import DeliveredReview, deliver, exit_code
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, ReviewbotError
-from reviewbot.domain.ports import Snapshot
-from reviewbot.hosts.base import PullRequest
-from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish import policy_of
 from reviewbot.publish.suggestions import Prover
@@ -22,18 +20,8 @@ from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
 from reviewbot.pull_requests.values import names_of, part_with_findings
-from reviewbot.report.text import short_line
 from reviewbot.review.trace import Trace
 from reviewbot.wiring.checking import analyzers_check
-from reviewbot.wiring.pulls import from_pull
-from reviewbot.wording import counted
-
-NO_TREE = "the whole repository could not be looked through, only single files of it"
-
-MAX_NAMES = 3
-"""Files that are named; the others are counted."""
-
-_NAME_CHARS, _REASON_CHARS = 120, 300
 
 _STOPPED = "the review was stopped before its end"
 _FAULT = "the review broke off; the log of its run says why"
@@ -45,6 +33,7 @@ class Prepared:
 
     ref: PullRef
     pull: PullRequest
+    hosted: HostedChange
     subject: wiring.Subject
     settings: Settings
     run: wiring.Run
@@ -68,21 +57,21 @@ def prepare(office: HostSession, ref: PullRef, terms: RunOptions, closing: ExitS
 
     Raises HostMovedError where the head that `ref` names is no longer the head, and ReviewbotError.
     """
-    office.client.within(READING_S)
+    office.host.within(READING_S)
     pull = fetch_again(office, ref)
-    subject = from_pull(office.client, pull, closing, terms.given.environ, terms.given.checkout)
+    hosted = office.host.change(pull, Workspace(terms.given.environ or {}, terms.given.checkout, closing))
+    subject = wiring.Subject(hosted.change, hosted.digest, hosted.snapshot, hosted.snapshot, hosted.notes)
     read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
-    start_check = subject.snapshot.merge_base if isinstance(subject.snapshot, GithubSnapshot) else ""
-    policy = policy_of(settings, run.crew, run.engine, start_check)
-    return Prepared(ref, pull, subject, settings, run, terms, policy)
+    policy = policy_of(settings, run.crew, run.engine, hosted.merge_base)
+    return Prepared(ref, pull, hosted, subject, settings, run, terms, policy)
 
 
 async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
     """Review what was read, within a check run where it is going to be posted and the token may have one."""
     terms, settings = prepared.terms, prepared.settings
-    office.client.within(READING_S)
+    office.host.within(READING_S)
     check = await start_check(office, prepared.ref) if terms.to_post and settings.check else Check()
     why, done = _FAULT, False
     try:
@@ -103,13 +92,12 @@ async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
 async def _review(office: HostSession, prepared: Prepared, check: Check) -> Reviewed:
     run, subject, settings, terms = prepared.run, prepared.subject, prepared.settings, prepared.terms
     # Files are read as the workers ask for them, and no wait for one may outlast the review.
-    office.client.within(settings.deadline_s)
+    office.host.within(settings.deadline_s)
     answer = await run.review(subject.change)
-    office.client.within(READING_S)
+    office.host.within(READING_S)
     journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
-    delivered = await asyncio.to_thread(
-        deliver, answer, subject.snapshot, run.trace, journal, read_warnings(subject.snapshot)
-    )
+    notes = prepared.hosted.snapshot.read_warnings()
+    delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes)
     code = exit_code(delivered.review, settings, run.rules)
     suggestions = await _proven(prepared, delivered) if terms.to_post and settings.inline else {}
     value = PullReview(
@@ -138,28 +126,3 @@ async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, s
         name = delivered.fingerprints[finding]
         prepared.run.trace.record("suggestion", finding=name, offered=proof.text is not None, reason=proof.reason)
     return {delivered.fingerprints[finding]: proof.text for finding, proof in proofs.items() if proof.text is not None}
-
-
-def read_warnings(snapshot: Snapshot) -> tuple[str, ...]:
-    """Notes, one line each."""
-    if not isinstance(snapshot, GithubSnapshot):
-        return ()
-    notes = []
-    if snapshot.failures:
-        since = f"GitHub gave no more files from some point on{_which(snapshot.missed)}"
-        notes.append(f"{since}: {_why(snapshot.failures[0])}")
-    if snapshot.tree_gap:
-        notes.append(f"{NO_TREE}: {_why(snapshot.tree_gap)}")
-    if snapshot.absent:
-        notes.append(f"these files of the head could not be had, and were not searched{_which(snapshot.absent)}")
-    return tuple(notes)
-
-
-def _which(missed: tuple[str, ...]) -> str:
-    names = ", ".join(short_line(path, _NAME_CHARS) for path in missed[:MAX_NAMES])
-    more = ", ..." if len(missed) > MAX_NAMES else ""
-    return f"; {counted(len(missed), 'file')} could not be read ({names}{more})"
-
-
-def _why(reason: str) -> str:
-    return short_line(reason, _REASON_CHARS)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from reviewbot.action.event import ForkRun, read_fork_run
-from reviewbot.action.fork.stages import MAX_PULLS, MOVED, find_number
+from reviewbot.action.fork.stages import MOVED, find_number
 from reviewbot.domain.errors import EmptyChangeError, HostError, InputError
+from reviewbot.hosts.base import CodeHost
+from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import MAX_PULLS, GithubHost
 from tests.fork_cases import BASE, FORK_ID, HEAD, NUMBER, REPOSITORY_ID, run_event
 
 RUN = ForkRun("acme/shop", REPOSITORY_ID, HEAD, FORK_ID, "mallory", "patch-1")
@@ -101,12 +104,17 @@ class Listing:
         self.pulls = pulls
         self.asked: list[tuple[str, dict[str, str | int]]] = []
         self.given = 0
+        self.within = None
 
     def items(self, path: str, *, query: Mapping[str, str | int] | None = None) -> Iterator[object]:
         self.asked.append((path, dict(query or {})))
         for pull in self.pulls:
             self.given += 1
             yield pull
+
+
+def host_of(listing: Listing) -> CodeHost:
+    return GithubHost(cast("GithubClient", listing))
 
 
 def a_pull(number: int = NUMBER, sha: str = HEAD, head: int | None = FORK_ID, base: int = REPOSITORY_ID) -> object:
@@ -117,7 +125,7 @@ def a_pull(number: int = NUMBER, sha: str = HEAD, head: int | None = FORK_ID, ba
 def test_the_pull_request_is_found_by_head_repository_and_sha() -> None:
     listing = Listing(a_pull(3, head=99), a_pull(4, sha="c" * 40), a_pull(5, base=98), a_pull(6, head=None), a_pull())
 
-    assert find_number(listing, RUN) == NUMBER
+    assert find_number(host_of(listing), RUN) == NUMBER
     assert listing.asked == [("/repos/acme/shop/pulls", {"state": "open", "head": "mallory:patch-1"})]
 
 
@@ -131,7 +139,7 @@ def test_the_pull_request_is_found_by_head_repository_and_sha() -> None:
 )
 def test_where_no_single_pull_request_has_the_head_the_reason_is_named(pulls: tuple[object, ...], why: str) -> None:
     with pytest.raises(EmptyChangeError) as caught:
-        find_number(Listing(*pulls), RUN)
+        find_number(host_of(Listing(*pulls)), RUN)
     assert str(caught.value) == why
 
 
@@ -139,10 +147,10 @@ def test_a_list_without_an_end_is_left() -> None:
     listing = Listing(*[a_pull(head=99)] * (MAX_PULLS + 50))
 
     with pytest.raises(EmptyChangeError):
-        find_number(listing, RUN)
+        find_number(host_of(listing), RUN)
     assert listing.given == MAX_PULLS
 
 
 def test_a_list_of_another_form_is_an_error_of_the_host() -> None:
     with pytest.raises(HostError, match="cannot be read"):
-        find_number(Listing({"number": "7"}), RUN)
+        find_number(host_of(Listing({"number": "7"})), RUN)

@@ -6,7 +6,7 @@ import re
 
 from tests.github_api import objects
 from tests.github_api.routes import Call, Refused, Reply, not_found, route
-from tests.github_api.state import Json
+from tests.github_api.state import Json, Pull
 
 _OBJECTS = re.compile(r"(\w+): object\(oid: \$(\w+)\)")
 
@@ -20,14 +20,40 @@ def graphql(call: Call) -> Reply:
         account = call.token.account
         return Reply(200, {"data": {"viewer": {"databaseId": account.account_id, "login": account.login}}})
     given = call.body["variables"]
+    if "resolveReviewThread" in call.body["query"]:
+        return _resolve(call, given["thread"])
     found = call.state.repositories.get(f"{given['owner']}/{given['name']}".lower())
     if found is None:
         errors = [{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository"}]
         return Reply(200, {"data": {"repository": None}, "errors": errors})
+    if "reviewThreads" in call.body["query"]:
+        return _threads(call, found.pulls.get(given["number"]), int(given["after"] or 0))
     aliases = _OBJECTS.findall(call.body["query"])
     there = objects.blobs(found.folder, [given[variable] for _, variable in aliases])
     texts = {alias: _blob(call, there.get(given[variable])) for alias, variable in aliases}
     return Reply(200, {"data": {"repository": texts}})
+
+
+def _threads(call: Call, pull: Pull | None, start: int) -> Reply:
+    """https://docs.github.com/en/graphql/reference/objects#pullrequestreviewthread."""
+    firsts = [each for each in (pull.comments if pull else ()) if each.in_reply_to_id is None]
+    end = start + call.state.max_threads
+    nodes = [
+        {"id": f"thread-{each.comment_id}", "isResolved": each.resolved,
+         "comments": {"nodes": [{"databaseId": each.comment_id}]}}
+        for each in firsts[start:end]
+    ]  # fmt: skip
+    page = {"hasNextPage": end < len(firsts), "endCursor": str(end)}
+    found = {"pullRequest": {"reviewThreads": {"nodes": nodes, "pageInfo": page}}}
+    return Reply(200, {"data": {"repository": found}})
+
+
+def _resolve(call: Call, thread: str) -> Reply:
+    for repository in call.state.repositories.values():
+        for comment in (each for pull in repository.pulls.values() for each in pull.comments):
+            if f"thread-{comment.comment_id}" == thread:
+                comment.resolved = True
+    return Reply(200, {"data": {"resolveReviewThread": {"thread": {"id": thread}}}})
 
 
 def _blob(call: Call, data: bytes | None) -> Json | None:

@@ -74,6 +74,8 @@ class Comment:
     side: str = "RIGHT"
     in_reply_to_id: int | None = None
     author_association: str = "MEMBER"
+    resolved: bool = False
+    """Of its thread."""
 
 
 @dataclass
@@ -157,6 +159,8 @@ class GithubState:
     left: dict[str, int] = field(default_factory=dict)
     """Requests that are left by the name of an hourly limit, "core" or "graphql"; without an entry nobody counts."""
     max_blob_text: int = 512_000
+    max_threads: int = 100
+    """Of one page of GraphQL."""
     """Characters of a file that GraphQL tells."""
     base_url: str = ""
     lock: Any = field(default_factory=RLock)

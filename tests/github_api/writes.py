@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.github_api import hunks
@@ -97,6 +98,20 @@ def list_comments(call: Call) -> Reply:
     return call.page([comment_json(each) for each in call.pull().comments])
 
 
+@route("POST", "/repos/{owner}/{repo}/pulls/{number}/comments/{comment_id}/replies", needs=("pull_requests", "write"))
+def reply_to_comment(call: Call) -> Reply:
+    """https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment: of a thread's first one."""
+    wanted = int(call.parts["comment_id"])
+    first = next((each for each in call.pull().comments if each.comment_id == wanted), None)
+    if first is None or first.in_reply_to_id is not None:
+        raise Refused(not_found())
+    now = call.state.now()
+    made = replace(first, comment_id=call.state.next_id(), account=call.token.account, body=call.body["body"])
+    made = replace(made, created_at=now, in_reply_to_id=wanted)
+    call.pull().comments.append(made)
+    return Reply(201, comment_json(made))
+
+
 @route("POST", _CHECKS, needs=("checks", "write"))
 def create_check(call: Call) -> Reply:
     """https://docs.github.com/en/rest/checks/runs#create-a-check-run: "you must use a GitHub App"."""
@@ -166,6 +181,7 @@ def comment_json(comment: Comment) -> Json:
         "commit_id": comment.commit_id,
         "created_at": comment.created_at,
         "in_reply_to_id": comment.in_reply_to_id,
+        "author_association": comment.author_association,
     }
 
 

@@ -109,7 +109,9 @@ def test_a_strangers_copy_of_our_comment_silences_nothing(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
-    host.at_lines = [replace(each, author_id=STRANGER) for each in host.at_lines]
+    for thread in host.at_lines[:]:
+        theirs = replace(thread.comments[0], author_id=STRANGER)
+        host.at_lines[host.at_lines.index(thread)] = replace(thread, comments=(theirs,))
     host.head = "c" * 40
 
     assert run(replace(order, pull=a_pull(head_sha="c" * 40)), desk).inline == 2
@@ -119,13 +121,13 @@ def test_without_comments_at_lines_nobody_asks_for_those_that_stand(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     assert run(order, desk, replace(MANNER, inline=0)).inline == 0
-    assert "comments" not in host.calls
+    assert "threads" not in host.calls
     assert host.drafts[0].comments == ()
 
 
 def test_a_review_without_findings_is_posted_as_well(desk: PublishContext, host: RecordingHost) -> None:
     assert run(an_order(a_review()), desk).outcome == "posted"
-    assert "comments" not in host.calls
+    assert "threads" not in host.calls
 
 
 @pytest.mark.parametrize(

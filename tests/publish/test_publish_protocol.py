@@ -43,7 +43,7 @@ def test_one_review_with_its_comments_in_one_call(
 
     assert published == Published("posted", host.posted[0].url, 1, 2)
     assert [(each.commit_sha, each.event, len(each.comments)) for each in host.drafts] == [(HEAD, "COMMENT", 2)]
-    assert host.calls == ["head", "reviews", "comments", "head", "post", "reviews"]
+    assert host.calls == ["head", "reviews", "threads", "head", "post", "reviews"]
 
 
 def test_a_second_run_posts_nothing(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
@@ -74,13 +74,13 @@ def test_a_head_that_moved_writes_nothing(order: PublishRequest, desk: PublishCo
 def test_a_head_that_moves_right_before_the_call_writes_nothing(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
-    reads = host.comments
+    reads = host.threads
 
     def comments_and_a_push() -> object:
         host.head = "c" * 40
         return reads()
 
-    host.comments = comments_and_a_push  # type: ignore[method-assign, assignment]
+    host.threads = comments_and_a_push  # type: ignore[method-assign, assignment]
 
     assert run(order, desk).outcome == "head_moved"
     assert host.drafts == []

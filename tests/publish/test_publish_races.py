@@ -200,7 +200,7 @@ def test_a_run_that_is_killed_at_any_call_leaves_one_review_to_the_next(
     shares_intents: bool,
 ) -> None:
     older = host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40, blocks=True)
-    names = ("head_sha", "reviews", "comments", "post_review", "edit_review", "release_review")
+    names = ("head_sha", "reviews", "threads", "post_review", "edit_review", "release_review")
     plain = {name: getattr(host, name) for name in names}
     count = 0
 

@@ -10,6 +10,7 @@ import pytest
 
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.publish import Signer
 from reviewbot.pull_requests import HostSession
 from tests.github_api import FakeGitHub, Pull
@@ -85,4 +86,4 @@ def client(github_api: FakeGitHub) -> Iterator[GithubClient]:
 
 @pytest.fixture
 def office(client: GithubClient) -> HostSession:
-    return HostSession(client, Signer.from_environment({}), clock=QuickClock())
+    return HostSession(GithubHost(client), Signer.from_environment({}), clock=QuickClock())

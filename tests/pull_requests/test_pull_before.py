@@ -15,12 +15,11 @@ from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, fetch, find_posted, post, prepare
 from reviewbot.pull_requests.host_session import READING_S
-from reviewbot.pull_requests.review import read_warnings
-from reviewbot.sources.memory import DiffSnapshot
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 
@@ -172,7 +171,7 @@ def test_reads_of_a_review_wait_no_longer_than_the_review_may_take(
             return answer
 
     with Recording(client.access) as recording:
-        desk = replace(office, client=recording)
+        desk = replace(office, host=GithubHost(recording))
         prepared = prepared_of(desk, RunOptions(flags={"inline": 0, "deadline_s": 77}))
         limits.clear()
         asyncio.run(carry_out(desk, replace(prepared, run=Marking(**vars(prepared.run)))))
@@ -197,7 +196,7 @@ def test_what_the_host_did_not_give_is_told_in_few_words(
 
     assert [snapshot.head(name) for name in names] == [None] * 20
 
-    [note] = read_warnings(snapshot)
+    [note] = snapshot.read_warnings()
     assert note.startswith("GitHub gave no more files from some point on; 20 files could not be read (src/long")
     assert "limit of requests" in note
     assert len(note) < 900
@@ -206,8 +205,7 @@ def test_what_the_host_did_not_give_is_told_in_few_words(
 def test_what_was_read_needs_no_note(open_pull: OpenPull, client: GithubClient) -> None:
     open_pull()
 
-    assert read_warnings(reading(client)) == ()
-    assert read_warnings(DiffSnapshot(ChangeSet(files=(), parsed=()))) == ()
+    assert reading(client).read_warnings() == ()
 
 
 def test_a_reserve_is_kept_so_that_the_review_is_posted_with_its_gap(

@@ -15,6 +15,7 @@ from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import HostUnknownError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.publish import MemoryIntents, Signer
 from reviewbot.pull_requests import HostSession, RunOptions, carry_out, fetch, post, prepare
 from reviewbot.pull_requests.check_run import GIVING_UP_S
@@ -63,7 +64,7 @@ def time() -> OneClock:
 @pytest.fixture
 def office(github_api: FakeGitHub, time: OneClock) -> Iterator[HostSession]:
     with GithubClient(Access(github_api.token, github_api.url), time) as client:
-        yield HostSession(client, Signer.from_environment({}), MemoryIntents(time.monotonic), Waits(time))
+        yield HostSession(GithubHost(client), Signer.from_environment({}), MemoryIntents(time.monotonic), Waits(time))
 
 
 def made(office: HostSession) -> PullReview:

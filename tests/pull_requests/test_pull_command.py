@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +12,10 @@ import pytest
 
 from reviewbot.cli import main
 from reviewbot.cli.commands import pull as pull_module
-from reviewbot.cli.commands.pull import access_to, review_pull
+from reviewbot.cli.commands.pull import review_pull
 from reviewbot.domain.errors import HostAccessError, InputError
-from reviewbot.pull_requests import pull_name
+from reviewbot.hosts.github.host import access_to
+from reviewbot.hosts.registry import named_pull
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.github_api.refusals import missing_permission, server_error
 
@@ -275,21 +277,21 @@ def test_the_address_chooses_the_host_and_the_host_its_token(
 ) -> None:
     monkeypatch.setattr("os.environ", environ)
 
-    found = access_to(pull_name(name))
+    found = access_to(named_pull(name).name, os.environ)
 
     assert (found.api_url, found.token) == expected
 
 
 def test_a_token_of_one_host_is_never_sent_to_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    address = pull_name("https://elsewhere.example/acme/shop/pull/1")
+    address = named_pull("https://elsewhere.example/acme/shop/pull/1").name
     monkeypatch.setattr("os.environ", {"GITHUB_TOKEN": "a", "HOME": str(tmp_path), "PATH": ""})
 
     with pytest.raises(HostAccessError, match=r"elsewhere\.example"):
-        access_to(address)
+        access_to(address, os.environ)
 
     monkeypatch.setattr("os.environ", {"GITHUB_TOKEN": "a", "GITHUB_API_URL": "https://api.github.com"})
     with pytest.raises(InputError, match="GITHUB_API_URL"):
-        access_to(address)
+        access_to(address, os.environ)
 
 
 @pytest.mark.slow

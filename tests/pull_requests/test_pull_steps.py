@@ -16,6 +16,7 @@ from reviewbot.domain.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, HostMissingError, HostMovedError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, carry_out, fetch, post, prepare
 from reviewbot.pull_requests.values import delivered_of
 from tests.github_api import FakeGitHub, Pull
@@ -79,7 +80,7 @@ def test_a_second_run_on_the_same_head_posts_nothing(
 ) -> None:
     pull = open_pull()
     posted(office, reviewed(office, RunOptions()).value)
-    other = HostSession(client, office.signer, clock=office.clock)
+    other = HostSession(GithubHost(client), office.signer, clock=office.clock)
 
     result = posted(other, reviewed(other).value)
 
@@ -333,4 +334,4 @@ def test_what_there_is_not_is_a_clear_error(office: HostSession, open_pull: Open
     with pytest.raises(HostMissingError):
         asyncio.run(fetch(office, "acme/shop", 7))
     with GithubClient(Access("wrong", github_api.url)) as stranger, pytest.raises(HostAccessError):
-        asyncio.run(fetch(HostSession(stranger, office.signer), *NUMBER))
+        asyncio.run(fetch(HostSession(GithubHost(stranger), office.signer), *NUMBER))

@@ -48,13 +48,13 @@ def surroundings_of(environ: Mapping[str, str]) -> Surroundings:
     return Surroundings(
         state_dir=_state_dir(environ),
         database_url=_database(environ.get("REVIEWBOT_DATABASE_URL", "")),
-        api_url=checked_url("GITHUB_API_URL", environ.get("GITHUB_API_URL", "") or API_URL),
-        web_url=checked_url("GITHUB_SERVER_URL", environ.get("GITHUB_SERVER_URL", "") or WEB_URL),
-        public_url=checked_url("REVIEWBOT_PUBLIC_URL", public) if public else None,
+        api_url=check_url("GITHUB_API_URL", environ.get("GITHUB_API_URL", "") or API_URL),
+        web_url=check_url("GITHUB_SERVER_URL", environ.get("GITHUB_SERVER_URL", "") or WEB_URL),
+        public_url=check_url("REVIEWBOT_PUBLIC_URL", public) if public else None,
     )
 
 
-def checked_url(name: str, text: str) -> str:
+def check_url(name: str, text: str) -> str:
     """An address of scheme, host, port and a plain path, without a last slash. Raises ConfigError."""
     try:
         parts = urlsplit(text if text.isprintable() else "")  # it would drop line ends in silence

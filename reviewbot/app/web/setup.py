@@ -24,7 +24,7 @@ from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.runtime.credentials import Credentials
-from reviewbot.app.runtime.environment import checked_url
+from reviewbot.app.runtime.environment import check_url
 from reviewbot.app.web.manifest import Manifest, manifest
 from reviewbot.app.web.pages import StartPage, done_page, policy, problem_page, start_page
 from reviewbot.app.web.parts import SetupParts
@@ -203,7 +203,7 @@ def _start(parts: SetupParts, session: Session, state: str) -> Response:
 
 def _manifest(values: Mapping[str, str]) -> Manifest:
     """The manifest for what was entered. Raises ConfigError with words for the person who entered it."""
-    public_url = checked_url("The address of this server", values["public_url"])
+    public_url = check_url("The address of this server", values["public_url"])
     if not _NAME.fullmatch(values["name"]):
         raise ConfigError("The name must have at most 34 letters, digits, blanks, dots and dashes")
     if values["organisation"] and not _OWNER.fullmatch(values["organisation"]):

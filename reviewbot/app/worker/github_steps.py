@@ -14,21 +14,17 @@ from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolved
 from reviewbot.app.store.inbox import InboxError, Tallies, Tally
 from reviewbot.app.triggers import PullFacts, facts_of, refusal_of
-from reviewbot.app.worker.fenced import FencedClient
 from reviewbot.app.worker.metrics import tallies_of
-from reviewbot.app.worker.request_human import call_person, reviewers_in
-from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.config import Settings
 from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.domain.ports import Clock
-from reviewbot.hosts.base import CheckDraft, PullRequest
+from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
-from reviewbot.hosts.github.checks import GithubChecks
-from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import read_pull
+from reviewbot.hosts.github.host import github_host
 from reviewbot.publish import CHECK_NAME, Signer
 from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, find_posted, post, prepare
 from reviewbot.pull_requests import Reviewed as Made
@@ -111,7 +107,7 @@ class Hosted:
     def fetch(self, run: Run) -> Json | End:
         """Which commits it is about; or that it is to be refused, and that has been said."""
         with self._office(run, LOOKING) as office:
-            pull = read_pull(office.client, run.order.repository, run.order.number)
+            pull = office.host.pull_request(run.order.repository, run.order.number)
             if (end := _other(run.order, pull)) is not None:
                 return end
             # The host delivers in any order: what a delivery was refused for may be gone by now.
@@ -158,56 +154,61 @@ class Hosted:
         with self._office(run, POSTING) as office:
             posted = asyncio.run(post(office, value))
             if posted.outcome == "head_moved":
-                pull = read_pull(office.client, value.pull.repository, value.pull.number)
+                pull = office.host.pull_request(value.pull.repository, value.pull.number)
                 return End("moved", head_sha=pull.head_sha)
             if posted.outcome == "busy":
                 raise HostError(BUSY)
             for note in posted.notes:
                 logger.info("%s", note)
             if value.review.human:
-                person = reviewed["person"]
-                call_person(office.client, value.pull, person["label"], person["reviewers"])
+                person, ref = reviewed["person"], value.pull
+                notes = office.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
+                for note in notes:
+                    logger.warning("%s", note)
         if posted.outcome == "posted":
             self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
         return Posted(posted.review_id or 0, posted.url)
 
     def resolve(self, order: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
-        with self._letting_go(order):
-            access = self._app.tokens.installation(order.installation, order.repository_id, POSTING)
-            with FencedClient(access, lambda: True) as client:
-                return resolved(client, order)
+        with self._host(order, POSTING) as host:
+            return resolved(host, order)
 
     def conclude(self, run: Run, end: End) -> None:
         """As `Steps.conclude`."""
         with self._office(run, LOOKING) as office:
-            pull = read_pull(office.client, run.order.repository, run.order.number)
+            pull = office.host.pull_request(run.order.repository, run.order.number)
             if _other(run.order, pull) is None:
                 asyncio.run(self._refused(office, ref_of(pull), f"{end.reason} (run {run.run_id})"))
 
     def close(self, order: ReviewRequest) -> None:
         """As `Steps.close`. Only a check run is ended that we began when this was the head."""
-        with self._letting_go(order):
-            access = self._app.tokens.installation(order.installation, order.repository_id, LOOKING)
-            with GithubClient(access) as client:
-                draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
-                GithubChecks(client, order.repository).finish_started(CHECK_NAME, order.head_sha, draft)
+        with self._host(order, LOOKING) as host:
+            draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
+            host.checks(order.repository, order.number).finish_started(CHECK_NAME, order.head_sha, draft)
 
     @contextmanager
     def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
-        with self._letting_go(run.order), self._client(run, permissions) as client:
-            signer, own_id = self._app.signer(), self._app.bot_id()
-            yield HostSession(client, signer, run.intents, self._app.clock, run.owner, own_id)
+        def check_wanted() -> None:
+            # A worker that was frozen and goes on cannot know how long: it asks the database, and not its own clock.
+            if not run.wanted():
+                raise UnwantedError
 
-    def _client(self, run: Run, permissions: Mapping[str, Permission]) -> FencedClient:
-        access = self._app.tokens.installation(run.order.installation, run.order.repository_id, permissions)
-        return FencedClient(access, run.wanted)
+        with self._host(run.order, permissions, check_wanted) as host:
+            yield HostSession(host, self._app.signer(), run.intents, self._app.clock, run.owner)
 
     @contextmanager
-    def _letting_go(self, order: ReviewRequest) -> Iterator[None]:
+    def _host(
+        self,
+        order: ReviewRequest,
+        permissions: Mapping[str, Permission],
+        check: Callable[[], None] = lambda: None,
+    ) -> Iterator[CodeHost]:
         """Tokens that the host takes no more, of an App suspended or removed here say, are not given out again."""
         try:
-            yield
+            access = self._app.tokens.installation(order.installation, order.repository_id, permissions)
+            with github_host(access, self._app.bot_id(), check) as host:
+                yield host
         except (HostAccessError, HostMissingError):
             self._app.tokens.forget(order.installation)
             raise
@@ -254,7 +255,7 @@ def _other(order: ReviewRequest, pull: PullRequest) -> End | None:
 
 
 def _pull_of(office: HostSession, prepared: Prepared) -> PullFacts:
-    pull = read_pull(office.client, prepared.ref.repository, prepared.ref.number)
+    pull = office.host.pull_request(prepared.ref.repository, prepared.ref.number)
     return facts_of(pull, tuple(file.path for file in prepared.subject.change.files))
 
 
@@ -268,11 +269,16 @@ def _kept(made: Made, prepared: Prepared) -> Reviewed:
     """What posting needs, and nothing that the reviewed code says."""
     settings, usage = prepared.settings, made.value.review.usage
     stored = made.value.model_copy(update={"change": places_of(made.value.change)})
-    person = {"label": settings.person_label, "reviewers": reviewers_in(settings.person_reviewers)}
+    person = {"label": settings.person_label, "reviewers": _names(settings.person_reviewers)}
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
     return Reviewed(value, usage.cost_usd, tokens, mask_trace(made.trace))
+
+
+def _names(text: str | None) -> list[str]:
+    """The names in a setting, between commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def places_of(change: ChangeSet) -> ChangeSet:

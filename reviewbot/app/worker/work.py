@@ -23,6 +23,9 @@ Ending = Literal["posted", "refused", "moved", "superseded", "failed", "parked"]
 class UnwantedError(HostError):
     """The run is superseded, or another worker's: it must not write any more."""
 
+    def __init__(self) -> None:
+        super().__init__("the run is superseded, or was taken over by another worker; nothing more is written")
+
 
 @dataclass(frozen=True)
 class ReviewRequest:

@@ -19,14 +19,13 @@ from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
 from reviewbot.domain.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock
-from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
-from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.base import PullName
+from reviewbot.hosts.registry import NamedPull, named_pull
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish import JournalIntents, MemoryIntents, Signer
 from reviewbot.pull_requests import (
     HostSession,
     Prepared,
-    PullName,
     Reviewed,
     RunOptions,
     carry_out,
@@ -34,7 +33,6 @@ from reviewbot.pull_requests import (
     find_posted,
     post,
     prepare,
-    pull_name,
 )
 from reviewbot.pull_requests.check_run import Check, abandon_check
 from reviewbot.report.progress import ProgressLine
@@ -56,14 +54,13 @@ UNSHOWN = "the report could not be written to where the one who ran the review w
 
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
     """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
-    name = pull_name(arguments.pr)
-    access = access_to(name)
+    pull = named_pull(arguments.pr)
     sdk = wiring.loading(os.environ, arguments.engine)
     with ExitStack() as closing:
         progress = ProgressLine(sys.stderr)
         closing.callback(progress.close)
         journal = None if arguments.no_cache else closing.enter_context(wiring.open_journal(os.environ))
-        office = _office(access, journal, closing, clock)
+        office = _office(pull, journal, closing, clock)
         terms = RunOptions(
             flags=flags_of(arguments),
             given=replace(given_of(arguments, sdk), checkout=Path()),
@@ -71,7 +68,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             listener=progress.on_event,
             to_post=arguments.post,
         )
-        prepared = prepare(office, _fetch(office, name), terms, closing)
+        prepared = prepare(office, _fetch(office, pull.name), terms, closing)
         if (instead := preview(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
             return instead
         before = run_to_end(partial(find_posted, office, prepared))
@@ -92,33 +89,22 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
     """What `plan --pr` is about. Raises as `review_pull`."""
-    name = pull_name(arguments.pr)
-    office = _office(access_to(name), None, closing)
+    pull = named_pull(arguments.pr)
+    office = _office(pull, None, closing)
     terms = RunOptions(flags_of(arguments), given_of(arguments), to_post=False)
-    return prepare(office, _fetch(office, name), terms, closing).subject
-
-
-def access_to(name: PullName) -> Access:
-    """The access to the host of a pull request. Raises HostAccessError, and InputError where the hosts differ."""
-    environ = os.environ
-    if name.host is not None and not environ.get("GITHUB_API_URL", "").strip():
-        environ = {**environ, "GH_HOST": name.host}  # type: ignore[assignment] # read alone
-    access = find_access(environ)
-    if name.host not in (None, web_host_of(access.api_url)):
-        raise InputError(f"--pr is on {name.host}, and GITHUB_API_URL names the API of {web_host_of(access.api_url)}")
-    return access
+    return prepare(office, _fetch(office, pull.name), terms, closing).subject
 
 
 def _office(
-    access: Access, journal: SteadyJournal | None, closing: ExitStack, clock: Clock | None = None
+    pull: NamedPull, journal: SteadyJournal | None, closing: ExitStack, clock: Clock | None = None
 ) -> HostSession:
-    client = closing.enter_context(GithubClient(access))
+    host = closing.enter_context(pull.open_host(os.environ))
     try:
         signer = Signer.from_environment(os.environ)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     intents = MemoryIntents() if journal is None else JournalIntents(journal)
-    return HostSession(client, signer, intents, clock or SystemClock())
+    return HostSession(host, signer, intents, clock or SystemClock())
 
 
 def _fetch(office: HostSession, name: PullName) -> PullRef:

@@ -12,7 +12,7 @@ from pathlib import Path
 from reviewbot.app.store.durable import RunRecord, Runs, open_database
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.domain.errors import ExitCode, InputError
-from reviewbot.pull_requests.pr_ref import pull_name
+from reviewbot.hosts.registry import named_pull
 from reviewbot.report.look import write
 from reviewbot.report.text import escape_runner_commands, one_line
 from reviewbot.strict_json import write_json
@@ -63,7 +63,7 @@ def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]
         return runs.of_pull(int(number[1]), None, arguments.limit)
     if "/" not in text:
         return ()
-    name = pull_name(text)
+    name = named_pull(text).name
     if found := runs.of_pull(name.number, name.repository, arguments.limit):
         return found
     raise InputError(f"there is no run of {name}")

@@ -25,7 +25,7 @@ from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
-from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
+from reviewbot.hosts.github.pull import GithubPull, check_repository, check_sha, read_pull
 from reviewbot.wording import counted
 
 DIFF = "application/vnd.github.diff"
@@ -35,8 +35,8 @@ MAX_LISTED = 3_000
 
 
 @dataclass(frozen=True)
-class HostedChange:
-    """A change as a host gave it."""
+class ReadChange:
+    """A change as GitHub gave it."""
 
     change: ChangeSet
     digest: str
@@ -61,7 +61,7 @@ class _Reading:
         return f"/repos/{check_repository(self.pull.repository)}"
 
 
-def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
+def read_change(client: GithubClient, pull: PullRequest) -> ReadChange:
     """Read the change of a pull request at the head that `pull` names.
 
     Raises HostError and its kinds; EmptyChangeError where there is nothing to review.
@@ -73,7 +73,7 @@ def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
     if now.head_sha != pull.head_sha:
         message = f"{pull.repository}#{pull.number}: the head moved while it was read; run again"
         raise HostMovedError(message, now.head_sha)
-    change = _check_counts(change, pull, reading.notes)
+    change = _check_counts(change, now, reading.notes)
     if not change.files:
         raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
     known = {
@@ -82,7 +82,7 @@ def read_change(client: GithubClient, pull: PullRequest) -> HostedChange:
         "base_sha": pull.base_sha,
         "head_sha": pull.head_sha,
     }
-    return HostedChange(change.model_copy(update=known), digest, merge_base or pull.base_sha, tuple(reading.notes))
+    return ReadChange(change.model_copy(update=known), digest, merge_base or pull.base_sha, tuple(reading.notes))
 
 
 def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:
@@ -157,7 +157,7 @@ def _modes(reading: _Reading, files: list[Listed]) -> dict[str, str]:
     return modes
 
 
-def _check_counts(change: ChangeSet, pull: PullRequest, notes: list[str]) -> ChangeSet:
+def _check_counts(change: ChangeSet, pull: GithubPull, notes: list[str]) -> ChangeSet:
     """Compare the change with GitHub's own counts: files that GitHub does not name stand in it as one entry."""
     known = len({file.path for file in change.files})
     missing = pull.changed_files - known
@@ -176,7 +176,7 @@ def _check_counts(change: ChangeSet, pull: PullRequest, notes: list[str]) -> Cha
     return change.model_copy(update={"files": (*change.files, file), "parsed": (*change.parsed, parsed)})
 
 
-def _count_lines(change: ChangeSet, pull: PullRequest, notes: list[str]) -> None:
+def _count_lines(change: ChangeSet, pull: GithubPull, notes: list[str]) -> None:
     """Say so where all files were read and their lines are not as many as GitHub counts."""
     if any(each.state not in {"read", "binary"} for each in change.parsed):
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self, cast
@@ -39,7 +39,8 @@ PER_PAGE = 100
 MAX_PAGES = 200
 """Of one list; the longest that GitHub gives are shorter."""
 
-REPEATABLE = frozenset({"GET", "HEAD", "PUT"})
+READING = frozenset({"GET", "HEAD"})
+REPEATABLE = frozenset({*READING, "PUT"})
 """Methods of which two do what one does."""
 
 _PATH = re.compile(r"(?:/[A-Za-z0-9._~%:@+,=-]+)+")
@@ -63,9 +64,19 @@ class GithubClient:
     Raises HostAccessError, HostMissingError, HostInvalidError, HostLimitError, HostUnknownError and plain HostError.
     """
 
-    def __init__(self, access: Access, clock: Clock | None = None, deadline_s: float = DEADLINE_S) -> None:
-        """`deadline_s`: seconds from now after which nothing is sent or waited for."""
+    def __init__(
+        self,
+        access: Access,
+        clock: Clock | None = None,
+        deadline_s: float = DEADLINE_S,
+        before_write: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`deadline_s`: seconds from now after which nothing is sent or waited for.
+
+        `before_write` is called right before every request that changes something; what it raises stops the request.
+        """
         self.access = access
+        self._before_write = before_write
         self._session = Session(access.api_url)
         self._clock = clock or SystemClock()
         self._patience = Patience(self._clock, deadline_s)
@@ -122,6 +133,8 @@ class GithubClient:
         our own, its parts checked and quoted.
         """
         _check_path(path)
+        if method not in READING:
+            self._before_write()
         again = method in REPEATABLE if repeatable is None else repeatable
         asked = _Asked(method, path, dict(query or {}), body, accept or ACCEPT)
         raw = self._patience.carry_out(lambda: self._once(asked, repeatable=again))
@@ -165,6 +178,8 @@ class GithubClient:
     def graphql(self, document: str, variables: Mapping[str, JSON]) -> dict[str, JSON]:
         """The `data` of a GraphQL answer without any error. A query is repeatable; a mutation is not."""
         again = not document.lstrip().startswith("mutation")
+        if not again:
+            self._before_write()
         body = {"query": document, "variables": dict(variables)}
         asked = _Asked("POST", self._requester.graphql_url, {}, body, ACCEPT)
 

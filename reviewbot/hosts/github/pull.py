@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -46,6 +47,15 @@ def _check_name(name: str) -> str:
 
 _Text = Annotated[str, BeforeValidator(_valid)]
 _Sha = Annotated[str, Field(pattern=f"^{_SHA.pattern}$")]
+
+
+@dataclass(frozen=True)
+class GithubPull(PullRequest):
+    """A pull request with GitHub's own counts, against which what was read of its change is checked."""
+
+    changed_files: int = 0
+    additions: int = 0
+    deletions: int = 0
 
 
 class _Read(BaseModel):
@@ -93,7 +103,7 @@ class _Pull(_Read):
     head: _Head
 
 
-def read_pull(client: GithubClient, repository: str, number: int) -> PullRequest:
+def read_pull(client: GithubClient, repository: str, number: int) -> GithubPull:
     """Read the pull request as it is now. Raises HostError and its kinds.
 
     Source: https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
@@ -109,10 +119,10 @@ def read_pull(client: GithubClient, repository: str, number: int) -> PullRequest
     return _to_pull_request(found, client.access.api_url)
 
 
-def _to_pull_request(found: _Pull, api_url: str) -> PullRequest:
+def _to_pull_request(found: _Pull, api_url: str) -> GithubPull:
     author = found.user or _Account(login="ghost")  # GitHub's own name for an account that is gone
     name = found.base.repo.full_name
-    return PullRequest(
+    return GithubPull(
         repository=name,
         repository_id=found.base.repo.id,
         number=found.number,
@@ -124,7 +134,6 @@ def _to_pull_request(found: _Pull, api_url: str) -> PullRequest:
         base_sha=found.base.sha,
         head_ref=found.head.ref,
         head_sha=found.head.sha,
-        head_repository=found.head.repo.full_name if found.head.repo else None,
         is_open=found.state.lower() == "open",
         draft=bool(found.draft),
         labels=tuple(label.name for label in found.labels),

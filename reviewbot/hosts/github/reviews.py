@@ -1,17 +1,32 @@
-"""Read, post and edit the reviews of one pull request on GitHub."""
+"""Read, post and edit the reviews and threads of one pull request on GitHub."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
-from reviewbot.domain.errors import HostAccessError, HostMissingError, HostUnknownError
-from reviewbot.hosts.base import InlineComment, PostedComment, PostedReview, PullRequest, ReviewDraft
-from reviewbot.hosts.github.client import GithubClient
+from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError, HostUnknownError
+from reviewbot.hosts.base import (
+    CommentKind,
+    InlineComment,
+    PostedComment,
+    PostedReview,
+    PullRequest,
+    ReviewDraft,
+    Thread,
+)
+from reviewbot.hosts.github.client import MAX_PAGES, GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 
 _VIEWER = "query { viewer { databaseId } }"
 """Who we are, for a token that may not ask `/user`: one of an App's installation, or of a workflow."""
+
+_THREADS = """query ($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewThreads(first: 100, after: $after) {
+    nodes { id isResolved comments(first: 1) { nodes { databaseId } } } pageInfo { hasNextPage endCursor }
+  } } }
+}"""
+_RESOLVE = "mutation ($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id } } }"
 
 _PENDING, _BLOCKING = "PENDING", "CHANGES_REQUESTED"
 """The states of a review that only its author sees, which is none yet, and of one that asks for changes."""
@@ -19,13 +34,15 @@ _PENDING, _BLOCKING = "PENDING", "CHANGES_REQUESTED"
 Json = Mapping[str, Any]
 
 
-class GithubHost:
+class GithubReviews:
     """A `ReviewHost`. Blocking; raises HostError and its kinds alone."""
 
     def __init__(self, client: GithubClient, pull: PullRequest, own_id: int | None = None) -> None:
         """`own_id`: the account of our reviews, where it is known; else GitHub is asked."""
         self._client = client
-        self._pull = f"/repos/{check_repository(pull.repository)}/pulls/{pull.number}"
+        self._repository = f"/repos/{check_repository(pull.repository)}"
+        self._pull = f"{self._repository}/pulls/{pull.number}"
+        self._named = dict(zip(("owner", "name"), pull.repository.split("/"), strict=True)) | {"number": pull.number}
         self._url = pull.url
         self._own_id = own_id
 
@@ -47,7 +64,7 @@ class GithubHost:
                 found = _object(self._client.graphql(_VIEWER, {}).get("viewer")).get("databaseId")
             if not is_id(found):
                 raise HostAccessError("GitHub does not tell whose token this is, so that no review of ours is known")
-            self._own_id = int(str(found))
+            self._own_id = found
         return self._own_id
 
     def reviews(self) -> tuple[PostedReview, ...]:
@@ -56,10 +73,69 @@ class GithubHost:
         shown = [each for each in listed if str(each.get("state", "")).upper() != _PENDING]
         return tuple(sorted((self._review(each) for each in shown if is_id(each.get("id"))), key=_by_id))
 
-    def comments(self) -> tuple[PostedComment, ...]:
-        """All comments at lines, of all pages, oldest first."""
-        found = [each for each in self._client.items(f"{self._pull}/comments") if is_id(each.get("id"))]
-        return tuple(_comment(each) for each in found)
+    def threads(self) -> tuple[Thread, ...]:
+        """All threads at lines, of all pages, oldest first. Which are resolved is known where GraphQL answers.
+
+        Sources: https://docs.github.com/en/rest/pulls/comments#list-review-comments-on-a-pull-request, which does not
+        say what is resolved, and https://docs.github.com/en/graphql/reference/objects#pullrequestreviewthread.
+        """
+        by_root: dict[int, list[Json]] = {}
+        for each in self._client.items(f"{self._pull}/comments"):
+            if is_id(each.get("id")):
+                root = each.get("in_reply_to_id")  # the first comment of a thread, which may be deleted by now
+                by_root.setdefault(root if is_id(root) else each["id"], []).append(each)
+        states = self._thread_states() if by_root else {}
+        return tuple(_thread(rows, states) for rows in by_root.values())
+
+    def reply(self, thread_id: int, body: str) -> PostedComment:
+        """Add a reply, never repeated.
+
+        https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
+        """
+        path = f"{self._pull}/comments/{int(thread_id)}/replies"
+        answer = self._client.request("POST", path, body={"body": body}, repeatable=False).data
+        if not isinstance(answer, dict) or not is_id(answer.get("id")):
+            raise HostUnknownError("GitHub took the reply and names no id for it")
+        return _comment(answer)
+
+    def resolve(self, thread_id: int) -> None:
+        """Mark a thread as resolved. Raises HostMissingError where GraphQL does not list it."""
+        node, resolved = self._list_states().get(thread_id, ("", False))
+        if not node:
+            raise HostMissingError(f"GitHub lists no thread that begins with comment {int(thread_id)}")
+        if not resolved:
+            self._client.graphql(_RESOLVE, {"thread": node})
+
+    def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
+        """React to a comment; GitHub keeps one reaction of a kind from each account."""
+        folder = {"issue": "issues", "review": "pulls"}[kind]
+        path = f"{self._repository}/{folder}/comments/{int(comment_id)}/reactions"
+        self._client.request("POST", path, body={"content": reaction}, repeatable=True)
+
+    def _thread_states(self) -> dict[int, tuple[str, bool]]:
+        """As `_list_states`; nothing where GitHub does not tell: a server may have REST alone."""
+        try:
+            return self._list_states()
+        except HostError:
+            return {}
+
+    def _list_states(self) -> dict[int, tuple[str, bool]]:
+        """By the id of its first comment, the node of each thread and whether it is resolved. Raises HostError."""
+        states: dict[int, tuple[str, bool]] = {}
+        after: str | None = None
+        for _ in range(MAX_PAGES):
+            found = self._client.graphql(_THREADS, {**self._named, "after": after})
+            page = _object(_object(_object(found.get("repository")).get("pullRequest")).get("reviewThreads"))
+            for node in page.get("nodes") or ():
+                comments = _object(_object(node).get("comments")).get("nodes") or ()
+                first = _object(comments[0]).get("databaseId") if comments else None
+                if is_id(first):
+                    states[first] = (_text(node.get("id")), node.get("isResolved") is True)
+            following = _object(page.get("pageInfo"))
+            after = following.get("endCursor") if following.get("hasNextPage") else None
+            if not isinstance(after, str):
+                break
+        return states
 
     def post_review(self, draft: ReviewDraft) -> PostedReview:
         """Post in one call, never repeated. Raises HostInvalidError where GitHub rejects the draft, or a line of it.
@@ -110,11 +186,24 @@ def _inline(comment: InlineComment) -> dict[str, object]:
     return made
 
 
-def _comment(found: Json) -> PostedComment:
-    line = found.get("line")
-    return PostedComment(
-        author_id=_author(found),
+def _thread(rows: Sequence[Json], states: Mapping[int, tuple[str, bool]]) -> Thread:
+    first = rows[0]
+    line = first.get("line")
+    return Thread(
+        thread_id=int(first["id"]),
+        path=_text(first.get("path")),
         line=line if isinstance(line, int) else None,
+        resolved=states[first["id"]][1] if first["id"] in states else None,
+        comments=tuple(_comment(each) for each in rows),
+    )
+
+
+def _comment(found: Json) -> PostedComment:
+    return PostedComment(
+        comment_id=int(found["id"]),
+        author_id=_author(found),
+        author=_text(_object(found.get("user")).get("login")),
+        association=_text(found.get("author_association")) or "NONE",
         body=_text(found.get("body")),
     )
 
@@ -136,6 +225,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[int]:
     """Whether JSON holds a number that can be an id; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0

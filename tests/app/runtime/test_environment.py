@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.runtime.environment import checked_url, make_state_dir, surroundings_of
+from reviewbot.app.runtime.environment import check_url, make_state_dir, surroundings_of
 from reviewbot.config import load_settings
 from reviewbot.domain.errors import ConfigError
 
@@ -64,7 +64,7 @@ def test_what_cannot_be_used_is_refused(environ: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("url", ["https://a.example/", "http://127.0.0.1:8000", "http://[::1]:80", "https://a/api/v3/"])
 def test_an_address_is_taken_without_its_last_slash(url: str) -> None:
-    assert checked_url("X", url) == url.rstrip("/")
+    assert check_url("X", url) == url.rstrip("/")
 
 
 NO_ADDRESSES = (
@@ -77,7 +77,7 @@ NO_ADDRESSES = (
 @pytest.mark.parametrize("url", NO_ADDRESSES)
 def test_anything_else_is_no_address(url: str) -> None:
     with pytest.raises(ConfigError, match="X must be an address"):
-        checked_url("X", url)
+        check_url("X", url)
 
 
 def test_the_folder_is_ours_alone(tmp_path: Path) -> None:

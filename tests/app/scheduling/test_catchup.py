@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.scheduling.catchup import MOST_ORDERS, CatchUp
-from reviewbot.app.worker.request_human import call_person, reviewers_in
-from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
-from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.host import github_host
 from tests.app.conftest import A, Stage, order
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
@@ -180,10 +178,10 @@ def test_a_revoked_key_is_passed_over(github: AppGithub, pem: str, stage: Stage,
 
 
 def test_a_person_is_called_by_a_label_and_a_wish_for_a_review(github: AppGithub) -> None:
-    pull = open_pull(github, 7)
-    ref = PullRef(repository="acme/shop", repository_id=1, number=7, base_sha=A, head_sha=pull.head_sha)
-    with GithubClient(Access(github.token, github.url)) as client:
-        notes = call_person(client, ref, "needs a person", reviewers_in("octocat, team:security,contributor, a/b"))
+    open_pull(github, 7)
+    people = ["octocat", "team:security", "contributor", "a/b"]
+    with github_host(Access(github.token, github.url)) as host:
+        notes = host.request_people("acme/shop", 7, "needs a person", people)
 
     assert github.app.asked == [
         ("label", {"labels": ["needs a person"]}),
@@ -197,7 +195,6 @@ def test_a_person_is_called_by_a_label_and_a_wish_for_a_review(github: AppGithub
 
 
 def test_nobody_is_called_where_nobody_is_named(github: AppGithub) -> None:
-    ref = PullRef(repository="acme/shop", repository_id=1, number=7, base_sha=A, head_sha=A)
-    with GithubClient(Access(github.token, github.url)) as client:
-        assert call_person(client, ref, None, reviewers_in(None)) == ()
+    with github_host(Access(github.token, github.url)) as host:
+        assert host.request_people("acme/shop", 7, None, []) == ()
     assert github.recorded == []

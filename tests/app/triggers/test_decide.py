@@ -246,13 +246,9 @@ def test_the_same_is_decided_of_what_the_api_says() -> None:
         base_sha="b" * 40,
         head_ref="feature/thing",
         head_sha="a" * 40,
-        head_repository=None,
         is_open=True,
         draft=False,
         labels=("area/api", "review"),
-        changed_files=1,
-        additions=1,
-        deletions=0,
         url="https://github.com/octo/repo/pull/7",
     )
 

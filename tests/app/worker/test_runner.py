@@ -280,7 +280,7 @@ def test_no_step_is_begun_of_what_was_superseded(stage: Stage, before: str) -> N
 
 def test_a_write_that_is_refused_because_nobody_wants_it_ends_the_run_quietly(stage: Stage) -> None:
     run = stage.submit(order())
-    stage.play.on_post = raising(UnwantedError("no"))  # type: ignore[assignment] # it never returns
+    stage.play.on_post = raising(UnwantedError())  # type: ignore[assignment] # it never returns
 
     assert (stage.carry_out(run).state, stage.durable.slept) == ("superseded", [])
 
@@ -293,7 +293,7 @@ def test_an_execution_that_was_replaced_may_not_write(stage: Stage) -> None:
         assert mine.wanted()
         stage.runs.begin(run, "another", "other-worker")
         assert not mine.wanted()
-        raise UnwantedError("no")
+        raise UnwantedError
 
     stage.play.on_post = frozen
     stage.carry_out(run)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import PullRequest, Workspace
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_REQUEST, document, hash_of
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.trees import Objects
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.rate_limits import RESERVE, Left
-from reviewbot.wiring.pulls import from_pull
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
 from tests.make import MakePullRequest
@@ -52,7 +52,7 @@ def many_files(shop: Any) -> None:
 
 def snapshot_of(client: GithubClient, pull: PullRequest) -> GithubSnapshot:
     with ExitStack() as closing:
-        found = from_pull(client, pull, closing).snapshot
+        found = GithubHost(client).change(pull, Workspace({}, None, closing)).snapshot
     assert isinstance(found, GithubSnapshot)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,8 +18,9 @@ from reviewbot.domain.errors import (
     InputError,
 )
 from reviewbot.hosts.base import PullRequest
-from reviewbot.hosts.github.change import HostedChange, read_change
+from reviewbot.hosts.github.change import ReadChange, _check_counts, read_change
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.hosts.github.pull import read_pull
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
 from tests.make import MakePullRequest
@@ -185,8 +187,11 @@ def test_files_beyond_the_list_stand_in_the_coverage_as_one_entry(
     assert sum(path.endswith("/files") for path in github_api.paths("GET")) == 30
 
 
-def counted(client: GithubClient, pull: PullRequest, **fields: int) -> HostedChange:
-    return read_change(client, PullRequest(**{**vars(pull), **fields}))
+def counted(client: GithubClient, pull: PullRequest, **fields: Any) -> ReadChange:
+    """The change as it is where GitHub counts otherwise."""
+    found, notes = read_change(client, pull), list[str]()
+    there = replace(read_pull(client, pull.repository, pull.number), **fields)
+    return replace(found, change=_check_counts(found.change, there, notes), notes=tuple(notes))
 
 
 @pytest.mark.usefixtures("branch")

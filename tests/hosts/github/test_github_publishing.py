@@ -12,7 +12,7 @@ from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.reviews import GithubHost
+from reviewbot.hosts.github.reviews import GithubReviews
 from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishRequest, publish
 from reviewbot.publish.places import Shown
 from tests.conftest import RecordingClock
@@ -42,7 +42,7 @@ def run(client: GithubClient, clock: RecordingClock) -> Callable[[PublishRequest
     """Publishes from a machine that shares nothing with others."""
 
     def once(order: PublishRequest) -> Published:
-        desk = PublishContext(GithubHost(client, order.pull), MemoryIntents(), clock, "this run")
+        desk = PublishContext(GithubReviews(client, order.pull), MemoryIntents(), clock, "this run")
         return asyncio.run(publish(order, MANNER, desk))
 
     return once
@@ -177,7 +177,7 @@ def test_a_second_account_with_our_marks_neither_silences_nor_is_touched(
     """It copies what we posted, signature and all; and it holds our key, as the same operator's other bot does."""
     second = "ghp_" + "s" * 36
     github_api.add_token(second, "second", {"pull_requests": "write", "contents": "read", "metadata": "read"})
-    other = GithubHost(make_client(github_api, token=second), order.pull)
+    other = GithubReviews(make_client(github_api, token=second), order.pull)
     draft = publish(order, MANNER, PublishContext(other, MemoryIntents(), clock, "the other run"))
     assert asyncio.run(draft).outcome == "posted"
     [theirs] = reviews(github_api)

@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.domain.errors import HostError, HostMissingError
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
+from reviewbot.hosts.github.pull import GithubPull, check_repository, check_sha, read_pull
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.reads import pull_json
 from tests.make import MakePullRequest
@@ -23,20 +23,20 @@ def test_a_pull_request_is_read_with_its_counts(github_api: FakeGitHub, shop: An
     assert (pull.repository, pull.number, pull.title, pull.description) == ("acme/shop", 1, "Shorter", "as asked")
     assert (pull.author, pull.author_is_bot) == ("renovate[bot]", True)
     assert (pull.base_ref, pull.head_ref, pull.head_sha) == ("main", "feature/x", head)
+    assert isinstance(pull, GithubPull)
     assert (pull.changed_files, pull.additions, pull.deletions) == (1, 0, 39)
-    assert (pull.is_open, pull.draft, pull.labels, pull.head_repository) == (True, True, ("size/s",), "acme/shop")
+    assert (pull.is_open, pull.draft, pull.labels) == (True, True, ("size/s",))
     assert pull.url.startswith("http://127.0.0.1:")
     assert pull.url.endswith("/acme/shop/pull/1")
 
 
-def test_a_fork_is_known_also_where_it_is_gone(github_api: FakeGitHub, shop: Any, client: GithubClient) -> None:
+def test_a_pull_request_is_read_where_its_fork_is_gone(github_api: FakeGitHub, shop: Any, client: GithubClient) -> None:
     github_api.add_repository("stranger/shop", shop.folder)
     pull = github_api.open_pull("acme/shop", "main", "main", fork="stranger/shop")
 
-    assert read_pull(client, "acme/shop", 1).head_repository == "stranger/shop"
     pull.head_repository, pull.author, pull.body = None, None, None
     found = read_pull(client, "acme/shop", 1)
-    assert (found.head_repository, found.author, found.description) == (None, "ghost", "")
+    assert (found.author, found.description) == ("ghost", "")
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,15 @@ import pytest
 
 from reviewbot.config.source import repository_crew, repository_settings
 from reviewbot.domain.errors import HostError, HostLimitError
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import PullRequest, Workspace
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.trees import decode_text
+from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.wiring.assembly import settings_for
 from reviewbot.wiring.change_sources import Subject, notes_on
-from reviewbot.wiring.pulls import from_pull
 from tests.github_api import FakeGitHub, Reply
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
 from tests.make import MakePullRequest
@@ -95,12 +95,11 @@ def test_the_old_side_is_that_of_the_merge_base(branch: Any, client: GithubClien
     branch.commit(app_py="main went on\n", README="another\n")
     branch.git("checkout", "--quiet", "feature")
     with ExitStack() as closing:
-        subject = from_pull(client, opened(), closing)
+        hosted = GithubHost(client).change(opened(), Workspace({}, None, closing))
 
-    assert (subject.snapshot.base("app.py") or "").startswith("line 1\n")
-    assert subject.snapshot.base("README") == "a shop\n"
-    assert subject.base is not None
-    assert subject.base.base_file("README") == "another\n"
+    assert (hosted.snapshot.base("app.py") or "").startswith("line 1\n")
+    assert hosted.snapshot.base("README") == "a shop\n"
+    assert hosted.snapshot.base_file("README") == "another\n"
 
 
 def odd_sides(shop: Any) -> None:
@@ -161,7 +160,8 @@ def organisation(github_api: FakeGitHub, make_repo: Callable[..., Any]) -> Path:
 
 def subject_of(client: GithubClient, pull: PullRequest) -> Subject:
     with ExitStack() as closing:
-        return from_pull(client, pull, closing)
+        hosted = GithubHost(client).change(pull, Workspace({}, None, closing))
+    return Subject(hosted.change, hosted.digest, hosted.snapshot, hosted.snapshot, hosted.notes)
 
 
 def test_the_organisations_settings_hold_where_the_repository_has_none(

@@ -12,11 +12,10 @@ import pytest
 
 from reviewbot.domain.ports import Occurrence, RepositorySnapshot
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.files.snapshot import GithubSnapshot
+from reviewbot.hosts.github.files.snapshot import NO_TREE, GithubSnapshot
 from reviewbot.hosts.github.files.stores import checkout_files
 from reviewbot.hosts.github.files.whole_tree import FEW_FILES, Place
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.pull_requests.review import NO_TREE, read_warnings
 from reviewbot.sources.blobs import BlobStore
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
@@ -81,7 +80,7 @@ def test_every_file_of_the_head_is_at_hand_after_one_archive(
     assert found.head("src/f008.py") == "value_8 = 8\n"
     assert (asked(github_api, "/tarball/"), asked(github_api, "/git/blobs/")) == (1, 0)
     assert (found.tree_gap, found.absent) == ("", ())
-    assert read_warnings(found) == ()
+    assert found.read_warnings() == ()
     github_api.check()
 
 
@@ -149,7 +148,7 @@ def test_what_cannot_be_had_is_named_and_a_search_then_tells_nothing_for_sure(
     assert "hidden.py" in (found.files() or ())
     assert found.absent == ("hidden.py",)
     assert found.search("evil", 9) is None
-    [note] = read_warnings(found)
+    [note] = found.read_warnings()
     assert note == (
         "these files of the head could not be had, and were not searched; 1 file could not be read (hidden.py)"
     )
@@ -222,7 +221,7 @@ def test_where_the_tree_cannot_be_had_that_is_said_and_files_are_read_one_by_one
     assert found.search("word", 9) is None
     assert list(found.contents(["app.py"])) == []
     assert why in found.tree_gap
-    assert read_warnings(found)[-1].startswith(NO_TREE)
+    assert found.read_warnings()[-1].startswith(NO_TREE)
     assert found.head("app.py") == "word = 1\n"
 
 

@@ -19,18 +19,26 @@ from reviewbot.hosts.github.files.trees import Objects, Unread, decode_text, may
 from reviewbot.hosts.github.files.whole_tree import Place, WholeTree
 from reviewbot.hosts.github.pull import check_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
+from reviewbot.report.text import short_line
 from reviewbot.wording import counted
 
 ORGANISATION = ".github"
 """The repository of an owner in which files lie that hold for all others:
 https://docs.github.com/en/communities/setting-up-your-project-for-healthy-contributions/creating-a-default-community-health-file."""
 
+NO_TREE = "the whole repository could not be looked through, only single files of it"
+
+MAX_NAMES = 3
+"""Files that are named in a note; the others are counted."""
+
+_NAME_CHARS, _REASON_CHARS = 120, 300
+
 MAX_LISTED = 200
 """Files listed of one folder; a repository keeps fewer cards than that."""
 
 
 class GithubSnapshot:
-    """A `Snapshot` and a `BaseSide`, read when asked for and once. Safe to use from several threads.
+    """A `HostSnapshot`, read when asked for and once. Safe to use from several threads.
 
     The old side of a file is that of the merge base, where the hunks fit; what configures a review is the base
     branch's. The head configures nothing.
@@ -122,6 +130,18 @@ class GithubSnapshot:
         """The text files of the head that could not be had with the others."""
         return self._tree.absent if self._tree else ()
 
+    def read_warnings(self) -> tuple[str, ...]:
+        """Notes on what was asked for and could not be read, one line each."""
+        notes = []
+        if self.failures:
+            since = f"GitHub gave no more files from some point on{_which(self.missed)}"
+            notes.append(f"{since}: {_why(self.failures[0])}")
+        if self.tree_gap:
+            notes.append(f"{NO_TREE}: {_why(self.tree_gap)}")
+        if self.absent:
+            notes.append(f"these files of the head could not be had, and were not searched{_which(self.absent)}")
+        return tuple(notes)
+
     def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         """The last commits that changed a file, up to the merge base, newest first; none after an error of GitHub's."""
         return self._history.last(path, limit)
@@ -195,6 +215,16 @@ class GithubSnapshot:
             more = counted(left, "more request")
             reason = f"GitHub leaves this token {more} of REST in this hour, which is kept for posting"
             raise HostLimitError(reason)
+
+
+def _which(missed: tuple[str, ...]) -> str:
+    names = ", ".join(short_line(path, _NAME_CHARS) for path in missed[:MAX_NAMES])
+    more = ", ..." if len(missed) > MAX_NAMES else ""
+    return f"; {counted(len(missed), 'file')} could not be read ({names}{more})"
+
+
+def _why(reason: str) -> str:
+    return short_line(reason, _REASON_CHARS)
 
 
 def _new_sides(change: ChangeSet) -> list[str]:

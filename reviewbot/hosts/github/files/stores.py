@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import ConfigError, InputError
+from reviewbot.hosts.base import Workspace
 from reviewbot.hosts.github.files.whole_tree import Place
 from reviewbot.sources.blobs import MAX_STORE_BYTES, BlobStore
 from reviewbot.sources.git import GitRepository
@@ -36,25 +37,20 @@ _MAX_MIB = 1_000_000
 class Places:
     """Opens the stores for files of repositories."""
 
-    environ: Mapping[str, str]
-    """Says where they are kept."""
-    checkout: Path | None
-    """A folder whose git objects may save fetching some of them."""
-    closing: ExitStack
-    """Removes the folder of a run that has one for itself."""
+    space: Workspace
     max_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises ConfigError."""
-        object.__setattr__(self, "max_bytes", _max_bytes(self.environ))
+        object.__setattr__(self, "max_bytes", _max_bytes(self.space.environ))
 
     def open(self, *repository: object) -> Place:
         """Open the store for the files of the repository that these words name. Raises OSError."""
         try:
-            store = BlobStore(_folder(self.environ, self.closing), self.max_bytes)
+            store = BlobStore(_folder(self.space.environ, self.space.closing), self.max_bytes)
         except OSError:
-            store = BlobStore(_temporary(self.closing), self.max_bytes)
-        kept, checkout = store.repository(*repository), self.checkout
+            store = BlobStore(_temporary(self.space.closing), self.max_bytes)
+        kept, checkout = store.repository(*repository), self.space.checkout
         return Place(kept) if checkout is None else Place(kept, lambda wanted: checkout_files(checkout, wanted))
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from reviewbot.config.hints import quote
-from reviewbot.domain.errors import InputError
+from reviewbot.hosts.base import PullName
 
 _PARTS = r"(?P<repository>[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}(?:[#/]|$))[A-Za-z0-9._-]{1,100})"
 _NUMBER = r"(?P<number>[1-9][0-9]{0,9})"
@@ -17,26 +15,13 @@ _ADDRESS = re.compile(
 )
 
 
-class PullName(NamedTuple):
-    """A pull request as it was named."""
-
-    repository: str
-    """As "owner/name"."""
-    number: int
-    host: str | None = None
-    """As in its address, lower case; None where it was not said."""
-
-    def __str__(self) -> str:
-        return f"{self.repository}#{self.number}"
+FORMS = "OWNER/REPO#NUMBER, or its address, https://HOST/OWNER/REPO/pull/NUMBER"
 
 
-def pull_name(text: str) -> PullName:
-    """The pull request that a text names. Raises InputError."""
+def pull_name(text: str) -> PullName | None:
+    """The pull request that a text names; None where it names none."""
     found = _SHORT.fullmatch(text) or _ADDRESS.fullmatch(text)
     if found is None:
-        raise InputError(
-            f"{quote(text)} names no pull request; write OWNER/REPO#NUMBER, or its address, "
-            "https://HOST/OWNER/REPO/pull/NUMBER"
-        )
+        return None
     host = found.groupdict().get("host")
     return PullName(found["repository"], int(found["number"]), host.lower() if host else None)
