@@ -11,8 +11,8 @@ from reviewbot.report.formats import FORMATS, ReportInput
 from reviewbot.report.look import look_of
 
 
-def render(form: str, told: DeliveredReview, output: Path | None, *, verbose: bool) -> str:
+def render(form: str, delivered: DeliveredReview, output: Path | None, *, verbose: bool) -> str:
     """Render a review in one of `FORMATS`, with a last LF: for a file, or for standard output if that is None."""
     look = look_of(sys.stdout, os.environ)
     colour = look.colour and output is None
-    return FORMATS[form].render(ReportInput(told.review, told.fingerprints, look.width, colour, verbose))
+    return FORMATS[form].render(ReportInput(delivered.review, delivered.fingerprints, look.width, colour, verbose))

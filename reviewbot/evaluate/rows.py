@@ -80,8 +80,8 @@ def finding_row(finding: Finding, place: str = "worker", stated: Sequence[Json] 
 
 def _fields(review: Review, findings: list[Json], outcomes: Iterable[WorkerResult]) -> Json:
     # A tool that could not look, or had nothing to look at, may not know its version either.
-    told = [(run, outcome.metadata.readers) for outcome in outcomes for run in outcome.metadata.tool_runs]
-    runs = {run.tool: run.version for run, names in told if run.tool in names and run.version != NOT_RUN}
+    runs_by = [(run, outcome.metadata.readers) for outcome in outcomes for run in outcome.metadata.tool_runs]
+    runs = {run.tool: run.version for run, names in runs_by if run.tool in names and run.version != NOT_RUN}
     return {
         "verdict": review.verdict,
         "gaps": len(review.gaps),

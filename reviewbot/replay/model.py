@@ -103,18 +103,18 @@ class RecordedBooks:
     """The `UsageLedger` of a run that is over: the usage that its trace recorded, or the sum of its calls."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        told = next((event.get("spent") for event in reversed(events) if event["event"] == "books"), None)
-        self._spent = _summed(events) if told is None else _read_all(told)
+        recorded = next((event.get("spent") for event in reversed(events) if event["event"] == "books"), None)
+        self._spent = _summed(events) if recorded is None else _read_all(recorded)
 
     def spent(self) -> Mapping[str, Usage]:
         """By purpose."""
         return dict(self._spent)
 
 
-def _read_all(told: object) -> dict[str, Usage]:
-    if not isinstance(told, dict):
+def _read_all(recorded: object) -> dict[str, Usage]:
+    if not isinstance(recorded, dict):
         raise InputError("the books in this trace are not what this version writes")
-    return {str(name): read(Usage, usage) for name, usage in told.items()}
+    return {str(name): read(Usage, usage) for name, usage in recorded.items()}
 
 
 def _summed(events: Sequence[Event]) -> dict[str, Usage]:

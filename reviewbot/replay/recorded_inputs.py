@@ -63,16 +63,16 @@ def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> N
 def read_given(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
     """Read the change and the rules from a trace. Raises InputError where it does not hold them."""
     change = read(ChangeSet, first_of(events, "change").get("change"))
-    told = first_of(events, "rules")
+    recorded = first_of(events, "rules")
     try:
-        joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in told["together"])
-        rules = Rules(_numbers(told["thresholds"]), int(told["max_findings"]), _together(joint))
-        notes = tuple(str(note) for note in told["notes"])
-        engine, synthesizer, version = (str(told[name]) for name in ("engine", "synthesizer", "version"))
+        joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in recorded["together"])
+        rules = Rules(_numbers(recorded["thresholds"]), int(recorded["max_findings"]), _together(joint))
+        notes = tuple(str(note) for note in recorded["notes"])
+        engine, synthesizer, version = (str(recorded[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("the rules in this trace are not what this version writes") from None
-    refused = tuple(read(Suppression, entry) for entry in told.get("refused") or ())
-    maps = read(NumberMaps, told.get("number_maps") or {})
+    refused = tuple(read(Suppression, entry) for entry in recorded.get("refused") or ())
+    maps = read(NumberMaps, recorded.get("number_maps") or {})
     return change, RecordedInputs(rules, joint, engine, notes, synthesizer, version, refused, maps)
 
 

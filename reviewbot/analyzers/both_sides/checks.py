@@ -20,7 +20,7 @@ from reviewbot.analyzers.both_sides.removed_guards import (
 )
 from reviewbot.analyzers.both_sides.removed_names import removed_names
 from reviewbot.analyzers.both_sides.removed_returns import removed_returns
-from reviewbot.analyzers.both_sides.sides import Sides, Told
+from reviewbot.analyzers.both_sides.sides import SideFinding, Sides
 from reviewbot.analyzers.both_sides.stale_callers import stale_callers
 from reviewbot.analyzers.python.views import Budget, OutOfSteps
 
@@ -40,18 +40,18 @@ _IN_KEPT = (
 """These reason from what is still there, and say nothing of a function that was written anew."""
 
 
-def compare(sides: Sides, budget: Budget) -> tuple[tuple[Told, ...], bool]:
+def compare(sides: Sides, budget: Budget) -> tuple[tuple[SideFinding, ...], bool]:
     """Run all checks on a file; their findings, and whether they gave up before the end of it."""
-    found: list[Told] = []
+    found: list[SideFinding] = []
     try:
-        for told in _all(sides, budget):
-            found.append(told)  # noqa: PERF402 - what was found before it gave up counts
+        for finding in _all(sides, budget):
+            found.append(finding)  # noqa: PERF402 - what was found before it gave up counts
     except (OutOfSteps, RecursionError):
         return tuple(found), True
     return tuple(found), False
 
 
-def _all(sides: Sides, budget: Budget) -> Iterator[Told]:
+def _all(sides: Sides, budget: Budget) -> Iterator[SideFinding]:
     yield from removed_names(sides, budget)
     yield from stale_callers(sides, budget)
     for old, new in sides.pairs:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.removed_guards import is_authorization, speaks_of_authorization
-from reviewbot.analyzers.both_sides.sides import Rows, Told
+from reviewbot.analyzers.both_sides.sides import Rows, SideFinding
 from reviewbot.diff.rows import Row, hunk_rows
 from reviewbot.domain.ports import ChangedFile
 
@@ -18,7 +18,7 @@ _LOCK = re.compile(r"\s{0,80}(?:async )?with ([A-Za-z_][A-Za-z0-9_.]{0,80}(?:loc
 _DECORATOR = re.compile(r"\s{0,80}@([A-Za-z_][A-Za-z0-9_.]{0,80})")
 
 
-def told_of_hunks(file: ChangedFile) -> Iterator[Told]:
+def check_hunks(file: ChangedFile) -> Iterator[SideFinding]:
     """Yield what the hunks of a file show to be missing."""
     for hunk in file.hunks:
         rows = list(hunk_rows(hunk))
@@ -30,16 +30,18 @@ def told_of_hunks(file: ChangedFile) -> Iterator[Told]:
             yield from _decorators(rows, removed, added)
 
 
-def _awaits(removed: list[Row], added: list[Row]) -> Iterator[Told]:
+def _awaits(removed: list[Row], added: list[Row]) -> Iterator[SideFinding]:
     now = {row.text.strip(): row for row in added}
     for row in removed:
         found = now.get(_AWAIT.sub("", row.text.strip(), count=1)) if _AWAIT.search(row.text) else None
         # A function that is not asynchronous any more has no `await` left.
         if found is not None and not any("async def" in each.text for each in removed):
-            yield Told("removed-await-by-name", "What was awaited here is not awaited any more", _old(row), _new(found))
+            yield SideFinding(
+                "removed-await-by-name", "What was awaited here is not awaited any more", _old(row), _new(found)
+            )
 
 
-def _locks(removed: list[Row], added: list[Row]) -> Iterator[Told]:
+def _locks(removed: list[Row], added: list[Row]) -> Iterator[SideFinding]:
     kept = {row.text.strip() for row in added}
     if any(word in row.text.lower() for row in added for word in ("lock", "mutex", "semaphore", "acquire")):
         return
@@ -48,16 +50,20 @@ def _locks(removed: list[Row], added: list[Row]) -> Iterator[Told]:
         after = removed[at + 1] if match and at + 1 < len(removed) else None
         if match and after is not None and after.text.strip() in kept:
             first = next(each for each in added if each.text.strip() == after.text.strip())
-            yield Told("removed-lock-by-name", f"This is done without holding `{match[1]}` now", _old(row), _new(first))
+            yield SideFinding(
+                "removed-lock-by-name", f"This is done without holding `{match[1]}` now", _old(row), _new(first)
+            )
 
 
-def _decorators(rows: list[Row], removed: list[Row], added: list[Row]) -> Iterator[Told]:
+def _decorators(rows: list[Row], removed: list[Row], added: list[Row]) -> Iterator[SideFinding]:
     if any(speaks_of_authorization(row.text) for row in added):
         return
     for row in removed:
         match = _DECORATOR.match(row.text)
         if match and is_authorization(match[1]) and _definition_stays(rows, row):
-            yield Told("removed-authorization-by-name", f"What stood behind `@{match[1]}` does not any more", _old(row))
+            yield SideFinding(
+                "removed-authorization-by-name", f"What stood behind `@{match[1]}` does not any more", _old(row)
+            )
 
 
 def _definition_stays(rows: list[Row], row: Row) -> bool:

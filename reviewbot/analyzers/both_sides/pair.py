@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reviewbot.analyzers.both_sides.sides import (
+    SideFinding,
     Sides,
-    Told,
     Unit,
     called,
     calls,
@@ -99,9 +99,9 @@ class Pair:
             both.append((Counter(map(_source, stores)), ast.dump(unit.node.args)))
         return both[0] != both[1]
 
-    def told(self, rule: str, message: str, gone: ast.stmt | ast.expr) -> Told:
+    def finding(self, rule: str, message: str, gone: ast.stmt | ast.expr) -> SideFinding:
         """Make the finding for something that the function has lost."""
-        return Told(rule, message, (gone.lineno, gone.end_lineno or gone.lineno), within=self.new.rows)
+        return SideFinding(rule, message, (gone.lineno, gone.end_lineno or gone.lineno), within=self.new.rows)
 
 
 def speaks_of(node: ast.AST, about: frozenset[str] | set[str]) -> bool:

@@ -6,7 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.pair import Pair
-from reviewbot.analyzers.both_sides.sides import Sides, Told, Unit, called, leaves, own_nodes, rows_of, short, units
+from reviewbot.analyzers.both_sides.sides import (
+    SideFinding,
+    Sides,
+    Unit,
+    called,
+    leaves,
+    own_nodes,
+    rows_of,
+    short,
+    units,
+)
 from reviewbot.context.python_text import dotted
 
 _ESCAPES = frozenset(
@@ -24,7 +34,7 @@ def _same_without(statement: ast.AST, node: ast.expr, inner: ast.expr) -> str:
     return whole.replace(ast.dump(node), ast.dump(inner), 1)
 
 
-def removed_awaits(pair: Pair) -> Iterator[Told]:
+def removed_awaits(pair: Pair) -> Iterator[SideFinding]:
     """Yield calls that a coroutine function awaited before and uses without `await` now."""
     if not (isinstance(pair.old.node, ast.AsyncFunctionDef) and isinstance(pair.new.node, ast.AsyncFunctionDef)):
         return
@@ -41,7 +51,7 @@ def removed_awaits(pair: Pair) -> Iterator[Told]:
             if isinstance(now, ast.Expr):
                 message = f"`{pair.new.name}` does not await `{name}` any more, so that it never runs"
             rule = "removed-await" if _is_coroutine_function(pair, node.value) else "removed-await-by-name"
-            yield pair.told(rule, message, part)._replace(spot=(now.lineno, now.end_lineno or now.lineno))
+            yield pair.finding(rule, message, part)._replace(spot=(now.lineno, now.end_lineno or now.lineno))
 
 
 def _parts(unit: Unit) -> dict[str, ast.stmt | ast.expr]:
@@ -120,7 +130,7 @@ def _defines_coroutine(sides: Sides, path: str, symbol: str) -> bool:
     return unit is not None and isinstance(unit.node, ast.AsyncFunctionDef) and not unit.node.decorator_list
 
 
-def removed_escapes(pair: Pair) -> Iterator[Told]:
+def removed_escapes(pair: Pair) -> Iterator[SideFinding]:
     """Yield texts that were escaped before and are not any more."""
     present = {ast.dump(node): node for node in leaves(pair.new.node.body)}
     for statement in leaves(pair.old.node.body):
@@ -136,7 +146,7 @@ def removed_escapes(pair: Pair) -> Iterator[Told]:
                 continue  # it is done elsewhere now
             message = f"`{pair.new.name}` does not pass `{short(node.args[0])}` through `{name}` any more"
             rows = rows_of(now)
-            yield pair.told("removed-escape", message, statement)._replace(spot=rows)
+            yield pair.finding("removed-escape", message, statement)._replace(spot=rows)
 
 
 def _last(name: str) -> str:

@@ -8,7 +8,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.pair import Pair, speaks_of
-from reviewbot.analyzers.both_sides.sides import Told, Unit, called, calls, dumps, leaves, own_nodes, rows_of, short
+from reviewbot.analyzers.both_sides.sides import (
+    SideFinding,
+    Unit,
+    called,
+    calls,
+    dumps,
+    leaves,
+    own_nodes,
+    rows_of,
+    short,
+)
 from reviewbot.context.python_text import dotted
 from reviewbot.context.uses import PythonFile
 
@@ -22,7 +32,7 @@ _KEEPING = frozenset({"enter_context", "push", "callback", "append", "add", "clo
 _CHANGES = (ast.AugAssign, ast.Delete)
 
 
-def removed_locks(pair: Pair) -> Iterator[Told]:
+def removed_locks(pair: Pair) -> Iterator[SideFinding]:
     """Yield locks that a function took before it did what it does without them now."""
     now = dumps(leaves(pair.new.node.body))
     other_way = type(pair.old.node) is not type(pair.new.node) or pair.new.short == "__init__" or pair.new_calls
@@ -43,7 +53,7 @@ def removed_locks(pair: Pair) -> Iterator[Told]:
         rule, why = "removed-lock", "and other places in this file still take it"
         if not after:
             rule, why = "removed-lock-by-name", "and nothing in this file takes it any more"
-        yield pair.told(
+        yield pair.finding(
             rule, f"`{pair.new.name}` does the same without holding `{name}`, {why}", node.items[0].context_expr
         )
 
@@ -76,7 +86,7 @@ def _is_called_in(pair: Pair, blocks: list[ast.With | ast.AsyncWith]) -> bool:
     return any(name.rpartition(".")[2] == pair.new.short for name in made)
 
 
-def removed_opens(pair: Pair) -> Iterator[Told]:
+def removed_opens(pair: Pair) -> Iterator[SideFinding]:
     """Yield `with open(...) as f` that became `f = open(...)` without a `close`."""
     opened = {ast.dump(node.value): node for node in leaves(pair.new.node.body) if isinstance(node, ast.Assign)}
     for node in own_nodes(pair.old.node.body):
@@ -89,7 +99,7 @@ def removed_opens(pair: Pair) -> Iterator[Told]:
                 continue
             message = f"`{pair.new.name}` opens `{short(item.context_expr)}` and does not close it any more"
             rows = rows_of(now)
-            yield pair.told("removed-cleanup", message, item.context_expr)._replace(spot=rows)
+            yield pair.finding("removed-cleanup", message, item.context_expr)._replace(spot=rows)
 
 
 def _is_kept(pair: Pair, name: str) -> bool:
@@ -108,7 +118,7 @@ def _is_kept(pair: Pair, name: str) -> bool:
     return False
 
 
-def removed_closes(pair: Pair) -> Iterator[Told]:
+def removed_closes(pair: Pair) -> Iterator[SideFinding]:
     """Yield calls in a `finally` that are gone, or only reached now where nothing goes wrong."""
     if pair.reshaped or pair.new_calls or _more_blocks(pair):
         return
@@ -119,9 +129,9 @@ def removed_closes(pair: Pair) -> Iterator[Told]:
             continue
         if ast.dump(each) in now:
             message = f"`{name}` is only called where nothing goes wrong in `{pair.new.name}`"
-            yield pair.told("removed-finally", message, each)
+            yield pair.finding("removed-finally", message, each)
         else:
-            yield pair.told("removed-cleanup", f"`{name}` is not called any more in `{pair.new.name}`", each)
+            yield pair.finding("removed-cleanup", f"`{name}` is not called any more in `{pair.new.name}`", each)
 
 
 def _in_finally(unit: Unit) -> list[ast.stmt]:
@@ -146,7 +156,7 @@ def _more_blocks(pair: Pair) -> bool:
     return count[1] > count[0]
 
 
-def removed_handlers(pair: Pair) -> Iterator[Told]:
+def removed_handlers(pair: Pair) -> Iterator[SideFinding]:
     """Yield handlers of errors that a function has lost, where it does the same without them."""
     if pair.reshaped or pair.new_calls or _more_blocks(pair):
         return
@@ -158,7 +168,7 @@ def removed_handlers(pair: Pair) -> Iterator[Told]:
         kinds = [short(handler.type) if handler.type else "everything" for handler in node.handlers]
         if all(watched[kind] < caught[kind] for kind in kinds):
             message = f"`{pair.new.name}` does the same without catching `{', '.join(kinds)}`"
-            yield pair.told("removed-handler", message, node.handlers[0].type or node.handlers[0].body[0])
+            yield pair.finding("removed-handler", message, node.handlers[0].type or node.handlers[0].body[0])
 
 
 def _caught(file: PythonFile) -> Counter[str]:

@@ -11,7 +11,16 @@ import re
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.pair import CHECKS, Pair
-from reviewbot.analyzers.both_sides.sides import Told, called, calls, leaves, operands, own_nodes, short, subjects
+from reviewbot.analyzers.both_sides.sides import (
+    SideFinding,
+    called,
+    calls,
+    leaves,
+    operands,
+    own_nodes,
+    short,
+    subjects,
+)
 from reviewbot.analyzers.both_sides.signatures import decorator_name
 
 _LONGEST_GUARD = 4
@@ -66,7 +75,7 @@ def _is_let_in_elsewhere(pair: Pair, decorator: str) -> bool:
     return any(found.text not in (pair.sides.snapshot.base(found.path) or "") for found in moved)
 
 
-def removed_decorators(pair: Pair) -> Iterator[Told]:
+def removed_decorators(pair: Pair) -> Iterator[SideFinding]:
     """Yield removed decorators that let only some callers in."""
     remaining = {decorator_name(node) for node in pair.new.node.decorator_list}
     for node in pair.old.node.decorator_list:
@@ -76,10 +85,10 @@ def removed_decorators(pair: Pair) -> Iterator[Told]:
         if name in remaining or not (certain or _DEMANDS.fullmatch(last)) or _is_let_in_elsewhere(pair, name):
             continue
         message = f"`{pair.new.name}` has lost `@{name}`, and nothing in this file takes its place"
-        yield pair.told("removed-authorization" if certain else "removed-authorization-by-name", message, node)
+        yield pair.finding("removed-authorization" if certain else "removed-authorization-by-name", message, node)
 
 
-def removed_exits(pair: Pair) -> Iterator[Told]:
+def removed_exits(pair: Pair) -> Iterator[SideFinding]:
     """Yield removed guards: a condition under which the function stopped or went on with the next round."""
     for node in own_nodes(pair.old.node.body):
         if not isinstance(node, ast.If) or node.orelse or not _leaves(node) or ast.dump(node.test) in pair.asked:
@@ -95,7 +104,7 @@ def removed_exits(pair: Pair) -> Iterator[Told]:
         what = "stopped" if raises else "left early"
         asked = short(node.test if len(lost) > 1 else lost[0])
         message = f"`{pair.new.name}` {what} over `{asked}`, and does not ask for that any more"
-        yield pair.told(_rule_of_exit(node, asked, raises=raises), message, node)
+        yield pair.finding(_rule_of_exit(node, asked, raises=raises), message, node)
 
 
 def _rule_of_exit(node: ast.If, asked: str, *, raises: bool) -> str:
@@ -110,7 +119,7 @@ def _is_asked_elsewhere(pair: Pair, lost: list[ast.expr]) -> bool:
     return all(pair.sides.old_expressions[ast.dump(p)] <= pair.sides.new_expressions[ast.dump(p)] for p in lost)
 
 
-def removed_operands(pair: Pair) -> Iterator[Told]:
+def removed_operands(pair: Pair) -> Iterator[SideFinding]:
     """Yield operands removed from an `and` condition, under which the same was done."""
     now = {
         ast.dump(ast.Module(node.body, [])): node for node in own_nodes(pair.new.node.body) if isinstance(node, ast.If)
@@ -130,10 +139,10 @@ def removed_operands(pair: Pair) -> Iterator[Told]:
         about = subjects(lost[0])
         if about and not pair.may_be_replaced(about) and pair.still_uses(about):
             message = f"`{pair.new.name}` goes on without asking for `{short(lost[0])}`, as it did before"
-            yield pair.told("removed-condition", message, lost[0])
+            yield pair.finding("removed-condition", message, lost[0])
 
 
-def removed_checks(pair: Pair) -> Iterator[Told]:
+def removed_checks(pair: Pair) -> Iterator[SideFinding]:
     """Yield removed calls that were statements of their own and whose name says that they check something."""
     now = calls(pair.new.node.body)
     for node in leaves(pair.old.node.body):
@@ -150,7 +159,7 @@ def removed_checks(pair: Pair) -> Iterator[Told]:
         if about and not moved and not pair.may_be_replaced(about) and pair.still_uses(about):
             message = f"`{pair.new.name}` does not call `{name}` any more and goes on as if it had"
             rule = "removed-access-check" if speaks_of_authorization(last) else "removed-check"
-            yield pair.told(rule, message, node)
+            yield pair.finding(rule, message, node)
 
 
 def _leaves(node: ast.If) -> bool:

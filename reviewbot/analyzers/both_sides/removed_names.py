@@ -13,7 +13,7 @@ from reviewbot.analyzers.both_sides.callers import (
     places,
     symbol_uses,
 )
-from reviewbot.analyzers.both_sides.sides import Rows, Sides, Told, rows_of, statements, words
+from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides, rows_of, statements, words
 from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.modules import module_path
 from reviewbot.context.python_text import Definition, Function, bound_names
@@ -22,7 +22,7 @@ from reviewbot.context.uses import PythonFile, Use
 _BUILTIN = frozenset(dir(builtins))
 
 
-def removed_names(sides: Sides, budget: Budget) -> Iterator[Told]:
+def removed_names(sides: Sides, budget: Budget) -> Iterator[SideFinding]:
     """Yield the names of the top level and the methods that are gone and still used on the new side."""
     if sides.new.is_open:
         return
@@ -34,7 +34,7 @@ def removed_names(sides: Sides, budget: Budget) -> Iterator[Told]:
         used = [use for use in symbol_uses(sides, name, 0, budget) if _needs_it(use)]
         if used:
             message = f"`{name}` is not in this file any more, and is still used at {places((use, '') for use in used)}"
-            yield Told("removed-symbol", message, rows)
+            yield SideFinding("removed-symbol", message, rows)
     yield from _removed_methods(sides, budget)
 
 
@@ -87,7 +87,7 @@ def _is_lazy(file: PythonFile) -> bool:
     return any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in file.tree.body)
 
 
-def _removed_methods(sides: Sides, budget: Budget) -> Iterator[Told]:
+def _removed_methods(sides: Sides, budget: Budget) -> Iterator[SideFinding]:
     after = {node.name: node for node in sides.new.tree.body if isinstance(node, ast.ClassDef)}
     for owner in (node for node in sides.old.tree.body if isinstance(node, ast.ClassDef)):
         new = after.get(owner.name)
@@ -100,7 +100,7 @@ def _removed_methods(sides: Sides, budget: Budget) -> Iterator[Told]:
                 yield from _removed_method(sides, new, gone, budget)
 
 
-def _removed_method(sides: Sides, owner: ast.ClassDef, gone: Function, budget: Budget) -> Iterator[Told]:
+def _removed_method(sides: Sides, owner: ast.ClassDef, gone: Function, budget: Budget) -> Iterator[SideFinding]:
     used = [use for use in own_method_uses(sides, owner, gone.name) if _needs_it(use)]
     rule, how = "removed-method", "is still used"
     if not used:
@@ -108,7 +108,7 @@ def _removed_method(sides: Sides, owner: ast.ClassDef, gone: Function, budget: B
         used = [use for use in namesake_calls(sides, gone.name, 0, budget) if _needs_it(use)]
     if used:
         message = f"`{owner.name}` has no `{gone.name}` any more, which {how} at {places((use, '') for use in used)}"
-        yield Told(rule, message, rows_of(gone), within=rows_of(owner))
+        yield SideFinding(rule, message, rows_of(gone), within=rows_of(owner))
 
 
 def _stands_alone(owner: ast.ClassDef) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.callers import callers, places
 from reviewbot.analyzers.both_sides.pair import Pair
-from reviewbot.analyzers.both_sides.sides import Told, leaves, own_nodes
+from reviewbot.analyzers.both_sides.sides import SideFinding, leaves, own_nodes
 from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.uses import Use
 
 
-def removed_returns(pair: Pair, budget: Budget) -> Iterator[Told]:
+def removed_returns(pair: Pair, budget: Budget) -> Iterator[SideFinding]:
     """Yield a function that returned a value on every path and returns none now."""
     old, new = pair.old, pair.new
     given = [node for node in own_nodes(old.node.body) if isinstance(node, ast.Return) and _gives(node)]
@@ -30,7 +30,7 @@ def removed_returns(pair: Pair, budget: Budget) -> Iterator[Told]:
             f"`{new.name}` gives nothing back any more, and is asked for it at {places(wanted)}",
         )
     if rule == "removed-return" or not _says_none(pair):
-        yield pair.told(rule, message, given[-1])
+        yield pair.finding(rule, message, given[-1])
 
 
 def _says_none(pair: Pair) -> bool:

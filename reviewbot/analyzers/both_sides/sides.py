@@ -22,7 +22,7 @@ MAX_SHOWN = 80
 """Characters of an expression in a message."""
 
 
-class Told(NamedTuple):
+class SideFinding(NamedTuple):
     """A finding of a check, before it is mapped to an added line."""
 
     rule: str

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.callers import callers, namesake_calls, places, unchanged
-from reviewbot.analyzers.both_sides.sides import Rows, Sides, Told, Unit
+from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides, Unit
 from reviewbot.analyzers.both_sides.signatures import Parameters, misfit, parameters, returned, swapped
 from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.uses import Use
@@ -16,7 +16,7 @@ _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Jo
                     ast.DictComp, ast.SetComp)  # fmt: skip
 
 
-def stale_callers(sides: Sides, budget: Budget) -> Iterator[Told]:
+def stale_callers(sides: Sides, budget: Budget) -> Iterator[SideFinding]:
     """Yield changed functions that have calls which no longer fit them."""
     for old, new in sides.pairs:
         before, after = parameters(old), parameters(new)
@@ -30,31 +30,31 @@ def stale_callers(sides: Sides, budget: Budget) -> Iterator[Told]:
             continue
         uses = [use for use in callers(sides, new, budget) if use.call and not use.file.is_lenient(use.node)]
         if differs:
-            yield from _told_of_parameters(sides, (old, new), (before, after), uses, budget)
+            yield from _check_parameters(sides, (old, new), (before, after), uses, budget)
         if turned:
-            yield from _told_of_async(old, new, uses)
+            yield from _check_async(old, new, uses)
         if resized:
-            yield from _told_of_values(old, new, uses)
+            yield from _check_values(old, new, uses)
 
 
-def _told_of_parameters(
+def _check_parameters(
     sides: Sides, pair: tuple[Unit, Unit], both: tuple[Parameters, Parameters], uses: list[Use], budget: Budget
-) -> Iterator[Told]:
+) -> Iterator[SideFinding]:
     old, new = pair
     stale = _misfits(uses, both)
     if stale:
         message = f"`{new.name}` no longer takes what is handed to it at {places(stale)}"
-        yield Told("signature-changed", message, _head(old), _head(new), new.rows)
+        yield SideFinding("signature-changed", message, _head(old), _head(new), new.rows)
         return
     moved = [(use, why) for use in uses if use.call and (why := swapped(use.call, *both)) and unchanged(sides, use)]
     if moved:
         message = f"`{new.name}` takes its arguments in another order now, and not so at {places(moved)}"
-        yield Told("parameters-swapped", message, _head(old), _head(new), new.rows)
+        yield SideFinding("parameters-swapped", message, _head(old), _head(new), new.rows)
     elif new.owner is not None:
         guessed = _misfits(list(namesake_calls(sides, new.short, 1, budget)), both)
         if guessed:
             message = f"`{new.name}` seems to be called in its old form at {places(guessed)}"
-            yield Told("signature-changed-by-name", message, _head(old), _head(new), new.rows)
+            yield SideFinding("signature-changed-by-name", message, _head(old), _head(new), new.rows)
 
 
 def _misfits(uses: list[Use], both: tuple[Parameters, Parameters]) -> list[tuple[Use, str]]:
@@ -65,7 +65,7 @@ def _misfits(uses: list[Use], both: tuple[Parameters, Parameters]) -> list[tuple
     ]
 
 
-def _told_of_async(old: Unit, new: Unit, uses: list[Use]) -> Iterator[Told]:
+def _check_async(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding]:
     if isinstance(new.node, ast.AsyncFunctionDef):
         wrong = [(use, "") for use in uses if _takes_the_value(use)]
         message = f"`{new.name}` is a coroutine function now, and its result is not awaited at {places(wrong)}"
@@ -73,10 +73,10 @@ def _told_of_async(old: Unit, new: Unit, uses: list[Use]) -> Iterator[Told]:
         wrong = [(use, "") for use in uses if _is_awaited(use)] if _returns_no_awaitable(new) else []
         message = f"`{new.name}` is no coroutine function any more, and is still awaited at {places(wrong)}"
     if wrong:
-        yield Told("async-changed", message, _head(old), _head(new), new.rows)
+        yield SideFinding("async-changed", message, _head(old), _head(new), new.rows)
 
 
-def _told_of_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[Told]:
+def _check_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding]:
     size = returned(new.node)
     wrong = [(use, f"takes {count}") for use in uses if (count := _unpacked(use)) is not None and count != size]
     if wrong and size is not None:
@@ -84,7 +84,9 @@ def _told_of_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[Told]:
         spot = ends[0].lineno, ends[0].end_lineno or ends[0].lineno
         message = f"`{new.name}` returns {counted(size, 'value')} now, and not so many are taken at {places(wrong)}"
         gone = [node for node in ast.walk(old.node) if isinstance(node, ast.Return)]
-        yield Told("return-changed", message, (gone[0].lineno, gone[0].end_lineno or gone[0].lineno), spot, new.rows)
+        yield SideFinding(
+            "return-changed", message, (gone[0].lineno, gone[0].end_lineno or gone[0].lineno), spot, new.rows
+        )
 
 
 def _head(unit: Unit) -> Rows:

@@ -6,7 +6,7 @@ import ast
 import time
 from collections.abc import Iterable, Mapping
 
-from reviewbot.analyzers.both_sides.sides import Rows, Told
+from reviewbot.analyzers.both_sides.sides import Rows, SideFinding
 from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.texts import whole_source
@@ -22,7 +22,7 @@ from reviewbot.threads import in_thread
 
 NAME = "diff-semantics"
 
-_Compared = tuple[tuple["Told", ...], bool]
+_Compared = tuple[tuple["SideFinding", ...], bool]
 
 
 class DiffSemantics:
@@ -51,12 +51,12 @@ class DiffSemantics:
         return report(file.path, run, found, missed)
 
     def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
-        told, tired = self._told(file, snapshot)
-        return kept(self._candidates(file, told)), tired
+        findings, tired = self._compare(file, snapshot)
+        return kept(self._candidates(file, findings)), tired
 
-    def _told(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
+    def _compare(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
         if file.base is None or whole_source(file) is None:
-            return _told_of_hunks(file) if file.head is None else (), False
+            return _check_hunks(file) if file.head is None else (), False
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
         from reviewbot.analyzers.both_sides.checks import compare  # noqa: PLC0415
         from reviewbot.analyzers.both_sides.sides import Sides  # noqa: PLC0415
@@ -67,10 +67,10 @@ class DiffSemantics:
             return (), False
         return compare(Sides(old, new, snapshot), Budget(self._steps))
 
-    def _candidates(self, file: ChangedFile, told: Iterable[Told]) -> Iterable[Candidate]:
+    def _candidates(self, file: ChangedFile, findings: Iterable[SideFinding]) -> Iterable[Candidate]:
         places = Places(file.hunks)
         seen: set[tuple[str, int]] = set()
-        for each in told:
+        for each in findings:
             rule, row = self._rules[each.rule], places.of(each)
             if row is None or row.new is None or not rule.speaks_on(row.text, in_tests=is_test(file.path)):
                 continue
@@ -78,12 +78,12 @@ class DiffSemantics:
                 seen.add((each.rule, row.new))
                 yield self._candidate(file.path, rule, each, row)
 
-    def _candidate(self, path: str, rule: Rule, told: Told, row: Row) -> Candidate:
+    def _candidate(self, path: str, rule: Rule, finding: SideFinding, row: Row) -> Candidate:
         return Candidate(
             severity=rule.severity,
             path=path,
             quote=quote_of(row.text),
-            message=message_of(f"{told.message}."),
+            message=message_of(f"{finding.message}."),
             confidence=rule.confidence,
             source=self.name,
             category=rule.category,
@@ -102,10 +102,10 @@ def _side(path: str, text: str | None, tree: ast.Module | None) -> PythonFile | 
     return PythonFile(path, text, tree)
 
 
-def _told_of_hunks(file: ChangedFile) -> tuple[Told, ...]:
-    from reviewbot.analyzers.both_sides.hunks import told_of_hunks  # noqa: PLC0415 - as above
+def _check_hunks(file: ChangedFile) -> tuple[SideFinding, ...]:
+    from reviewbot.analyzers.both_sides.hunks import check_hunks  # noqa: PLC0415 - as above
 
-    return tuple(told_of_hunks(file))
+    return tuple(check_hunks(file))
 
 
 class Places:
@@ -114,22 +114,22 @@ class Places:
     def __init__(self, hunks: Iterable[Hunk]) -> None:
         self._hunks = [list(hunk_rows(hunk)) for hunk in hunks]
 
-    def of(self, told: Told) -> Row | None:
+    def of(self, finding: SideFinding) -> Row | None:
         """An added row: at fault itself, else the nearest one to what is gone in its hunk, else one of the definition.
 
         None where no hunk shows anything of it.
         """
-        at_fault = next((row for row in self._added() if _is_in(row.new, told.spot)), None)
+        at_fault = next((row for row in self._added() if _is_in(row.new, finding.spot)), None)
         if at_fault is not None:
             return at_fault
         for hunk in self._hunks:
-            gone = [at for at, row in enumerate(hunk) if row.kind == "-" and _is_in(row.old, told.gone)]
+            gone = [at for at, row in enumerate(hunk) if row.kind == "-" and _is_in(row.old, finding.gone)]
             added = [at for at, row in enumerate(hunk) if row.kind == "+" and row.text.strip()]
-            inside = [at for at in added if _is_in(hunk[at].new, told.within)]
+            inside = [at for at in added if _is_in(hunk[at].new, finding.within)]
             if gone and added:
                 return hunk[min(inside or added, key=lambda at: (min(abs(at - each) for each in gone), at))]
             if gone:
-                return next((row for row in self._added() if _is_in(row.new, told.within)), None)
+                return next((row for row in self._added() if _is_in(row.new, finding.within)), None)
         return None
 
     def _added(self) -> Iterable[Row]:

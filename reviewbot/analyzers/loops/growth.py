@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
-from reviewbot.analyzers.loops.messages import told
+from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import qualified
 from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.loops.queries import is_queryset
@@ -73,11 +73,11 @@ def _membership(node: ast.Compare, site: Site) -> Iterator[Found]:
         return
     what = f"The list `{name}` is searched from its beginning {loop.each}"
     if is_growing(scope, looked_in):
-        yield told("list-membership-growing", node, loop, what)
+        yield finding_in_loop("list-membership-growing", node, loop, what)
     elif is_long(scope, looked_in):
-        yield told("list-membership", node, loop, what)
+        yield finding_in_loop("list-membership", node, loop, what)
     elif any(binding.annotation is not None for binding in scope.bound(name)):
-        yield told("list-membership-maybe", node, loop, what)
+        yield finding_in_loop("list-membership-maybe", node, loop, what)
 
 
 def _search(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
@@ -90,7 +90,9 @@ def _search(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
     same = _goes_over(loop, name) and kind in {"", "list"}
     if same or (kind == "list" and is_long(site.place.scope, func.value)):
         rule = "list-search" if same else "list-search-maybe"
-        yield told(rule, node, loop, f"`{name}.{func.attr}` searches the list from its beginning {loop.each}")
+        yield finding_in_loop(
+            rule, node, loop, f"`{name}.{func.attr}` searches the list from its beginning {loop.each}"
+        )
 
 
 def _goes_over(loop: Loop, name: str) -> bool:
@@ -111,7 +113,7 @@ def _front(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
         return
     sure = long and func.attr == "pop" and not _is_window(loop)
     what = f"`{name}.{func.attr}(0)` moves every element of the list {loop.each}"
-    yield told("pop-front" if sure else "pop-front-maybe", node, loop, what)
+    yield finding_in_loop("pop-front" if sure else "pop-front-maybe", node, loop, what)
 
 
 def _is_window(loop: Loop) -> bool:
@@ -130,9 +132,9 @@ def _regrown(node: ast.Assign, site: Site) -> Iterator[Found]:
     if not goes_far(loop) or loop.stores[target.id] != 1:
         return
     if _is_list_plus(node.value, target.id):
-        yield told("list-regrown", node, loop, f"The whole list `{target.id}` is copied {loop.each}")
+        yield finding_in_loop("list-regrown", node, loop, f"The whole list `{target.id}` is copied {loop.each}")
     elif isinstance(node.value, ast.Call) and _is_join(node.value, target.id, site):
-        yield told("array-regrown", node, loop, f"All of `{target.id}` is copied to add to it {loop.each}")
+        yield finding_in_loop("array-regrown", node, loop, f"All of `{target.id}` is copied to add to it {loop.each}")
 
 
 def _is_list_plus(value: ast.expr, name: str) -> bool:
@@ -163,7 +165,7 @@ def _text(node: ast.AugAssign, site: Site) -> Iterator[Found]:
     loop, name = site.place.loops[-1], node.target.id
     text = kind_of(site.place.scope, node.target) == "text"
     if text and goes_far(loop) and not site.place.rare and loop.stores[name] == 1:
-        yield told("text-regrown", node, loop, f"The text `{name}` is put together anew {loop.each}")
+        yield finding_in_loop("text-regrown", node, loop, f"The text `{name}` is put together anew {loop.each}")
 
 
 def _list_sum(node: ast.Call) -> Iterator[Found]:
@@ -183,8 +185,10 @@ def _again(node: ast.Call, site: Site) -> Iterator[Found]:
     function, text = dotted(node.func), kind_of(site.place.scope, node.args[0]) == "text"
     if function in _COPIES:
         if isinstance(site.parent, ast.Compare) and node in site.parent.comparators and not text:
-            yield told("copy-searched", node, loop, f"`{function}({name})` is made again to be searched {loop.each}")
+            yield finding_in_loop(
+                "copy-searched", node, loop, f"`{function}({name})` is made again to be searched {loop.each}"
+            )
     elif not text:
         sure = _goes_over(loop, name) or is_long(site.place.scope, node.args[0])
         what = f"`{function}({name})` walks the whole collection again {loop.each}"
-        yield told("invariant-work" if sure else "invariant-work-maybe", node, loop, what)
+        yield finding_in_loop("invariant-work" if sure else "invariant-work-maybe", node, loop, what)

@@ -8,7 +8,7 @@ from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.python.views import Found, Step
 
 
-def told(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:
+def finding_in_loop(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:
     """A finding about what one turn of a loop costs; its flow names the loop."""
     row = getattr(node, "lineno", loop.row)
     return Found(

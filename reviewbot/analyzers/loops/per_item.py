@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.effects import opened, parsed, program, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.messages import told
+from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import chain_of, qualified
 from reviewbot.analyzers.loops.places import Loop
 from reviewbot.analyzers.loops.queries import is_queryset, query
@@ -44,7 +44,7 @@ def _queries(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     asked = query(site, loop)
     if asked is not None:
         rule = "query-per-item" if sure and asked.sure else "query-in-loop"
-        yield told(rule, site.node, loop, f"`{asked.name}` asks the database {loop.each}")
+        yield finding_in_loop(rule, site.node, loop, f"`{asked.name}` asks the database {loop.each}")
         return
     call = site.node
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -53,9 +53,11 @@ def _queries(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     if chain.last == "save" and _is_each(call.func.value, loop) and not call.args:
         yield from _saves(call, loop, sure=sure)
     elif chain.last == "commit" and chain.owner.lstrip("_") in _SESSIONS and not call.args:
-        yield told("commit-per-item", call, loop, f"`{chain.text}` commits {loop.each}")
+        yield finding_in_loop("commit-per-item", call, loop, f"`{chain.text}` commits {loop.each}")
     elif _is_related(site, loop):
-        yield told("related-query", call, loop, f"`{chain.text}` asks the database for related objects {loop.each}")
+        yield finding_in_loop(
+            "related-query", call, loop, f"`{chain.text}` asks the database for related objects {loop.each}"
+        )
 
 
 def _is_each(node: ast.expr, loop: Loop) -> bool:
@@ -68,7 +70,9 @@ def _saves(call: ast.Call, loop: Loop, *, sure: bool) -> Iterator[Found]:
         return
     rows = kind_of(loop.scope, loop.iterated) == "rows"
     name = chain_of(call.func).text
-    yield told("save-per-item" if rows and sure else "save-in-loop", call, loop, f"`{name}` writes {loop.each}")
+    yield finding_in_loop(
+        "save-per-item" if rows and sure else "save-in-loop", call, loop, f"`{name}` writes {loop.each}"
+    )
 
 
 def _is_related(site: Site, loop: Loop) -> bool:
@@ -93,14 +97,14 @@ def _outside(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     if not isinstance(call, ast.Call):
         return
     if (name := request(call, scope)) and _waits_here(site, loop):
-        yield told(
+        yield finding_in_loop(
             "request-per-item" if sure else "request-in-loop", call, loop, f"`{name}` sends a request {loop.each}"
         )
     elif name := program(call, scope):
-        yield told("process-per-item", call, loop, f"`{name}` starts a program {loop.each}")
+        yield finding_in_loop("process-per-item", call, loop, f"`{name}` starts a program {loop.each}")
     elif file := opened(call, scope, loop):
         rule = "file-per-item" if sure and file.sure else "file-in-loop"
-        yield told(rule, call, loop, f"`{file.name}` opens the same file again {loop.each}")
+        yield finding_in_loop(rule, call, loop, f"`{file.name}` opens the same file again {loop.each}")
 
 
 def _waits_here(site: Site, loop: Loop) -> bool:
@@ -120,12 +124,14 @@ def _always_the_same(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     if not isinstance(call, ast.Call):
         return
     if sure and (name := parsed(call, scope, loop)):
-        yield told("parse-per-item", call, loop, f"`{name}` parses the same text again {loop.each}")
+        yield finding_in_loop("parse-per-item", call, loop, f"`{name}` parses the same text again {loop.each}")
         return
     module, _, name = qualified(call.func, scope.imports).rpartition(".")
     if module == "re" and call.args and isinstance(call.args[0], ast.Constant):
         nested = sum(goes_far(around) for around in site.place.loops) >= _NESTED
         if name == "compile" or (name in _SEARCHES and nested):
-            yield told("regex-per-item", call, loop, f"`re.{name}` looks up the same pattern {loop.each}")
+            yield finding_in_loop("regex-per-item", call, loop, f"`re.{name}` looks up the same pattern {loop.each}")
     elif (module, name) == ("copy", "deepcopy") and call.args and loop.same_in_each_turn(call.args[0]):
-        yield told("copy-per-item", call, loop, f"`{dotted(call.func)}` copies the same thing in depth {loop.each}")
+        yield finding_in_loop(
+            "copy-per-item", call, loop, f"`{dotted(call.func)}` copies the same thing in depth {loop.each}"
+        )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.messages import told
+from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import chain_of, qualified, words
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.analyzers.loops.queries import query
@@ -78,7 +78,7 @@ def awaits(site: Site) -> Iterator[Found]:
     sure = reads and _only_collects(node, loop) and grows(place.loops)
     name = chain_of(call).text
     what = f"`{name}` is waited for {loop.each}, one after the other"
-    yield told("await-per-item" if sure else "await-in-loop", node, loop, what)
+    yield finding_in_loop("await-per-item" if sure else "await-in-loop", node, loop, what)
 
 
 def _is_independent(call: ast.Call, loop: Loop) -> bool:

@@ -65,7 +65,7 @@ class PythonTool:
         self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, Line], tired: list[Piece]
     ) -> Iterator[Candidate]:
         """Yield what the check finds in all pieces; those that it did not follow to the end are added to `tired`."""
-        told: set[tuple[str, int]] = set()
+        seen: set[tuple[str, int]] = set()
         for piece in read.pieces:
             view = _view(file.path, piece, shown)
             if not view.added:
@@ -78,8 +78,8 @@ class PythonTool:
                 if candidate is None:
                     continue
                 key = (candidate.rule, 0 if self._rules[found.rule].once else candidate.line or 0)
-                if key not in told:
-                    told.add(key)
+                if key not in seen:
+                    seen.add(key)
                     yield candidate
 
     def _found(self, view: View) -> tuple[list[Found], bool]:

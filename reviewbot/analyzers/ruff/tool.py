@@ -88,13 +88,13 @@ class RuffTool:
         return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
     def _candidates(self, path: str, answer: RuffAnswer, around: Surroundings) -> Iterator[Candidate]:
-        told: set[str] = set()
+        seen: set[str] = set()
         for found in answer.reports:
-            candidate = None if found.code in told else self._candidate(path, found, around)
+            candidate = None if found.code in seen else self._candidate(path, found, around)
             if candidate is not None:
                 yield candidate
                 if self._rules[found.code].once:
-                    told.add(found.code)
+                    seen.add(found.code)
 
     def _candidate(self, path: str, found: Report, around: Surroundings) -> Candidate | None:
         """A report as a candidate on the first added line of it; None where this tool does not report it."""

@@ -26,7 +26,7 @@ MAX_RESULTS = 25_000
 MAX_RUNS = 100
 """Of one log; GitHub takes 20. Each gets a note, so a log of thousands is refused."""
 
-Untold = Literal["suppressed", "no problem", "without a line", "too many"]
+Omission = Literal["suppressed", "no problem", "without a line", "too many"]
 
 _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})
@@ -64,7 +64,7 @@ class Run:
 
     tool: str
     results: tuple[Result, ...]
-    untold: Counter[Untold]
+    omitted: Counter[Omission]
     failed: bool = False
     """It did not look, or not to the end: it says so, or has no list of results, not even an empty one."""
 
@@ -94,17 +94,17 @@ def _run(run: dict[str, Any]) -> Run:
     name = a_text(a_dict(tool.get("driver")).get("name")).strip() or "unnamed"
     descriptors = Descriptors(tool)
     results: list[Result] = []
-    untold: Counter[Untold] = Counter()
+    omitted: Counter[Omission] = Counter()
     given = a_list(run.get("results"))
     for result in map(a_dict, given[:MAX_RESULTS]):
         read = _result(result, descriptors, run)
         if isinstance(read, Result):
             results.append(read)
         else:
-            untold[read] += 1
+            omitted[read] += 1
     if len(given) > MAX_RESULTS:
-        untold["too many"] = len(given) - MAX_RESULTS
-    return Run(name, tuple(results), untold, _is_failed(run))
+        omitted["too many"] = len(given) - MAX_RESULTS
+    return Run(name, tuple(results), omitted, _is_failed(run))
 
 
 def _is_failed(run: dict[str, Any]) -> bool:
@@ -113,7 +113,7 @@ def _is_failed(run: dict[str, Any]) -> bool:
     return not isinstance(run.get("results"), list) or any(each is False for each in ended)
 
 
-def _result(result: dict[str, Any], descriptors: Descriptors, run: dict[str, Any]) -> Result | Untold:
+def _result(result: dict[str, Any], descriptors: Descriptors, run: dict[str, Any]) -> Result | Omission:
     if _is_suppressed(result):
         return "suppressed"
     if a_text(result.get("kind")) in _NO_PROBLEMS or result.get("baselineState") == "absent":

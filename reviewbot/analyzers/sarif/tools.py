@@ -85,12 +85,12 @@ class ForeignFindings:
 
     def _candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         shown = {line.number: line for lines in new_side(file) for line in lines}
-        told: set[tuple[str, str, int]] = set()
+        seen: set[tuple[str, str, int]] = set()
         for found in stoppable(self._by_path.get(file.path, ())):
             candidate = _candidate(found, shown)
             key = ("", "", 0) if candidate is None else (candidate.source, candidate.rule, candidate.line or 0)
-            if candidate is not None and key not in told:
-                told.add(key)
+            if candidate is not None and key not in seen:
+                seen.add(key)
                 yield candidate
 
 
@@ -146,7 +146,7 @@ def _severity(result: Result) -> Severity:
 
 def _note(name: str, run: Run, here: int) -> str:
     elsewhere = {"about other files": len(run.results) - here}
-    left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.untold.items())) if number]
+    left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.omitted.items())) if number]
     rest = f"; not read: {', '.join(left)}" if left else ""
     failed = "; its run failed, so it did not look at everything" if run.failed else ""
     return message_of(f"{_who(name, run)}: {here} of its results are about files of this change{rest}{failed}")

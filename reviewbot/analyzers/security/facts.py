@@ -120,10 +120,10 @@ class Facts:
             if not isinstance(node, ast.Name):
                 break
             self._budget.spend()
-            told = self._single(node)
-            if told is None:
+            bound = self._single(node)
+            if bound is None:
                 break
-            node = told
+            node = bound
         return node
 
     def constant(self, node: ast.expr | None) -> object:

@@ -48,7 +48,7 @@ def check(view: View, budget: Budget) -> Iterator[Found]:
     for number in in_order(found, wanted):
         functions.follow(number, scope)
     functions.module(view.tree, Scope(budget))
-    return flow.hits.told()
+    return flow.hits.findings()
 
 
 def _dotted(written: str, scope: Scope) -> str:

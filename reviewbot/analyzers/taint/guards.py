@@ -222,8 +222,8 @@ class Guards:
             self.settle(inner.generators[0].iter, scope, evaluate, _ANYTHING)
         elif name == "any" and isinstance(inner.elt, ast.Compare) and isinstance(inner.elt.ops[0], ast.In):
             refused = evaluate(inner.generators[0].iter, scope)
-            told = (refused, *(refused.items or {}).values())
-            if any(part.const == ".." for part in told):
+            parts = (refused, *(refused.items or {}).values())
+            if any(part.const == ".." for part in parts):
                 self.settle(inner.elt.comparators[0], scope, evaluate, (LEVEL,))
 
     def _allows(self, node: ast.expr, target: str, *, truth: bool, depth: int = 0) -> bool:
@@ -234,8 +234,8 @@ class Guards:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self._allows(node.operand, target, truth=not truth, depth=depth + 1)
         if isinstance(node, ast.BoolOp):
-            told = [self._allows(one, target, truth=truth, depth=depth + 1) for one in node.values]
-            return any(told) if isinstance(node.op, ast.And) == truth else all(told)
+            allowed = [self._allows(one, target, truth=truth, depth=depth + 1) for one in node.values]
+            return any(allowed) if isinstance(node.op, ast.And) == truth else all(allowed)
         if isinstance(node, ast.Compare):
             kinds = (ast.In, ast.Eq) if truth else (ast.NotIn, ast.NotEq)
             return isinstance(node.ops[0], kinds) and place(_inside(node.left))[1] == target

@@ -97,18 +97,18 @@ class Hits:
         key = (function, parameter)
         self._calls[key] = self._calls.get(key, False) or _open(value)
 
-    def told(self) -> Iterator[Found]:
+    def findings(self) -> Iterator[Found]:
         """All findings by row: values from outside, and parameters unless calls here give them only safe values."""
         found: dict[tuple[str, int], Found] = {}
         for hit in self._outside.values():
             suffix = self._knowledge.kinds[hit.kind].suffixes[hit.taint.origin.reach]
             found[hit.kind, hit.row] = self._found(hit, suffix)
         for owner in sorted(self._of):
-            for hit in sorted(self._told_of(owner), key=_is_named):
+            for hit in sorted(self._reportable_hits(owner), key=_is_named):
                 found.setdefault((hit.kind, hit.row), self._found(hit, "parameter"))
         return iter(sorted(found.values(), key=lambda one: (one.row, one.rule)))
 
-    def _told_of(self, owner: int) -> Iterable[Hit]:
+    def _reportable_hits(self, owner: int) -> Iterable[Hit]:
         for hit in self._of[owner].values():
             kind = self._knowledge.kinds[hit.kind]
             how = hit.taint.how

@@ -37,7 +37,7 @@ class Sink(NamedTuple):
     keywords: frozenset[str]
     unless: frozenset[str]
     reaches: frozenset[str]
-    """Told for sources of these reaches only; empty for all of the kind."""
+    """Reported for sources of these reaches only; empty for all of the kind."""
     text: bool
     """Only a text does harm, and no container."""
     object: bool

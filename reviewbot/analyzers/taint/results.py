@@ -162,8 +162,8 @@ class Results:
         if call.name == "replace":
             return _replaced(call, receiver)
         if call.name in self._knowledge.words["passes.methods"]:
-            told = containers.parts_of(call.name, receiver)
-            value = mixed([receiver, *call.given]) if call.name in _WHOLE else told or plain(receiver)
+            parts = containers.parts_of(call.name, receiver)
+            value = mixed([receiver, *call.given]) if call.name in _WHOLE else parts or plain(receiver)
             if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
                 value = value.marked("log", "header", "mail")
             return value.marked(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value

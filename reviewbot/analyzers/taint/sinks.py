@@ -141,8 +141,8 @@ class Sinks:
         if sink.kind == "lxml":
             harmful = parser is None or parser.path in ("lxml.etree.XMLParser()", "lxml.etree.XMLParser(load_dtd)")
         else:
-            told = parser if parser is not None else call.receiver
-            harmful = told is not None and told.path.endswith(_EXTERNAL)
+            reader = parser if parser is not None else call.receiver
+            harmful = reader is not None and reader.path.endswith(_EXTERNAL)
         if harmful:
             for value in self._given(call, sink):
                 self._flow.hits.arrive("xxe", call.node, call.shown, value, sink)

@@ -54,8 +54,8 @@ class ChangeScan:
                 yield self._hidden.like_another(file.path, other, line)
             said = [Line(line, _BETWEEN_WORDS.sub(" ", name), added=True)]
             for candidate in self._manipulation.candidates(file.path, [said], prose=False):
-                told = {"message": f"In the name of a file: {candidate.message}", "quote": quote_of(escaped(name))}
-                yield candidate.model_copy(update=told)
+                update = {"message": f"In the name of a file: {candidate.message}", "quote": quote_of(escaped(name))}
+                yield candidate.model_copy(update=update)
 
     def _of_text(self, path: str, text: str) -> list[Candidate]:
         lines = [Line(number, line, added=True) for number, line in enumerate(text.split("\n")[:_LINES], 1)]

@@ -55,16 +55,16 @@ def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Li
     conflict: list[Line] = []
     for kind, line in marked:
         if kind == _BEGIN and conflict:
-            yield from _told(conflict)
+            yield from _report(conflict)
             conflict = []
         conflict.append(line)
         if kind == _END:
-            yield from _told(conflict)
+            yield from _report(conflict)
             conflict = []
-    yield from _told(conflict)
+    yield from _report(conflict)
 
 
-def _told(conflict: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+def _report(conflict: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
     added = [line for line in conflict if line.added]
     if added:
         yield added[0], conflict[-1]

@@ -28,7 +28,7 @@ REMOVED = "the App was removed"
 class Queue(Protocol):
     """The durable queue."""
 
-    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+    def enqueue(self, kind: str, name: str, lane: str, request: Json) -> None:
         """Enqueue work to be done once, known by its name. One that was cancelled goes on."""
 
     def cancel(self, names: Sequence[str]) -> None:
@@ -62,7 +62,7 @@ class Scheduler:
         self._runs.add(_record(run, order, claim.sequence))
         # Those before it first: what has to be said of their heads comes before this one begins.
         for older in self._runs.older(order.pull, claim.sequence):
-            self._stop(older, SUPERSEDED.format(order.head_sha), told=True)
+            self._stop(older, SUPERSEDED.format(order.head_sha), closing=True)
         self._queue.enqueue("review", run, str(order.installation), order.as_json())
         logger.info("ordered %s (%s)", run, order.cause)
         return run
@@ -76,7 +76,7 @@ class Scheduler:
         if not self._heads.withdraw(order.pull, order.as_of):
             return  # it was opened again since, or we never heard of it
         for run in self._runs.older(order.pull, _ALL):
-            self._stop(run, WITHDRAWN, told=True)
+            self._stop(run, WITHDRAWN, closing=True)
         self._ask(replace(order, head_sha=""))
 
     def left(self, run: str, owner: str, installation: int) -> None:
@@ -126,19 +126,19 @@ class Scheduler:
         """Whether the wanted run only says why there is no review."""
         return (self._heads.wanted(pull) or "").endswith(f":{REFUSED}")
 
-    def _stop(self, run: str, why: str, *, told: bool = False) -> None:
+    def _stop(self, run: str, why: str, *, closing: bool = False) -> None:
         # In this order: a run that ends as superseded would not be found again, were we to die before the others.
         self._queue.cancel([run])
         record = self._runs.get(run)
-        if told and record is not None and record.started is not None:
+        if closing and record is not None and record.started is not None:
             self._close(record, why)
         if self._runs.end(run, "superseded", why):
             logger.info("superseded %s", run)
 
     def _close(self, record: RunRecord, why: str, execution: str = "") -> None:
         """Have the check run ended that it may have left in progress. In the queue, for it takes a call of the host."""
-        told = {**replace(order_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
-        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), told)
+        request = {**replace(order_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
+        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), request)
 
 
 _ALL = 2**62

@@ -114,12 +114,12 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
 
 def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: Identity) -> Trigger | Refusal:
     """Much can be deleted in an installation, a comment say: only an event about the whole of it tells who has it."""
-    told = payload.get("installation")
+    installation = payload.get("installation")
     action = payload.get("action")
     kind = _INSTALLATIONS.get((name, action)) if isinstance(action, str) else None
-    if kind is None or told is None:
+    if kind is None or installation is None:
         return Refusal("nothing is done for this event")
-    if not isinstance(told, dict) or not told.keys() >= {"account", "app_id"}:
+    if not isinstance(installation, dict) or not installation.keys() >= {"account", "app_id"}:
         return Refusal("the body is of another event")
     found = InstallationPayload.model_validate(payload)
     if found.installation.app_id != who.app_id:
@@ -213,11 +213,11 @@ def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bo
 
     The installation was asked about that repository alone, and the pull request's number counts there.
     """
-    told = None if base is None else base.repo
-    if told is None:
+    declared = None if base is None else base.repo
+    if declared is None:
         return True
-    same_name = told.full_name is None or told.full_name.lower() == repository.full_name.lower()
-    return same_name and (told.id is None or told.id == repository.id)
+    same_name = declared.full_name is None or declared.full_name.lower() == repository.full_name.lower()
+    return same_name and (declared.id is None or declared.id == repository.id)
 
 
 class _Common(TypedDict):

@@ -35,14 +35,14 @@ def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
             return jsonify(status="unavailable", database="unavailable"), 503
         configured = parts.credentials() is not None
         late = parts.ready_max_age_s is not None and age > parts.ready_max_age_s
-        told = {"database": "ok", "configured": configured, "queue": {"waiting": count, "oldest_s": round(age, 3)}}
+        facts = {"database": "ok", "configured": configured, "queue": {"waiting": count, "oldest_s": round(age, 3)}}
         if workers is not None:
             # Without one this process is ready all the same: what it turned away would be lost, and not wait.
-            told |= {"workers": workers} if workers else {"workers": 0, "note": NO_WORKER}
+            facts |= {"workers": workers} if workers else {"workers": 0, "note": NO_WORKER}
         if not configured:
             # Ready all the same: behind a load balancer, /setup could not be reached otherwise.
-            told["setup"] = NO_APP
-        return jsonify(status="unavailable" if late else "ok", **told), 503 if late else 200
+            facts["setup"] = NO_APP
+        return jsonify(status="unavailable" if late else "ok", **facts), 503 if late else 200
 
     @blueprint.get("/metrics", provide_automatic_options=False)
     def numbers() -> Response:

@@ -61,8 +61,8 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
         who = Identity(credentials.app_id, credentials.slug, credentials.bot_id)
         answer = _received(parts, who, event, delivery_id, body)
         metrics.delivered(event, answer.status, perf_counter() - began)
-        told = {"event": event, "delivery": delivery_id, "reason": answer.reason}
-        logger.info("delivery %s", answer.status, extra=told)
+        fields = {"event": event, "delivery": delivery_id, "reason": answer.reason}
+        logger.info("delivery %s", answer.status, extra=fields)
         text = json.dumps({"status": answer.status, "reason": answer.reason})
         return Response(text, 202, content_type="application/json")
 

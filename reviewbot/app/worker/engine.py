@@ -59,7 +59,7 @@ class JsonSerializer(Serializer):
 
     def serialize(self, data: Any) -> str:  # noqa: ANN401 - whatever the engine has
         """JSON; an exception as its kind alone, for its text may quote code."""
-        return json.dumps(data, default=_told)
+        return json.dumps(data, default=_to_json)
 
     def deserialize(self, serialized_data: str) -> Any:  # noqa: ANN401 - as above
         """What was written; an exception as one that says which kind it was."""
@@ -76,7 +76,7 @@ class JsonSerializer(Serializer):
 _ERROR = "reviewbot_error"
 
 
-def _told(value: object) -> object:
+def _to_json(value: object) -> object:
     if isinstance(value, BaseException):
         return {_ERROR: type(value).__name__}
     raise TypeError(f"{type(value).__name__} is no JSON")
@@ -129,7 +129,7 @@ class Engine:
             return DBOSClient(system_database_engine=self._sql, serializer=serializer, application_name=NAME, lazy=True)
         return DBOSClient(system_database_url=url, serializer=serializer, application_name=NAME, lazy=True)
 
-    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+    def enqueue(self, kind: str, name: str, lane: str, request: Json) -> None:
         """As `Queue.enqueue`."""
         options: EnqueueOptions = {
             "workflow_name": kind,
@@ -139,7 +139,7 @@ class Engine:
             "queue_partition_key": lane,
         }
         with self._asking() as client:
-            client.enqueue(options, told)
+            client.enqueue(options, request)
             if self._names(client, workflow_ids=[name], status="CANCELLED"):
                 client.resume_workflows([name], queue_name=QUEUE)
 
@@ -225,8 +225,8 @@ class Engine:
 
 
 def _register(kind: str, body: Body) -> None:
-    def workflow(told: Json) -> Json:
-        return body(str(DBOS.workflow_id), told, DbosRun())
+    def workflow(request: Json) -> Json:
+        return body(str(DBOS.workflow_id), request, DbosRun())
 
     DBOS.workflow(name=kind, max_recovery_attempts=DEAD_LETTER)(workflow)
 

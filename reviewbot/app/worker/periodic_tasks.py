@@ -39,7 +39,7 @@ class Upkeep(Protocol):
     def take_over(self, executor: str) -> int:
         """Put the runs of a worker that is gone back into the queue."""
 
-    def enqueue(self, kind: str, name: str, lane: str, told: Json) -> None:
+    def enqueue(self, kind: str, name: str, lane: str, request: Json) -> None:
         """Enqueue work to be done once."""
 
     def states(self, names: list[str]) -> dict[str, str]:

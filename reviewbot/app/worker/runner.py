@@ -103,7 +103,7 @@ class Runner:
         self._heads = Heads(database)
         self._runs = Runs(database)
 
-    def review(self, run_id: str, told: Json, durable: Durable) -> Json:
+    def review(self, run_id: str, request: Json, durable: Durable) -> Json:
         """One execution of a run; how it ended.
 
         The same steps in the same order each time: the engine knows a recorded step by its place.
@@ -113,7 +113,7 @@ class Runner:
             attempts = self._runs.begin(run_id, owner, self._executor)
             if attempts is None:
                 return {"end": asdict(End("superseded", NO_LONGER))}
-            order = ReviewRequest.from_json(told)
+            order = ReviewRequest.from_json(request)
             try:
                 return self._carry_out(self._run(run_id, order, owner), attempts, durable)
             finally:
@@ -130,9 +130,9 @@ class Runner:
                 return self._close(run, End(**value["end"]))
         raise AssertionError("the last step always ends the run")
 
-    def ask(self, run_id: str, told: Json, durable: Durable) -> Json:
+    def ask(self, run_id: str, request: Json, durable: Durable) -> Json:
         """Resolve the head of a review request, and submit it."""
-        order = ReviewRequest.from_json(told)
+        order = ReviewRequest.from_json(request)
 
         def resolve(_: Json) -> Json:
             resolved = None if self._steps.resolve is None else self._steps.resolve(order)
@@ -148,9 +148,9 @@ class Runner:
                 logger.info("no review was ordered: %s", found["end"]["reason"])
             return found
 
-    def close(self, told: Json, durable: Durable) -> Json:
+    def close(self, request: Json, durable: Durable) -> Json:
         """End the check run that a run, stopped after it had begun, may have left in progress on its head."""
-        order, run = ReviewRequest.from_json(told), str(told.get("run", ""))
+        order, run = ReviewRequest.from_json(request), str(request.get("run", ""))
 
         def act(_: Json) -> Json:
             # A run at work on this head, because it came back or is that of another pull request, ends it.

@@ -66,9 +66,9 @@ class ReviewRequest:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, told: Json) -> ReviewRequest:
+    def from_json(cls, data: Json) -> ReviewRequest:
         """The order again, also one that an earlier version has written."""
-        return cls(**{name: value for name, value in told.items() if name in cls.__dataclass_fields__})
+        return cls(**{name: value for name, value in data.items() if name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)

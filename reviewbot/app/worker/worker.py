@@ -89,15 +89,15 @@ class Worker:
             pass
         return self._stop()
 
-    def _review(self, run: str, told: Json, durable: DbosRun) -> Json:
-        return self.runner.review(run, told, durable)
+    def _review(self, run: str, request: Json, durable: DbosRun) -> Json:
+        return self.runner.review(run, request, durable)
 
-    def _ask(self, run: str, told: Json, durable: DbosRun) -> Json:
-        return self.runner.ask(run, told, durable)
+    def _ask(self, run: str, request: Json, durable: DbosRun) -> Json:
+        return self.runner.ask(run, request, durable)
 
-    def _close(self, name: str, told: Json, durable: DbosRun) -> Json:
+    def _close(self, name: str, request: Json, durable: DbosRun) -> Json:
         del name
-        return self.runner.close(told, durable)
+        return self.runner.close(request, durable)
 
     def _engine_options(self) -> EngineOptions:
         options = self._options

@@ -77,8 +77,8 @@ def _fault(section: Section) -> str:
     """What is wrong with a section whose lines could all be read."""
     if section.style == "orphan":
         return "the line that begins a file section is missing above it"
-    told = (section.added_mode, section.deleted_mode, section.moved_from)
-    if sum(each is not None for each in told) > 1:
+    origins = (section.added_mode, section.deleted_mode, section.moved_from)
+    if sum(each is not None for each in origins) > 1:
         return "it is said to be added, deleted or renamed at once"
     if section.new is not None and _lacks(section):
         return "no hunk follows its names"

@@ -62,7 +62,7 @@ def _git(section: Section, old: bytes | None, new: bytes | None) -> Title:
         # Both names twice, alike. Without the lines of a rename they differ in `git diff --no-index` alone.
         return _both(old, new)
     if pair is None:
-        return Title(guess, None, "the names in its diff line cannot be told apart")
+        return Title(guess, None, "the names in its diff line are ambiguous")
     name = names.common(*pair)
     if not name:
         return Title(guess, None, _DISAGREE)

@@ -80,7 +80,7 @@ class ModelPlanner:
     remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     early: Callable[[Plan], None] = lambda _plan: None
-    """Told of the routed plan when a model is about to be asked for a better one."""
+    """Called with the routed plan when a model is about to be asked for a better one."""
     mask: Callable[[str], str] = lambda text: text
     """A text with masked secrets."""
 

@@ -347,8 +347,18 @@ _FILLED = ("trigger", "contract", "symptom", "suggestion", "judgement", "dispute
 def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
     """By place, and then by everything else: the order in which workers answered must not show in the review."""
     place = (f.line, f.end_line, f.type, f.rule, f.message, -f.confidence)
-    told = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.judgement, f.disputed)
-    return (*place, f.severity, f.category, f.sources, *told, f.claimed or 0, f.symbol, str(f.also), str(f.replacement))
+    texts = (f.suggestion, f.trigger, f.evidence, f.cwe or 0, f.contract, f.symptom, f.judgement, f.disputed)
+    return (
+        *place,
+        f.severity,
+        f.category,
+        f.sources,
+        *texts,
+        f.claimed or 0,
+        f.symbol,
+        str(f.also),
+        str(f.replacement),
+    )
 
 
 def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:

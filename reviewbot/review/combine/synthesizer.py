@@ -57,8 +57,8 @@ class RuledSynthesizer:
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything."""
-        told = ReviewFacts(self.engine, self.notes, None if self.books is None else self.books.spent(), self.refused)
-        return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), told)
+        facts = ReviewFacts(self.engine, self.notes, None if self.books is None else self.books.spent(), self.refused)
+        return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
 
 
 def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:
@@ -67,7 +67,7 @@ def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:
 
 
 def reviewed(
-    change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult], weighed: SortedFindings, told: ReviewFacts
+    change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult], weighed: SortedFindings, facts: ReviewFacts
 ) -> Review:
     """The review that shows each finding where it was placed. Wall time is filled in later."""
     ends = list(settled.values())
@@ -76,11 +76,11 @@ def reviewed(
     human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change, coverage)]
     issues = weighed.issues
     verdict = decide(change, coverage, gaps, issues, len(human))
-    rows = usages(plan, ends, told.spent)
+    rows = usages(plan, ends, facts.spent)
     entries = (entry for end in ends for result in end.results for entry in result.suppressed)
-    suppressed = listed((*entries, *told.refused))
+    suppressed = listed((*entries, *facts.refused))
     return Review(
-        engine=told.engine,
+        engine=facts.engine,
         verdict=verdict,
         headline=headline(verdict, coverage, issues, len(human)),
         incomplete=bool(gaps) or nothing_reviewed(change, coverage),
@@ -95,7 +95,7 @@ def reviewed(
         human=tuple(human),
         coverage=tuple(coverage),
         unlooked=plan.unlooked,
-        notes=(*told.notes, *seam_notes(plan, settled)),
+        notes=(*facts.notes, *seam_notes(plan, settled)),
         workers=rows,
         usage=total(row.usage for row in rows),
         effort=plan.effort,

@@ -65,8 +65,8 @@ def _parts(
         instruction = _instruction(task, proposed, card)
         base = task_for(card, payloads[0], _id(card.name, name, payloads, instruction), depends_on)
         tier = next((worker.tier for worker in proposed.workers if worker.name == task.worker), None)
-        told = one_line(task.success_criterion)
-        also = f"\n{ALSO}{told}" if len(told) >= LEAST_CRITERION else ""
+        criterion = one_line(task.success_criterion)
+        also = f"\n{ALSO}{criterion}" if len(criterion) >= LEAST_CRITERION else ""
         changes = {
             "instruction": instruction,
             "success_criterion": f"{card.success_criterion}{also}",
@@ -110,7 +110,7 @@ def _scans(proposed: ProposedPlan, ground: PlanContext) -> list[ReviewTask]:
     return found
 
 
-def _id(worker: str, name: str, payloads: Sequence[Payload], told: str) -> str:
+def _id(worker: str, name: str, payloads: Sequence[Payload], instruction: str) -> str:
     """A name that no task about anything else has: two plans of one change may use the same words."""
-    texts = [told, *(text for each in payloads for text in (each.file_path, each.code))]
+    texts = [instruction, *(text for each in payloads for text in (each.file_path, each.code))]
     return f"{worker}:{name}~{sha256(chr(0).join(texts).encode('utf-8', 'replace')).hexdigest()[:8]}"

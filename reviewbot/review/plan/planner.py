@@ -217,8 +217,8 @@ def _for_file(
     able = [card for card in wanted if covers(card, file.language)]
     stranded = _stranded(able)
     # Whoever only passes on what others have found has not looked: the file stays in `unlooked` for it.
-    told = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
-    working = [card for card in (*able, *told) if card.name not in stranded]
+    relaying = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
+    working = [card for card in (*able, *relaying) if card.name not in stranded]
     return working, _cannot_look(file, wanted, able, stranded)
 
 

@@ -108,8 +108,8 @@ def agreed(voices: Iterable[Vote], together: Together) -> int:
     program heard twice, and counts for nothing.
     """
     everyone = set(voices)
-    told = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
-    heard = {voice for voice in everyone if not (voice.foreign and voice.rule in told)}
+    known = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
+    heard = {voice for voice in everyone if not (voice.foreign and voice.rule in known)}
     trust, bonus = 0, 0
     for weakness in _by_weakness(heard):
         own = [voice for voice in weakness if not voice.foreign]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.both_sides import DiffSemantics
-from reviewbot.analyzers.both_sides.sides import Told
+from reviewbot.analyzers.both_sides.sides import SideFinding
 from reviewbot.analyzers.both_sides.tool import Places
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.domain.contracts import FileChange, Hunk
@@ -133,17 +133,17 @@ def a_change(*texts: str) -> FileChange:
 @pytest.mark.parametrize(
     ("told", "line"),
     [
-        (Told("r", "m", gone=(2, 2)), 3),
-        (Told("r", "m", gone=(2, 2), spot=(5, 5)), 5),
-        (Told("r", "m", gone=(2, 2), within=(5, 9)), 5),
-        (Told("r", "m", gone=(2, 2), within=(90, 99)), 3),
-        (Told("r", "m", gone=(50, 60), within=(3, 3)), None),
-        (Told("r", "m", gone=(102, 102), within=(3, 3)), 3),
-        (Told("r", "m", gone=(102, 102)), None),
-        (Told("r", "m"), None),
+        (SideFinding("r", "m", gone=(2, 2)), 3),
+        (SideFinding("r", "m", gone=(2, 2), spot=(5, 5)), 5),
+        (SideFinding("r", "m", gone=(2, 2), within=(5, 9)), 5),
+        (SideFinding("r", "m", gone=(2, 2), within=(90, 99)), 3),
+        (SideFinding("r", "m", gone=(50, 60), within=(3, 3)), None),
+        (SideFinding("r", "m", gone=(102, 102), within=(3, 3)), 3),
+        (SideFinding("r", "m", gone=(102, 102)), None),
+        (SideFinding("r", "m"), None),
     ],
 )
-def test_a_place_is_an_added_line_near_what_is_gone(told: Told, line: int | None) -> None:
+def test_a_place_is_an_added_line_near_what_is_gone(told: SideFinding, line: int | None) -> None:
     row = Places(a_change(HUNK, " x\n-y\n z").hunks).of(told)
 
     assert (row.new if row else None) == line

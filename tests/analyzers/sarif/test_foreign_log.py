@@ -38,13 +38,13 @@ def read(log_of: MakeLog, run_of: Make) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def untold(log_of: MakeLog, run_of: Make) -> Callable[..., dict[str, int]]:
+def omitted(log_of: MakeLog, run_of: Make) -> Callable[..., dict[str, int]]:
     """Why the results of a log are not told."""
 
     def of(*results: Log) -> dict[str, int]:
         (run,) = read_log("x.sarif", log_of(run_of(*results)))
         assert run.results == ()
-        return {str(reason): number for reason, number in run.untold.items()}
+        return {str(reason): number for reason, number in run.omitted.items()}
 
     return of
 
@@ -237,9 +237,9 @@ def test_a_name_may_stand_in_the_list_of_artifacts_alone(read: Callable[..., Res
     ],
 )
 def test_what_is_not_told_is_counted_with_its_reason(
-    untold: Callable[..., dict[str, int]], result_of: Make, fields: Log, reason: str
+    omitted: Callable[..., dict[str, int]], result_of: Make, fields: Log, reason: str
 ) -> None:
-    assert untold(result_of(**fields), result_of(**fields)) == {reason: 2}
+    assert omitted(result_of(**fields), result_of(**fields)) == {reason: 2}
 
 
 @pytest.mark.parametrize("given", [[], None, [{"status": "rejected"}], [{"status": "underReview"}, {}]])
@@ -259,7 +259,7 @@ def test_an_end_before_the_start_is_no_end(read: Callable[..., Result], result_o
 def test_results_behind_the_last_that_is_read_are_counted(log_of: MakeLog, run_of: Make) -> None:
     (run,) = read_log("x", log_of(run_of(*[{}] * (foreign_log.MAX_RESULTS + 3))))
 
-    assert run.untold == {"too many": 3, "without a line": foreign_log.MAX_RESULTS}
+    assert run.omitted == {"too many": 3, "without a line": foreign_log.MAX_RESULTS}
 
 
 @pytest.mark.parametrize("encode", ["utf-8-sig", "utf-16", "utf-16-le"])
@@ -316,7 +316,7 @@ def test_a_result_of_any_shape_is_read_or_counted(
 ) -> None:
     (run,) = read_log("x", log_of(run_of(result_of() | {key: value}, rules=[{"id": "R1"}])))
 
-    assert len(run.results) + sum(run.untold.values()) == 1
+    assert len(run.results) + sum(run.omitted.values()) == 1
 
 
 @given(value=anything, key=st.sampled_from(["tool", "results", "artifacts", "originalUriBaseIds"]))

@@ -199,8 +199,8 @@ def test_a_log_that_just_fits_is_read() -> None:
     runs: Log = {"runs": [{}] * MAX_RUNS}
 
     (run,) = read_log("x", json.dumps(results).encode())
-    assert run.untold == {"without a line": MAX_RESULTS}
-    assert "too many" not in run.untold
+    assert run.omitted == {"without a line": MAX_RESULTS}
+    assert "too many" not in run.omitted
     assert len(read_log("x", json.dumps(runs).encode())) == MAX_RUNS
     assert read_log("x", b'{"runs": []}'.ljust(MAX_BYTES)) == []
 
@@ -217,4 +217,4 @@ def test_what_is_no_number_of_a_line_is_no_place(log_of: MakeLog, run_of: Make, 
 
     (run,) = read_log("x", log_of(run_of(result)))
 
-    assert (run.results, run.untold) == ((), {"without a line": 1})
+    assert (run.results, run.omitted) == ((), {"without a line": 1})

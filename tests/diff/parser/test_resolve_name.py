@@ -57,9 +57,9 @@ def test_lines_that_agree_give_the_one_name(section: Section, path: bytes) -> No
         (
             git(b"nothing"),
             b"(unnamed section at line 7 of the diff)",
-            "the names in its diff line cannot be told apart",
+            "the names in its diff line are ambiguous",
         ),
-        (git(b"a/xx b/x", b"a/x", b"b/x"), b"x", "the names in its diff line cannot be told apart"),
+        (git(b"a/xx b/x", b"a/x", b"b/x"), b"x", "the names in its diff line are ambiguous"),
         (git(b"a/x b/x", b'"a/x', b"b/x"), b"x", "a quoted file name cannot be read"),
         (git(b"a/o b/n", moved_from=b"o"), b"n", "one of the two names of a rename is missing"),
         (git(b"a/o b/n", moved_to=b"n"), b"n", "one of the two names of a rename is missing"),
