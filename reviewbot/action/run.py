@@ -8,10 +8,20 @@ from typing import Protocol
 
 from reviewbot.action.event import ForkRun, NothingEvent, PullEvent, read_event, read_fork_run
 from reviewbot.action.inputs import Inputs, by_input
-from reviewbot.action.outcome import UNKNOWN_POST, Ending, Posted, Reviewed, no_outputs, outputs_of
-from reviewbot.action.push_review import Work, review_range
+from reviewbot.action.outcome import (
+    UNKNOWN_POST,
+    Ending,
+    Posted,
+    Reviewed,
+    end_of,
+    no_outputs,
+    outputs_of,
+    summary_of,
+    summary_of_failure,
+    summary_of_nothing,
+)
+from reviewbot.action.pulls import Work, review_range
 from reviewbot.action.runner import Runner, StepOutput
-from reviewbot.action.summary import end_of, summary_of, summary_of_failure, summary_of_nothing
 from reviewbot.coverage import is_lacking
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.errors import (

@@ -6,7 +6,9 @@ There are two kinds: analyzers (`all_tools`), which are run once on each changed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from reviewbot.analyzers.both_sides import DiffSemantics
@@ -16,10 +18,11 @@ from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
 from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.ruff.repository_rules import RepositoryRules
-from reviewbot.analyzers.ruff.run import RuffRunner, find_ruff
+from reviewbot.analyzers.ruff.run import SYNTAX, RuffRunner, find_ruff
 from reviewbot.analyzers.ruff.tool import RuffTool
 from reviewbot.analyzers.sarif import ForeignFindings
 from reviewbot.analyzers.sarif.kinds import WORKERS
+from reviewbot.analyzers.text import debug_statements, merge_conflicts, secrets
 from reviewbot.analyzers.text.change_scan import ChangeScan
 from reviewbot.analyzers.text.debug_statements import DebugLeftovers
 from reviewbot.analyzers.text.hidden_text import HiddenText
@@ -97,3 +100,22 @@ def _loop_costs(view: View, budget: Budget) -> Iterable[Found]:
     from reviewbot.analyzers.loops import loop_costs  # noqa: PLC0415 - as above
 
     return loop_costs(view, budget)
+
+
+# The names of all rules that our analyzers report, with the category of each.
+
+_SYNTAX_CATEGORY = "syntax"
+
+
+@cache
+def known_rules() -> Mapping[str, str]:
+    """The category of each rule. Rules of ruff that only a repository's own configuration selects are not included."""
+    tables = sorted(each.name for each in (files("reviewbot") / "data" / "rules").iterdir())
+    found = {
+        rule.code: rule.category
+        for table in tables
+        if table.endswith(".toml")
+        for rule in packaged_rules(table.removesuffix(".toml")).rules.values()
+    }
+    own = {**secrets.RULES, **debug_statements.RULES, **merge_conflicts.RULES, SYNTAX: _SYNTAX_CATEGORY}
+    return {**own, **found}

@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from reviewbot.app.runtime.conversion import convert_code
-from reviewbot.app.runtime.credentials import FILE_NAME, Credentials, as_variables, store_credentials
+from reviewbot.app.runtime.credentials import (
+    FILE_NAME,
+    Credentials,
+    WatchedCredentials,
+    as_variables,
+    store_credentials,
+)
 from reviewbot.app.runtime.environment import Surroundings, make_state_dir, surroundings_of
 from reviewbot.app.runtime.logs import configure_logs
-from reviewbot.app.runtime.parent_watchdog import follow_supervisor
-from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
+from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.store.durable import Runs, Workers, open_database
 from reviewbot.app.store.inbox import Inbox, Tallies, open_store
 from reviewbot.app.web.app import create_app

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+import threading
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from reviewbot.context.suppress_warnings import without_warnings
+# Suppress Python's warnings while reviewed code is parsed: they are about that code and not about ours.
+
+_ONE_AT_A_TIME = threading.Lock()
+"""The filters belong to the process: of two threads that save and restore them, one would leave the other's behind."""
+
+
+@contextlib.contextmanager
+def without_warnings() -> Iterator[None]:
+    """Suppress warnings in the block; other threads wait to enter theirs, so keep it short."""
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
 
 MAX_CHARS = 1_000_000
 """Of a text that is parsed."""

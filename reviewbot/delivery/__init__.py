@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from reviewbot.delivery.deliver import DeliveredReview, deliver, exit_code, replay_delivery
-from reviewbot.delivery.masking import mask_plan, mask_trace
+from reviewbot.delivery.deliver import DeliveredReview, deliver, exit_code, mask_plan, mask_trace, replay_delivery
 
 __all__ = ["DeliveredReview", "deliver", "exit_code", "mask_plan", "mask_trace", "replay_delivery"]

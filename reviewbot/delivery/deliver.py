@@ -6,24 +6,45 @@ What a replay cannot find out without the files around the change is written int
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot import __version__
 from reviewbot.config import Settings
-from reviewbot.delivery.masking import mask_review
 from reviewbot.delivery.places import add_symbols, places, set_symbols
-from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Review
+from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Plan, Review
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.fingerprints import all_of, of_review
+from reviewbot.redact import Mask, mask_json, redact
 from reviewbot.replay import recorded_review
 from reviewbot.report.costs import anomalies
 from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import Rules
-from reviewbot.review.trace import Event, Trace
+from reviewbot.review.trace import Event, Trace, write_trace
 from reviewbot.review.verify.verifier import by_a_model_alone
+
+# Mask secrets in everything that leaves the process: reviews, plans and traces.
+
+
+def mask_review(answer: Review, journal: SteadyJournal | None = None, mask: Mask | None = None) -> Review:
+    """The review with every secret in its texts masked. No entry point shows a review that did not pass here."""
+    if journal is not None and journal.trouble is not None:
+        answer = answer.model_copy(update={"notes": (*answer.notes, journal.trouble)})
+    return Review.model_validate_json(json.dumps(mask_json(answer.model_dump(mode="json"), mask or redact)))
+
+
+def mask_plan(plan: Plan, mask: Mask | None = None) -> Plan:
+    """The plan, masked likewise: its tasks hold the code of the change."""
+    return Plan.model_validate_json(json.dumps(mask_json(plan.model_dump(mode="json"), mask or redact)))
+
+
+def mask_trace(trace: Trace) -> str:
+    """The trace as JSON, masked likewise. Its hashes are of what is written: they betray nothing of what is not."""
+    mask = trace.mask or redact
+    return write_trace(mask_json(event, mask) for event in trace.events)
 
 
 class DeliveredReview(NamedTuple):

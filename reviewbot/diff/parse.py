@@ -10,8 +10,8 @@ from reviewbot.diff.parser import decode_input, names
 from reviewbot.diff.parser.build import Built, build
 from reviewbot.diff.parser.mail import Mail, description_of, read_mails, title_of
 from reviewbot.diff.parser.scan import scan
-from reviewbot.diff.parser.sections import Section
 from reviewbot.diff.parser.series import join_series
+from reviewbot.diff.parser.state import Section
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import DiffError
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Labels, cwe_number
-from reviewbot.evaluate.matching import judge
+from reviewbot.evaluate.labels import Labels, cwe_number, judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
 from reviewbot.review.calibration import BAND, LEAST_COUNTS, Band, Row, wilson
 

@@ -11,11 +11,9 @@ from pydantic import ValidationError
 
 from reviewbot.domain.contracts.base import Contract
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Labels
-from reviewbot.evaluate.matching import Ruling, judge
+from reviewbot.evaluate.labels import Labels, Ruling, judge
 from reviewbot.evaluate.model_fit import LabelledClaim
-from reviewbot.evaluate.rows import Json
-from reviewbot.evaluate.stated import Stated
+from reviewbot.evaluate.rows import Json, Stated
 from reviewbot.review.model_calibration import Key, Quantity
 
 

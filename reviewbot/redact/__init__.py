@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from reviewbot.redact.mask import MASK, SecretMask, redact
+from reviewbot.redact.mask import MASK, Mask, SecretMask, mask_json, redact
 from reviewbot.redact.patterns import KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
-from reviewbot.redact.values import Mask, mask_json
 
 __all__ = [
     "KINDS",

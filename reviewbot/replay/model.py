@@ -18,7 +18,7 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Recorder, StopReason, UsageLedger
 from reviewbot.redact import redact
-from reviewbot.replay.reading import read
+from reviewbot.replay.recorded_inputs import read
 from reviewbot.review.trace import Event
 
 _ERRORS: dict[str, type[EngineError]] = {

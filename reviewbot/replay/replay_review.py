@@ -26,8 +26,7 @@ from reviewbot.domain.contracts import (
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Synthesizer, TaskResult
 from reviewbot.replay.model import RecordedBooks
-from reviewbot.replay.reading import read
-from reviewbot.replay.recorded_inputs import RecordedInputs, read_given
+from reviewbot.replay.recorded_inputs import RecordedInputs, read, read_given
 from reviewbot.review.combine.synthesizer import RuledSynthesizer
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
 from reviewbot.review.gaps import gaps_of

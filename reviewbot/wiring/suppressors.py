@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from reviewbot.analyzers.known_rules import known_rules
+from reviewbot.analyzers.catalog import known_rules
 from reviewbot.analyzers.sarif import ForeignFindings
 from reviewbot.config import Settings
 from reviewbot.config.hints import did_you_mean, quote

@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import os, subprocess, sys
-from reviewbot.action.disable_ptrace import disable_ptrace
+from reviewbot.action.runner import disable_ptrace
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

@@ -11,11 +11,20 @@ from typing import Any
 import pytest
 
 from reviewbot.action.inputs import BEDROCK_KEY, read_inputs
-from reviewbot.action.outcome import Ending, Posted
+from reviewbot.action.outcome import (
+    ENDS,
+    KEYLESS,
+    PASSED_EMPTY,
+    PASSED_UNREAD,
+    REVIEW_CHARS,
+    Ending,
+    Posted,
+    end_of,
+    summary_of,
+)
 from reviewbot.action.pulls import OUTCOMES, ActionPulls, posted_of
 from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
-from reviewbot.action.summary import ENDS, KEYLESS, PASSED_EMPTY, PASSED_UNREAD, REVIEW_CHARS, end_of, summary_of
 from reviewbot.cli.commands.action import run_step
 from reviewbot.domain.contracts import CoverageState, FileCoverage, Verdict
 from reviewbot.domain.contracts.pulls import PullPosted

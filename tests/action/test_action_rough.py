@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.action.outcome import OUTPUTS, UNKNOWN_POST, Posted
+from reviewbot.action.outcome import OUTPUTS, PASSED_EMPTY, PASSED_UNREAD, UNKNOWN_POST, Posted
 from reviewbot.action.pulls import OUTCOMES
-from reviewbot.action.summary import PASSED_EMPTY, PASSED_UNREAD
 from reviewbot.domain.contracts import CoverageState, FileCoverage, Gap, Verdict
 from reviewbot.domain.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
 from tests.action_runner import BEFORE, DEFECT, Checkout, pull_request, pushed, zeros

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from reviewbot.action.outcome import OUTPUTS, Ending, Posted, outputs_of
+from reviewbot.action.outcome import KEYLESS, OUTPUTS, Ending, Posted, outputs_of, summary_of
 from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO
-from reviewbot.action.summary import KEYLESS, summary_of
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import (
     ExitCode,

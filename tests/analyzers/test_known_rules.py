@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reviewbot.analyzers.catalog import known_rules
 from reviewbot.analyzers.core.rules import WORDS
-from reviewbot.analyzers.known_rules import known_rules
 
 PAIRS = Path(__file__).parents[1] / "pairs"
 TOLD = sorted(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.action.outcome import STOPPED
-from reviewbot.action.summary import KEYLESS
+from reviewbot.action.outcome import KEYLESS, STOPPED
 from reviewbot.cli.commands.action import forget, run_step
 from tests.action_runner import BEFORE, DEFECT, Checkout, outputs_in, pull_request, pushed
 from tests.github_api import FakeGitHub, Pull, Reply

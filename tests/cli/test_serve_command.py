@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.runtime.credentials import credentials_from, read_credentials, store_credentials
+from reviewbot.app.runtime.credentials import WatchedCredentials, credentials_from, read_credentials, store_credentials
 from reviewbot.app.runtime.environment import Surroundings
-from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
 from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.inbox import open_inbox
 from reviewbot.cli import serving

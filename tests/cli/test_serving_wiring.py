@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from reviewbot.app.runtime.credentials import WatchedCredentials
 from reviewbot.app.runtime.environment import Surroundings
-from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
 from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.durable import Database, RunRecord, Runs, Workers, open_database
 from reviewbot.app.store.inbox import InboxError, Tallies, Tally, open_inbox, open_store

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, get_args
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from reviewbot.action.outcome import Ending, Reviewed, outputs_of
-from reviewbot.action.summary import summary_of
+from reviewbot.action.outcome import Ending, Reviewed, outputs_of, summary_of
 from reviewbot.config import Settings
 from reviewbot.coverage import STATE_WORDS, count_of, reading_of
 from reviewbot.delivery import DeliveredReview, exit_code
-from reviewbot.delivery.masking import mask_review
+from reviewbot.delivery.deliver import mask_review
 from reviewbot.domain.contracts import (
     Candidate,
     ChangeSet,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.delivery import deliver, mask_plan, mask_trace
-from reviewbot.delivery.masking import mask_review
+from reviewbot.delivery.deliver import mask_review
 from reviewbot.delivery.places import MAX_WITHHELD, add_symbols, places
 from reviewbot.domain.contracts import (
     DESCRIPTION,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reviewbot.delivery import mask_trace
-from reviewbot.delivery.masking import mask_review
+from reviewbot.delivery.deliver import mask_review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder

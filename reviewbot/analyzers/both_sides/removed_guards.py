@@ -21,7 +21,7 @@ from reviewbot.analyzers.both_sides.sides import (
     short,
     subjects,
 )
-from reviewbot.analyzers.both_sides.signatures import decorator_name
+from reviewbot.analyzers.both_sides.stale_callers import decorator_name
 
 _LONGEST_GUARD = 4
 """Statements in its body."""

@@ -3,14 +3,210 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from reviewbot.analyzers.both_sides.callers import callers, namesake_calls, places, unchanged
 from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides, Unit
-from reviewbot.analyzers.both_sides.signatures import Parameters, misfit, parameters, returned, swapped
 from reviewbot.analyzers.python.views import Budget
-from reviewbot.context.uses import Use
+from reviewbot.context.python_text import Function, dotted
+from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, python_file
+from reviewbot.diff.paths import is_test
 from reviewbot.wording import counted
+
+# Find the callers of a function, as far as imports and classes identify them for certain.
+
+SHOWN = 3
+"""Places that a message names."""
+
+_STEPS_PER_FILE = 5_000
+"""What parsing a file and looking for its imports is counted as."""
+
+_LEAST_NAME = 8
+"""Characters. A shorter name of a method is shared by unrelated classes."""
+
+
+def callers(sides: Sides, unit: Unit, budget: Budget) -> list[Use]:
+    """The uses of a function on the new side that are certainly uses of it; those in tests last."""
+    found: list[Use] = []
+    if unit.owner is None:
+        found = [] if "." in unit.name else symbol_uses(sides, unit.short, 1, budget)
+    elif unit.short == "__init__" and _builds_plainly(unit.owner) and unit.name.count(".") == 1:
+        found = symbol_uses(sides, unit.owner.name, 1, budget)
+    elif not is_dunder(unit.short):
+        found = own_method_uses(sides, unit.owner, unit.short)
+    return sorted(found, key=lambda use: (is_test(use.file.path), use.file.path, use.row))
+
+
+def symbol_uses(sides: Sides, symbol: str, bindings: int, budget: Budget) -> list[Use]:
+    """Where a name of the file's top level is used on the new side; `bindings`: how often the file still binds it."""
+    found = list(own_uses(sides.new, symbol, bindings=bindings))
+    for file in sides.library.files_with(symbol, but=sides.path, module=sides.path):
+        budget.spend(_STEPS_PER_FILE)
+        found += imported_uses(file, sides.path, symbol, sides.snapshot)
+    return found
+
+
+def own_method_uses(sides: Sides, owner: ast.ClassDef, name: str) -> list[Use]:
+    """Where a class asks `self` or `cls` for a method of its own; nothing where it also assigns to that name."""
+    file = sides.new
+    inside = [node for each in file.tree.body if isinstance(each, ast.ClassDef) and each.name == owner.name
+              for node in ast.walk(each) if isinstance(node, ast.Attribute) and node.attr == name]  # fmt: skip
+    if any(not isinstance(node.ctx, ast.Load) for node in inside):
+        return []
+    return [
+        Use(file, node, node.lineno)
+        for node in inside
+        if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+    ]
+
+
+def namesake_calls(sides: Sides, name: str, definitions: int, budget: Budget) -> Iterator[Use]:
+    """Yield calls of any object's method of a rare name, where all files together have so many definitions of it."""
+    if len(name) < _LEAST_NAME or "_" not in name.strip("_") or is_dunder(name):
+        return
+    lines = sides.snapshot.search(name, MAX_FOUND)
+    if lines is None or len(lines) == MAX_FOUND:
+        return
+    defines = re.compile(rf"\bdef {re.escape(name)}\b|\b{re.escape(name)}\s{{0,4}}[:=](?!=)")
+    if sum(1 for line in lines if defines.search(line.text)) != definitions:
+        return
+    for file in (sides.new, *sides.library.files_with(name, but=sides.path)):
+        budget.spend(_STEPS_PER_FILE)
+        for node in file.nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name:
+                yield Use(file, node.func, node.lineno)
+
+
+def is_dunder(name: str) -> bool:
+    """Whether Python itself may call it."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def unchanged(sides: Sides, use: Use) -> bool:
+    """Whether the call of a use was written the same on the old side."""
+    before = sides.old if use.file is sides.new else python_file(use.file.path, sides.snapshot.base(use.file.path))
+    if before is None or use.call is None:
+        return False
+    written = ast.dump(use.call)
+    return any(ast.dump(node) == written for node in before.nodes if isinstance(node, ast.Call))
+
+
+def places(uses: Iterable[tuple[Use, str]]) -> str:
+    """Some places for a message, with the reason of each, and how many more there are."""
+    known = list(dict.fromkeys(f"{use.place} ({why})" if why else use.place for use, why in uses))
+    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+    return ", ".join(known[:SHOWN]) + more
+
+
+def _builds_plainly(owner: ast.ClassDef) -> bool:
+    """Whether calling the class hands all arguments to `__init__` and to nothing else."""
+    special = {node.name for node in owner.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return not owner.decorator_list and not owner.keywords and not special & {"__new__", "__class_getitem__"}
+
+
+# The parameters of a function, and whether a call fits them.
+
+_PLAIN = ("staticmethod", "classmethod", "cache", "lru_cache", "contextmanager", "asynccontextmanager",
+          "abstractmethod", "override", "deprecated", "wraps")  # fmt: skip
+_HARMLESS = frozenset(
+    {f"{module}{name}" for name in _PLAIN for module in ("", "functools.", "contextlib.", "abc.", "typing.")}
+)
+"""Decorators that leave the parameters as they are. Any other may take or give some."""
+
+
+class Parameters(NamedTuple):
+    """What a call may and must hand in; `self` and `cls` are left out."""
+
+    positional: tuple[str, ...]
+    required: frozenset[str]
+    by_name: frozenset[str]
+    """All that may be handed in by name."""
+    more_positions: bool
+    """It takes `*args`."""
+    more_names: bool
+    """It takes `**kwargs`."""
+
+
+def parameters(unit: Unit) -> Parameters | None:
+    """What a caller of a function may hand in; None where a decorator may have changed that."""
+    names = [decorator_name(decorator) for decorator in unit.node.decorator_list]
+    if not set(names) <= _HARMLESS:
+        return None
+    args = unit.node.args
+    positional = [arg.arg for arg in (*args.posonlyargs, *args.args)]
+    required = set(positional[: len(positional) - len(args.defaults)])
+    bound = unit.owner is not None and "staticmethod" not in names
+    if bound and not positional:
+        return None
+    kept = positional[1:] if bound else positional
+    named = {arg.arg for arg in args.kwonlyargs}
+    required |= {arg.arg for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None}
+    alone = max(0, len(args.posonlyargs) - bound)
+    return Parameters(
+        positional=tuple(kept),
+        required=frozenset(required & ({*kept} | named)),
+        by_name=frozenset(kept[alone:]) | named,
+        more_positions=args.vararg is not None,
+        more_names=args.kwarg is not None,
+    )
+
+
+def misfit(call: ast.Call, wanted: Parameters) -> str | None:
+    """Why a call cannot work, in a few words; empty where it fits, None where that cannot be determined."""
+    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(word.arg is None for word in call.keywords):
+        return None
+    given = {word.arg for word in call.keywords if word.arg}
+    filled = set(wanted.positional[: len(call.args)])
+    if len(call.args) > len(wanted.positional) and not wanted.more_positions:
+        return f"it takes {_some(len(wanted.positional))} by position and gets {len(call.args)}"
+    if not wanted.more_names and (unknown := sorted(given - wanted.by_name)):
+        return f"it has no parameter `{unknown[0]}` to be given by name"
+    if twice := sorted(given & filled & wanted.by_name):
+        return f"`{twice[0]}` is given twice"
+    missing = [
+        name
+        for name in (*wanted.positional, *sorted(wanted.required))
+        if name in wanted.required - filled - (given & wanted.by_name)
+    ]
+    return f"`{missing[0]}` is missing" if missing else ""
+
+
+def swapped(call: ast.Call, old: Parameters, new: Parameters) -> str | None:
+    """The argument that a call hands by position to another parameter than before, though both parameters remain."""
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return None
+    for arg, before, after in zip(call.args, old.positional, new.positional, strict=False):
+        moved = before != after and before in new.positional and after in old.positional
+        if moved and dotted(arg).rpartition(".")[2] != after:
+            return f"`{ast.unparse(arg)[:60]}` was `{before}` and is now taken as `{after}`"
+    return None
+
+
+def decorator_name(node: ast.expr) -> str:
+    """The dotted name of a decorator, called or not."""
+    return dotted(node.func if isinstance(node, ast.Call) else node)
+
+
+def returned(node: Function) -> int | None:
+    """How many values a function always returns as a tuple; None where it is none, varies or is not known."""
+    sizes: set[int] = set()
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+            return None
+        if isinstance(inner, ast.Return):
+            plain = isinstance(inner.value, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in inner.value.elts)
+            sizes.add(len(inner.value.elts) if plain and isinstance(inner.value, ast.Tuple) else -1)
+        if not isinstance(inner, (Function, ast.ClassDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(inner))
+    return sizes.pop() if len(sizes) == 1 and -1 not in sizes else None
+
+
+def _some(count: int) -> str:
+    return f"{count} argument" if count == 1 else f"{count} arguments"
+
 
 _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.ListComp,
                     ast.DictComp, ast.SetComp)  # fmt: skip

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+import re
+from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.names import Chain, chain_of, qualified
 from reviewbot.analyzers.loops.places import Loop, Scope
+from reviewbot.analyzers.loops.walk import Site
 from reviewbot.context.python_text import dotted
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
@@ -86,3 +88,128 @@ def _mode(call: ast.Call) -> frozenset[str]:
         return frozenset()
     value = given[0].value if isinstance(given[0], ast.Constant) else "w"
     return frozenset(str(value))
+
+
+# Recognise calls that query a database, by the names that the common libraries for it use.
+
+_EVALUATED = frozenset(
+    {"get", "first", "last", "count", "exists", "create", "update", "delete", "get_or_create", "update_or_create"}
+    | {"aggregate", "earliest", "latest", "aget", "afirst", "acount", "acreate", "aexists"}
+)
+"""Methods of a manager or queryset that ask at once; the others only put a query together."""
+
+_LAZY = frozenset({"all", "filter", "exclude", "values", "values_list", "order_by", "select_related", "distinct"})
+_CONSUMERS = frozenset({"list", "tuple", "set", "len", "sorted", "sum", "max", "min", "dict", "any", "all", "bool"})
+_FETCHED = frozenset(
+    {"all", "first", "one", "one_or_none", "scalar", "count", "get", "get_or_404", "first_or_404", "delete", "update"}
+)
+"""Ends of a chain behind `query` that ask."""
+
+_STATEMENTS = frozenset({"execute", "fetch", "fetchrow", "fetchval", "fetch_one", "fetch_all", "scalar", "scalars"})
+_DOCUMENTS = frozenset(
+    {"find_one", "insert_one", "update_one", "delete_one", "replace_one", "count_documents", "find_one_and_update"}
+)
+_CURSORS = frozenset({"cursor", "cur", "curs"})
+_CONNECTIONS = _CURSORS | {"conn", "connection", "con", "session", "db", "database", "tx", "transaction", "engine"}
+_BUILDERS = frozenset({"select", "insert", "update", "delete", "text"})
+
+_DATA_STATEMENT = re.compile(r"\s{0,50}(?:select|insert|update|delete|replace|with|merge)\b", re.IGNORECASE)
+_ROWS_CHOSEN = re.compile(r"\b(?:where|values)\b", re.IGNORECASE)
+
+_Text = Literal["fixed", "built", "other"]
+
+
+class Asked(NamedTuple):
+    """A call that asks a database. `sure`: it does, and what is asked differs only in values."""
+
+    name: str
+    sure: bool
+
+
+def query(site: Site, loop: Loop) -> Asked | None:
+    """What a call in a loop asks a database; None where nothing says that it does."""
+    call, scope = site.node, site.place.scope
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    chain = chain_of(call.func)
+    if "objects" in chain.names[:-1] and chain.root[:1].isupper():
+        return Asked(chain.text, sure=True) if _is_evaluated(chain, site) else None
+    if "query" in chain.names[:-1] and chain.last in _FETCHED:
+        return Asked(chain.text, sure=True) if _is_orm(chain) else None
+    if chain.last in _STATEMENTS and call.args:
+        return _statement(call, chain, scope, loop)
+    if chain.last in _DOCUMENTS and len(chain.names) > 1:
+        return Asked(chain.text, sure=True)
+    if chain.last == "get" and chain.owner == "session" and _is_model(call):
+        return Asked(chain.text, sure=True)
+    return None
+
+
+def is_queryset(site: Site) -> bool:
+    """Whether a node is gone over, or read as a whole, right where it stands."""
+    parent, node = site.parent, site.node
+    if isinstance(parent, ast.For | ast.AsyncFor):
+        return parent.iter is node
+    if isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return any(part.iter is node for part in parent.generators)
+    return isinstance(parent, ast.Call) and dotted(parent.func) in _CONSUMERS
+
+
+def _is_evaluated(chain: Chain, site: Site) -> bool:
+    return chain.last in _EVALUATED or (chain.last in _LAZY and is_queryset(site))
+
+
+def _is_orm(chain: Chain) -> bool:
+    """Whether `query` is that of an ORM, and not a part of a request's address."""
+    at = chain.names.index("query")
+    before = chain.names[at - 1] if at else chain.root
+    return (before in {"session", "db"} and "query" in chain.called) or chain.root[:1].isupper()
+
+
+def _is_model(call: ast.Call) -> bool:
+    first = dotted(call.args[0]).rpartition(".")[2] if len(call.args) > 1 else ""
+    return first[:1].isupper() and not first.isupper()
+
+
+def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> Asked | None:
+    """A statement that is handed to a cursor or a connection."""
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+    known = kind_of(scope, receiver) in {"cursor", "database"}
+    owner = chain.owner.lstrip("_")
+    if not known and owner not in _CONNECTIONS:
+        return None
+    text = _text_of(call.args[0], scope, loop)
+    if text == "other":
+        return None
+    # Another connection in each turn is another database: its statements cannot become one.
+    return Asked(chain.text, sure=text == "fixed" and chain.root not in loop.bound)
+
+
+def _text_of(node: ast.expr, scope: Scope, loop: Loop) -> _Text:
+    """fixed: a statement about data that is the same in each turn, but for its values. built: its text may differ."""
+    if isinstance(node, ast.Constant):
+        said = isinstance(node.value, str) and _DATA_STATEMENT.match(node.value)
+        return "fixed" if said else "other"
+    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "text" and node.args:
+        return _text_of(node.args[0], scope, loop)
+    if isinstance(node, ast.Call):
+        return "fixed" if chain_of(node).root in _BUILDERS else "other"
+    if isinstance(node, ast.JoinedStr | ast.BinOp):
+        return _built(node)
+    values = [binding.value for binding in scope.bound(dotted(node))]
+    if values and loop.same_in_each_turn(node):
+        texts = [value for value in values if isinstance(value, ast.Constant)]
+        return _text_of(texts[0], scope, loop) if len(texts) == len(values) else "built"
+    return "other"
+
+
+def _built(node: ast.JoinedStr | ast.BinOp) -> _Text:
+    """A text put together: what stands before its first part that is no literal tells what the part is."""
+    before = ""
+    for part in node.values if isinstance(node, ast.JoinedStr) else (node.left,):
+        if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
+            break
+        before += part.value
+    if not _DATA_STATEMENT.match(before):
+        return "other"
+    return "fixed" if _ROWS_CHOSEN.search(before) else "built"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from reviewbot.analyzers.loops.effects import is_queryset
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
-from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import qualified
-from reviewbot.analyzers.loops.places import Loop
-from reviewbot.analyzers.loops.queries import is_queryset
+from reviewbot.analyzers.loops.places import Loop, finding_in_loop
 from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, unwrapped
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from reviewbot.analyzers.loops.effects import opened, parsed, program, request
+from reviewbot.analyzers.loops.effects import is_queryset, opened, parsed, program, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import chain_of, qualified
-from reviewbot.analyzers.loops.places import Loop
-from reviewbot.analyzers.loops.queries import is_queryset, query
+from reviewbot.analyzers.loops.places import Loop, finding_in_loop
 from reviewbot.analyzers.loops.sizes import goes_far, grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.loops.names import chain_of
 from reviewbot.analyzers.python.trees import below, parts
-from reviewbot.analyzers.python.views import Budget
+from reviewbot.analyzers.python.views import Budget, Found, Step
 from reviewbot.context.python_text import dotted
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.comprehension
@@ -213,3 +213,19 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
             yield here
         inner = inner or isinstance(here, ast.For | ast.AsyncFor | ast.While)
         stack += [(child, inner) for child in parts(here)]
+
+
+# Build the findings about loops, with their rows.
+
+
+def finding_in_loop(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:
+    """A finding about what one turn of a loop costs; its flow names the loop."""
+    row = getattr(node, "lineno", loop.row)
+    return Found(
+        rule,
+        row,
+        getattr(node, "end_lineno", None) or row,
+        message,
+        (Step(loop.row, loop.each), Step(row, "once each time")),
+        node,
+    )

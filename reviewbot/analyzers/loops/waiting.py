@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, request
+from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.messages import finding_in_loop
 from reviewbot.analyzers.loops.names import chain_of, qualified, words
-from reviewbot.analyzers.loops.places import Loop, Scope
-from reviewbot.analyzers.loops.queries import query
+from reviewbot.analyzers.loops.places import Loop, Scope, finding_in_loop
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found, Step

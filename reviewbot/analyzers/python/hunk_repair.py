@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from typing import NamedTuple
 
-from reviewbot.analyzers.python.implicit_imports import IMPORTS, imports_of
+from reviewbot.analyzers.python.assignments import IMPORTS, imports_of
 from reviewbot.analyzers.python.lines import Scan, Statement, scan
 from reviewbot.analyzers.python.newer_syntax import older
 from reviewbot.analyzers.python.trees import tree_of

@@ -17,8 +17,7 @@ from reviewbot.analyzers.core.preexisting import old_side
 from reviewbot.analyzers.core.single_flight import FileRuns, once_per_file
 from reviewbot.analyzers.core.texts import Source, hunk_source, is_readable, whole_source
 from reviewbot.analyzers.python.newer_syntax import older
-from reviewbot.context.python_text import MAX_TOKENS, is_parsable, tokens
-from reviewbot.context.suppress_warnings import without_warnings
+from reviewbot.context.python_text import MAX_TOKENS, is_parsable, tokens, without_warnings
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import in_thread, stoppable
 

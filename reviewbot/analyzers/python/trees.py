@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from reviewbot.context.suppress_warnings import without_warnings
+from reviewbot.context.python_text import without_warnings
 
 _PLAIN = frozenset(
     {"ctx", "id", "attr", "arg", "name", "asname", "module", "level", "kind", "type_comment", "type_ignores"}

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from reviewbot.analyzers.core.batches import Batches
 from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
-from reviewbot.analyzers.core.single_flight import FileRuns, SharedRuns
+from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedFile, PythonReader
 from reviewbot.analyzers.ruff.fixes import Edit, edits_of

@@ -13,8 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from reviewbot.analyzers.sarif.descriptors import Descriptors, facts_of
-from reviewbot.analyzers.sarif.values import a_dict, a_list, a_number, a_text, an_entry
+from reviewbot.analyzers.sarif.descriptors import Descriptors, a_dict, a_list, a_number, a_text, an_entry, facts_of
 from reviewbot.domain.errors import InputError
 
 MAX_BYTES = 32 * 1024 * 1024

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
+from reviewbot.analyzers.sarif.descriptors import placed
 from reviewbot.analyzers.sarif.kinds import WORKERS, Kind, Kinds, slug
 from reviewbot.analyzers.sarif.log import Result, Run, read_log
-from reviewbot.analyzers.sarif.places import placed
 from reviewbot.domain.contracts import Candidate, Severity
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable

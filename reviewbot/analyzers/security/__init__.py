@@ -8,22 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Budget, Found, View
-from reviewbot.analyzers.security.ciphers import weak_ciphers
-from reviewbot.analyzers.security.credentials import literal_credentials
+from reviewbot.analyzers.security.ciphers import weak_ciphers, weak_signatures
+from reviewbot.analyzers.security.credentials import leaked_secrets, literal_credentials
 from reviewbot.analyzers.security.facts import Facts
-from reviewbot.analyzers.security.files import exposed_files
-from reviewbot.analyzers.security.hosts import weak_host_checks
-from reviewbot.analyzers.security.leaks import leaked_secrets
+from reviewbot.analyzers.security.files import exposed_files, loose_privileges
 from reviewbot.analyzers.security.loops import unsound_flow
-from reviewbot.analyzers.security.markup import unsafe_markup
 from reviewbot.analyzers.security.passwords import weak_passwords
 from reviewbot.analyzers.security.patterns import slow_patterns
-from reviewbot.analyzers.security.privileges import loose_privileges
 from reviewbot.analyzers.security.random_values import weak_random
 from reviewbot.analyzers.security.settings import weak_settings
-from reviewbot.analyzers.security.signatures import weak_signatures
 from reviewbot.analyzers.security.tls import open_connections
-from reviewbot.analyzers.security.web import open_web
+from reviewbot.analyzers.security.web import open_web, unsafe_markup, weak_host_checks
 from reviewbot.diff.paths import is_test
 
 _CHECKS = (

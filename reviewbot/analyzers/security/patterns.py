@@ -15,7 +15,7 @@ from typing import Any
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at
-from reviewbot.context.suppress_warnings import without_warnings
+from reviewbot.context.python_text import without_warnings
 
 _METHODS = ("compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 _CALLS = tuple(f"re.{method}" for method in _METHODS)

@@ -8,16 +8,128 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from reviewbot.analyzers.python.views import Budget, Found, View
-from reviewbot.analyzers.taint.flow import Flow
-from reviewbot.analyzers.taint.functions import Functions
-from reviewbot.analyzers.taint.hits import Hits
-from reviewbot.analyzers.taint.index import in_order, index, worth_following
+from reviewbot.analyzers.taint.annotations import Annotations
+from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.expressions import Expressions
+from reviewbot.analyzers.taint.flow import Flow, Here, Hits, is_request, parameter, source
+from reviewbot.analyzers.taint.guards import Guards
+from reviewbot.analyzers.taint.index import in_order, index, route, worth_following
 from reviewbot.analyzers.taint.knowledge import Knowledge, packaged_knowledge
+from reviewbot.analyzers.taint.operations import PATH
 from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.statements import Statements
+from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, joined
 from reviewbot.diff.paths import is_test
+
+# Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside.
+
+_PART = re.compile(
+    r"<(?:([a-zA-Z_]\w{0,30})(?:\([^)>]{0,100}\))?:)?([a-zA-Z_]\w{0,60})>|\{([a-zA-Z_]\w{0,60})(?::(\w{1,30}))?\}"
+)
+"""A variable part of a route: `<int:number>`, `<name>`, `{name}`, `{name:path}`."""
+
+_MOST_TIMES = 3
+"""That one function is followed: one that is defined inside a loop is met in each round."""
+
+_MAX_ITEMS = 20
+"""Items of a returned container that are tracked one by one; a longer container is taken as a whole."""
+
+_WITH_SLASHES = frozenset({"path", "re"})
+_TEXTS = frozenset({"string", "str", "any", ""})
+
+
+class Functions:
+    """Follows functions, each once; those inside others where they are defined."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._annotations = Annotations(flow)
+        self._times: Counter[int] = Counter()
+
+    def module(self, tree: ast.Module, scope: Scope) -> None:
+        """Follow the statements of the module. Raises OutOfSteps."""
+        self._parts(Here()).run(tree.body, scope)
+
+    def follow(self, number: int, outer: Scope) -> None:
+        """Follow one function, and keep what it returns. Raises OutOfSteps."""
+        if self._times[number] >= _MOST_TIMES:
+            return
+        self._times[number] += 1
+        function = self._flow.functions[number]
+        pattern = route(function.node, self._flow.knowledge)
+        page = pattern is not None and not self._flow.knowledge.words["routes.pages"].isdisjoint(self._flow.frameworks)
+        here = Here(
+            function, page=page, fixed_route=pattern is not None and bool(pattern) and not _PART.search(pattern)
+        )
+        scope = outer.function()
+        for arg in function.parameters:
+            value = self._parameter(function, arg, pattern, scope)
+            if arg.arg not in scope.own:
+                scope.set(arg.arg, value)
+            scope.own[arg.arg] = value
+        self._parts(here).run(function.node.body, scope)
+        self._flow.summaries[number] = _returned(here.returns)
+
+    def _parts(self, here: Here) -> Statements:
+        calls, guards = Calls(self._flow), Guards(self._flow)
+        expressions = Expressions(self._flow, here, calls, guards)
+        return Statements(self._flow, here, (expressions, calls, guards), self.follow)
+
+    def _parameter(self, function: Function, arg: ast.arg, pattern: str | None, scope: Scope) -> Value:
+        first = function.parameters[0]
+        if function.owner and arg is first and arg.arg in ("self", "cls"):
+            return Value(path=f"{function.owner}()")
+        declared, words = self._annotations.of(function, arg, scope), self._flow.knowledge.words
+        annotation = declared.path
+        unsaid = not annotation and arg.arg in words["request.names"] and not self._is_of_client(function.owner)
+        if unsaid or is_request(annotation, self._flow.knowledge):
+            return Value(path="request")
+        rest = arg in (function.node.args.vararg, function.node.args.kwarg)
+        if rest or declared.harmless:
+            return CLEAN
+        if declared.fields:
+            scope.set(arg.arg, CLEAN)
+        for field in declared.fields:
+            scope.put(arg.arg, f"{arg.arg}.{field}", CLEAN)
+        if pattern is not None:
+            return self._of_route(arg, pattern)
+        if arg is first and ",".join(other.arg for other in function.parameters[:2]) in words["handler.events"]:
+            return source("remote", arg, arg.arg, "", OBJECT)
+        return parameter(function, arg, PATH if annotation in ("pathlib.Path", "Path") else "")
+
+    def _is_of_client(self, owner: str) -> bool:
+        """Whether a class is one of a package that sends requests."""
+        bases = self._flow.bases.get(owner, ())
+        return any(base.partition(".")[0] in self._flow.knowledge.words["request.clients"] for base in bases)
+
+    def _of_route(self, arg: ast.arg, pattern: str) -> Value:
+        """A parameter that a framework fills from the address, or from the query where it does that by itself."""
+        for match in _PART.finditer(pattern):
+            converter, name, braced, kind = match.groups(default="")
+            if (name or braced) != arg.arg:
+                continue
+            kept = converter or kind
+            if kept not in _TEXTS and kept not in _WITH_SLASHES:
+                return CLEAN
+            value = source("remote", arg, arg.arg)
+            return value if kept in _WITH_SLASHES else value.marked("path")
+        by_itself = not self._flow.knowledge.words["routes.asks"].isdisjoint(self._flow.frameworks)
+        if not by_itself:
+            return CLEAN
+        return source("remote", arg, arg.arg)
+
+
+def _returned(values: Sequence[Value]) -> Value:
+    if not values:
+        return CLEAN
+    value = joined(list(values))
+    return value if value.items is None or len(value.items) <= _MAX_ITEMS else replace(value, items=None)
+
 
 _WORD = re.compile(r"\w{1,80}")
 

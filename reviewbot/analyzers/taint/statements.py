@@ -16,10 +16,10 @@ from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import changed_names
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import combined
-from reviewbot.analyzers.taint.patterns import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
+from reviewbot.analyzers.taint.targets import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
 from reviewbot.context.python_text import imported
 

@@ -6,10 +6,94 @@ import ast
 from collections.abc import Callable
 
 from reviewbot.analyzers.taint.calls import Calls
-from reviewbot.analyzers.taint.flow import Here
-from reviewbot.analyzers.taint.places import place
+from reviewbot.analyzers.taint.flow import Flow, Here, is_request, nothing, source
+from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.values import CLEAN, SEQUENCES, Value, element, is_container, joined, merged, plain
+
+# Decide which patterns of a `match` a value takes for certain, or never.
+
+
+def never(case: ast.match_case, subject: Value) -> bool:
+    """Whether a constant is none of those that a case is for."""
+    constants = constants_of(case.pattern)
+    return subject.known and constants is not None and subject.const not in constants
+
+
+def always(case: ast.match_case, subject: Value) -> bool:
+    """Whether no later case is looked at: this one takes everything, or the constant that it is for."""
+    if case.guard is not None:
+        return False
+    constants = constants_of(case.pattern)
+    takes_all = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+    return takes_all or (subject.known and constants is not None and subject.const in constants)
+
+
+def constants_of(pattern: ast.pattern) -> list[object] | None:
+    """The constants that a pattern stands for; None where it is no list of constants."""
+    found: list[object] = []
+    for option in pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]:
+        if isinstance(option, ast.MatchSingleton):
+            found.append(option.value)
+        elif isinstance(option, ast.MatchValue) and isinstance(option.value, ast.Constant):
+            found.append(option.value.value)
+        else:
+            return None
+    return found
+
+
+def bind_names(pattern: ast.pattern, subject: Value, scope: Scope) -> int:
+    """Give the names of a pattern the whole value that is matched; how many nodes the pattern has."""
+    nodes = list(ast.walk(pattern))
+    for node in nodes:
+        name = node.name if isinstance(node, (ast.MatchAs, ast.MatchStar)) else None
+        if isinstance(node, ast.MatchMapping):
+            name = node.rest
+        if name is not None:
+            scope.set(name, subject)
+    return len(nodes)
+
+
+# Resolve members of the objects that a framework passes in: the request, and its handler.
+
+_LONGEST_PATH = 150
+"""Characters of a dotted name; a longer one is no name that a table knows."""
+
+
+class Members:
+    """Finds what members of requests, handlers and inherited classes are."""
+
+    def __init__(self, flow: Flow, here: Here) -> None:
+        self._flow = flow
+        self._here = here
+
+    def of(self, node: ast.Attribute, base: Value) -> Value | None:
+        """What a request or a handler holds under a name; None where it is neither."""
+        words = self._flow.knowledge.words
+        if is_request(base.path, self._flow.knowledge):
+            if node.attr in words["request.route"] and self._here.fixed_route:
+                return CLEAN
+            if self._flow.in_request(base.path, node.attr):
+                return self._flow.requested(node, node.attr)
+            return nothing(f"request.{node.attr}") if node.attr == "session" else None
+        owner = self._here.function.owner if self._here.function is not None else ""
+        if not owner or base.path != f"{owner}()":
+            return None
+        if node.attr == "request":
+            return nothing("request")
+        if node.attr in words["handler.members"] and self._flow.is_handler(owner):
+            return source("remote", node, shown(node))
+        return self._flow.fields.get((owner, node.attr))
+
+    def dotted(self, base: Value, name: str) -> str:
+        """The dotted name of a member; of what a class inherits from elsewhere, by the name of the class there."""
+        if not 0 < len(base.path) < _LONGEST_PATH:
+            return ""
+        owner = base.path.removesuffix("()")
+        if owner in self._flow.bases and self._flow.method(owner, name) < 0:
+            foreign = next((path for path in self._flow.bases[owner] if "." in path), owner)
+            return f"{foreign}.{name}"
+        return f"{base.path}.{name}"
 
 
 class Targets:

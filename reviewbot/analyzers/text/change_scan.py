@@ -9,8 +9,7 @@ from functools import cached_property
 from reviewbot.analyzers.core.changed_lines import Line
 from reviewbot.analyzers.core.reports import quote_of
 from reviewbot.analyzers.text.hidden_characters import escaped
-from reviewbot.analyzers.text.hidden_names import look
-from reviewbot.analyzers.text.hidden_text import HiddenText
+from reviewbot.analyzers.text.hidden_text import HiddenText, look
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.diff.parser.names import exact
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Candidate, ChangeSet, FileChange, Finding, WorkerResult

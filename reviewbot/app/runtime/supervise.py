@@ -6,13 +6,43 @@ import asyncio
 import logging
 import os
 import signal
+import threading
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from reviewbot.app.runtime.parent_watchdog import VARIABLE
 from reviewbot.domain.errors import ExitCode
+
+# End a child process when its supervisor ends, however that happens.
+#
+# The supervisor holds the other end of the child's standard input. When the system closes it, no process would ever
+# stop the child again, and it stops itself.
+
+VARIABLE = "REVIEWBOT_LIFELINE"
+"""Set for a child whose standard input is one."""
+
+
+def follow_supervisor(
+    environ: Mapping[str, str], end: Callable[[], None] | None = None, descriptor: int = 0
+) -> threading.Thread | None:
+    """Stop this process in good order (by SIGTERM, or by `end`) once the supervisor is gone. None: there is none."""
+    if environ.get(VARIABLE) != "stdin":
+        return None
+    watcher = threading.Thread(target=_watch, args=(descriptor, end or _end), name="lifeline", daemon=True)
+    watcher.start()
+    return watcher
+
+
+def _watch(descriptor: int, end: Callable[[], None]) -> None:
+    while os.read(descriptor, 1024):
+        pass
+    end()
+
+
+def _end() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
 
 logger = logging.getLogger("reviewbot.supervisor")
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from reviewbot.app.scheduling.scheduler import order_of
 from reviewbot.app.store.durable import Chores, Database, Heads, Runs, Workers, forget_old_entries
-from reviewbot.app.store.durable.intents import forget_old_intents
+from reviewbot.app.store.durable.journal import forget_old_intents
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.work import Json
 from reviewbot.domain.errors import ReviewbotError

@@ -10,11 +10,10 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TextIO
 
-from reviewbot.action.disable_ptrace import disable_ptrace
 from reviewbot.action.inputs import BEDROCK_KEY, MARKER_KEY, PREFIX, Inputs, read_inputs
 from reviewbot.action.outcome import STOPPED
 from reviewbot.action.run import Pulls, Step, act, report_failure
-from reviewbot.action.runner import Runner, StepOutput, runner_of
+from reviewbot.action.runner import Runner, StepOutput, disable_ptrace, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.domain.errors import ConfigError
 

@@ -11,9 +11,9 @@ import os
 import sys
 from importlib.util import find_spec
 
+from reviewbot.app.runtime.credentials import WatchedCredentials
 from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
 from reviewbot.app.runtime.logs import configure_logs
-from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
 from reviewbot.app.runtime.supervise import Child, supervise
 from reviewbot.domain.errors import ConfigError
 

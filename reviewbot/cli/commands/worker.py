@@ -10,11 +10,10 @@ import signal
 from collections.abc import Mapping
 from threading import Event
 
-from reviewbot.app.runtime.credentials import Credentials
+from reviewbot.app.runtime.credentials import Credentials, WatchedCredentials
 from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
 from reviewbot.app.runtime.logs import configure_logs
-from reviewbot.app.runtime.parent_watchdog import follow_supervisor
-from reviewbot.app.runtime.reloading_credentials import WatchedCredentials
+from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
 from reviewbot.app.scheduling.deliveries import Deliveries
 from reviewbot.app.store.inbox import Inbox, Tallies, open_inbox, open_store

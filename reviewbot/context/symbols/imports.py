@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.model import Import
-from reviewbot.diff.modules import imported_stem, module_stem
+from reviewbot.diff.paths import imported_stem, module_stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from reviewbot.diff.language import UNKNOWN, kind_of, language_of
 from reviewbot.diff.parser import check, names
 from reviewbot.diff.parser.resolve_name import Title, title
-from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.state import Section
 from reviewbot.diff.policy import refusal
 from reviewbot.domain.contracts import FileChange, ParsedFile, ParseState, Status
 

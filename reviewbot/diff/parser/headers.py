@@ -11,8 +11,7 @@ from typing import Final
 
 from reviewbot.diff.parser import hunks
 from reviewbot.diff.parser.decode_input import WANTED
-from reviewbot.diff.parser.sections import Section
-from reviewbot.diff.parser.state import State
+from reviewbot.diff.parser.state import Section, State
 from reviewbot.domain.errors import DiffError
 
 STRAY = "a changed line stands outside every hunk"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reviewbot.diff.parser import names
-from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.state import Section
 
 _BAD_QUOTES = "a quoted file name cannot be read"
 _DISAGREE = "the lines that name the file disagree"

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parser import decode_input, headers, hunks
-from reviewbot.diff.parser.sections import Section
-from reviewbot.diff.parser.state import State
+from reviewbot.diff.parser.state import Section, State
 from reviewbot.domain.errors import DiffError
 
 _UNREADABLE = "the hunk header cannot be read"

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from posixpath import basename, dirname
 
-from reviewbot.diff.modules import imported_stem, module_stem
-from reviewbot.diff.paths import is_test
+from reviewbot.diff.paths import imported_stem, is_test, module_stem
 from reviewbot.domain.contracts import Payload
 from reviewbot.review.plan.name_uses import name_uses
 

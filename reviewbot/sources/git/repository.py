@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parser.names import label, to_bytes
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git.branch import BranchRange, find_branch_range
+from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
 from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
-from reviewbot.sources.git.parts import copy_index
-from reviewbot.sources.git.place import GitLocation, find_place, make_private
+from reviewbot.sources.git.place import GitLocation, copy_index, find_place, make_private
 from reviewbot.sources.git.process import Git, Result, find_program
-from reviewbot.sources.git.revisions import Range, parse_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,7 +190,7 @@ class GitRepository:
         """The last commits that changed a file of a commit, newest first; none where it has no such file."""
         if limit < 1 or self._objects.find(self._objects.tree_of(_checked(sha)), to_bytes(path)) is None:
             return ()
-        from reviewbot.sources.git.log import log_file  # noqa: PLC0415 - the same
+        from reviewbot.sources.git.search import log_file  # noqa: PLC0415 - the same
 
         return log_file(self._opened.private, sha, path, limit, shallow=self._opened.place.is_shallow)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.both_sides.sides import Unit, units
-from reviewbot.analyzers.both_sides.signatures import misfit, parameters, returned, swapped
+from reviewbot.analyzers.both_sides.stale_callers import misfit, parameters, returned, swapped
 from reviewbot.context.python_text import Function
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.analyzers.core.batches import MAX_CHARS, MAX_JOBS, RUNS_AT_ONCE, Batches
 from reviewbot.analyzers.core.process import ProgramError
+from reviewbot.analyzers.core.single_flight import MAX_CHARS, MAX_JOBS, RUNS_AT_ONCE, Batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

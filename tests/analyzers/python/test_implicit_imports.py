@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from reviewbot.analyzers.python.implicit_imports import IMPORTS, imports_of
+from reviewbot.analyzers.python.assignments import IMPORTS, imports_of
 
 
 def bound(text: str) -> dict[str, str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.analyzers.ruff.config import RuffConfig
-from reviewbot.analyzers.ruff.pins import Pin, find_pin
+from reviewbot.analyzers.ruff.config import Pin, RuffConfig, find_pin
 from tests.analyzers.ruff.test_repository_rules import Files
 
 HOOK = """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.sarif.places import placed
+from reviewbot.analyzers.sarif.descriptors import placed
 from reviewbot.diff.parser.names import label, to_bytes
 
 PATHS = ["src/app.py", "app.py", "src/a b.py", "lib/deep/x.py", "src/\u00fcber.py"]

@@ -15,8 +15,8 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no ty
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import find_ruff
 from reviewbot.analyzers.sarif import foreign_tools
+from reviewbot.analyzers.sarif.descriptors import placed
 from reviewbot.analyzers.sarif.log import read_log
-from reviewbot.analyzers.sarif.places import placed
 from reviewbot.domain.contracts import Candidate, FileChange, Review
 from reviewbot.domain.ports import Snapshot
 from reviewbot.report.sarif.log import render_sarif

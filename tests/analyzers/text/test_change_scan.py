@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.analyzers.catalog import change_scan
 from reviewbot.analyzers.text.change_scan import MAX_NAMES
-from reviewbot.analyzers.text.hidden_names import look, name_hits
+from reviewbot.analyzers.text.hidden_text import look, name_hits
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
 

@@ -8,14 +8,15 @@ import pytest
 
 from reviewbot.app.runtime.credentials import (
     FILE_NAME,
+    LOOK_S,
     Credentials,
+    WatchedCredentials,
     as_variables,
     credentials_from,
     read_credentials,
     store_credentials,
 )
 from reviewbot.app.runtime.logs import LineFormatter
-from reviewbot.app.runtime.reloading_credentials import LOOK_S, WatchedCredentials
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import CREDENTIALS, KEY, SECRET
 

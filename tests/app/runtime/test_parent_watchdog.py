@@ -5,11 +5,11 @@ import subprocess
 import sys
 from threading import Event
 
-from reviewbot.app.runtime.parent_watchdog import VARIABLE, follow_supervisor
+from reviewbot.app.runtime.supervise import VARIABLE, follow_supervisor
 
 PROGRAM = """
 import os, signal, sys, time
-from reviewbot.app.runtime.parent_watchdog import follow_supervisor
+from reviewbot.app.runtime.supervise import follow_supervisor
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
 follow_supervisor(os.environ)
 print("ready", flush=True)

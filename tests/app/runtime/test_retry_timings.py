@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.runtime.credentials import LEAST_SECRET_BYTES, MAX_FILE_BYTES, read_credentials, store_credentials
-from reviewbot.app.runtime.parent_watchdog import VARIABLE
-from reviewbot.app.runtime.supervise import WRONGLY, Child, RestartTimings, _Keeper, supervise
+from reviewbot.app.runtime.supervise import VARIABLE, WRONGLY, Child, RestartTimings, _Keeper, supervise
 from reviewbot.domain.errors import ConfigError, ExitCode
 from tests.webhooks import CREDENTIALS, KEY
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.web.manifest import DESCRIPTION, EVENTS, PERMISSIONS, SENT_ANYWAY, manifest
+from reviewbot.app.web.pages import DESCRIPTION, EVENTS, PERMISSIONS, SENT_ANYWAY, manifest
 
 yaml = pytest.importorskip("yaml")
 

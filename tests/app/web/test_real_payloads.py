@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from reviewbot.app.triggers import Refusal, Trigger
-from reviewbot.app.web.bodies import read_object
 from reviewbot.app.web.events import Identity, judge
+from reviewbot.app.web.webhook import read_object
 from reviewbot.config import Settings
 
 FOLDER = Path(__file__).parents[4] / "shared" / "contracts" / "webhooks"

@@ -23,9 +23,8 @@ from werkzeug.test import TestResponse
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.store.inbox import COUNTERS, Tally
-from reviewbot.app.web.manifest import manifest
 from reviewbot.app.web.metrics import ACK_BUCKETS
-from reviewbot.app.web.pages import StartPage, done_page, policy, problem_page, start_page
+from reviewbot.app.web.pages import StartPage, done_page, manifest, policy, problem_page, start_page
 from reviewbot.app.web.parts import MAX_BODY_BYTES, SetupParts
 from reviewbot.app.web.server import HEADER_BYTES, WebServer
 from reviewbot.app.web.setup import LIFETIME_S, MAX_STATES, Sessions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.diff.parser.build import build
-from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.state import Section
 from reviewbot.domain.contracts import Hunk
 
 HUNK = Hunk(old_start=1, old_count=1, new_start=1, new_count=1, body="-a\n+b")

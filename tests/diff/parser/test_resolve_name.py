@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reviewbot.diff.parser import names
 from reviewbot.diff.parser.resolve_name import Title, title
-from reviewbot.diff.parser.sections import Section
+from reviewbot.diff.parser.state import Section
 
 DISAGREE = "the lines that name the file disagree"
 

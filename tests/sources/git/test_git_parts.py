@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git import GitRepository
-from reviewbot.sources.git.parts import MAX_INDEX_BYTES, MAX_SHALLOW_BYTES, read_shallow
+from reviewbot.sources.git.place import MAX_INDEX_BYTES, MAX_SHALLOW_BYTES, read_shallow
 from reviewbot.sources.git.process import Result
 
 SECRET = "a line of another file"

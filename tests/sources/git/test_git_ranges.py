@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git import GitRepository
-from reviewbot.sources.git.revisions import Range, parse_range
+from reviewbot.sources.git.branch import Range, parse_range
 
 
 def refusal(repository: GitRepository, text: str) -> str:

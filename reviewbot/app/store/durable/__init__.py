@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.heads import Heads
-from reviewbot.app.store.durable.intents import DurableIntents
-from reviewbot.app.store.durable.journal import DurableJournal, forget_installation, forget_old_entries
+from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal, forget_installation, forget_old_entries
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers

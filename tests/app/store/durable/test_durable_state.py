@@ -20,7 +20,7 @@ from reviewbot.app.store.durable import (
     forget_old_entries,
     open_database,
 )
-from reviewbot.app.store.durable.intents import forget_old_intents
+from reviewbot.app.store.durable.journal import forget_old_intents
 from reviewbot.app.store.durable.runs import State
 
 if TYPE_CHECKING:
