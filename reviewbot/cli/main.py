@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        arguments = _parser().parse_args(argv)
+        arguments = build_parser().parse_args(argv)
         command = arguments.run
         code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
         with reader_may_leave():
@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.run == "completion":
         from reviewbot.cli.commands.completion import completion_command
 
-        return completion_command(arguments, _parser())
+        return completion_command(arguments, build_parser())
     module, function = COMMANDS[arguments.run]
     try:
         command: Callable[[argparse.Namespace], int] = getattr(
@@ -116,7 +116,8 @@ def _run(arguments: argparse.Namespace) -> int:
         ) from None
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
     parser = Parser(
         prog="reviewbot",
         description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",

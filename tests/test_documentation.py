@@ -1,0 +1,174 @@
+"""The documents: every link leads somewhere, every path and command in them exists, every snippet can be read."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+from markdown_it import MarkdownIt
+from ruamel.yaml import YAML
+
+from reviewbot.cli.main import build_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_it.token import Token
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/**/*.md", "tests/*.md", "examples/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+HISTORY = ("CHANGELOG.md", "docs/decisions/")
+"""They speak of what was there at their time."""
+CURRENT = [name for name in DOCUMENTS if not name.startswith(HISTORY)]
+PLACEHOLDERS = ("OWNER", "TOOL", "NAME", "DIR", "FILE", "<", "*", "...", "{")
+NOT_HERE = {
+    "workers/license.toml": "the worker that the page adds",
+    "prompts/license.md": "the same",
+    "reviewbot/trees": "below the cache folder of the machine",
+}
+_PATH = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?")
+_FOLDERS = ("reviewbot", "docs", "tests", "prompts", "workers", "benchmarks", "examples")
+
+
+@cache
+def tokens_of(name: str) -> tuple[Token, ...]:
+    """A document's tokens of Markdown, those inside of paragraphs as well."""
+    found: list[Token] = []
+    for token in MarkdownIt("commonmark").enable("table").parse((ROOT / name).read_text(encoding="utf-8")):
+        found += [token, *(token.children or ())]
+    return tuple(found)
+
+
+@cache
+def anchors_of(name: str) -> frozenset[str]:
+    """The anchors that GitHub gives to the headings of a document."""
+    tokens = tokens_of(name)
+    titles = [tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"]
+    slugs = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+    return frozenset(
+        slug if slugs[:at].count(slug) == 0 else f"{slug}-{slugs[:at].count(slug)}" for at, slug in enumerate(slugs)
+    )
+
+
+def links_of(name: str) -> Iterator[str]:
+    """Targets of links and images."""
+    for token in tokens_of(name):
+        target = token.attrGet("href") or token.attrGet("src")
+        if target is not None:
+            yield str(target)
+
+
+def broken_link(name: str, target: str) -> str:
+    """Why a link leads nowhere; empty where it does, or where it leaves the repository."""
+    if re.match(r"[a-z]+:", target):
+        return ""
+    path, _, anchor = unquote(target).partition("#")
+    place = (ROOT / name).parent / path if path else ROOT / name
+    if not place.exists():
+        return f"{target}: there is no such file"
+    inside = place.resolve().relative_to(ROOT).as_posix()
+    if anchor and anchor not in anchors_of(inside):
+        return f"{target}: {inside} has no such heading"
+    return ""
+
+
+def missing_path(name: str, code: str) -> str:
+    """The path of this repository that inline code of a document names and that does not exist; empty where none is."""
+    if code in NOT_HERE or ((ROOT / name).parent / code).exists():
+        return ""
+    if not _PATH.fullmatch(code) or any(each in code for each in PLACEHOLDERS):
+        return ""
+    first = code.split("/", maxsplit=1)[0]
+    if first in _FOLDERS and "/" in code:
+        return "" if (ROOT / code).exists() else code
+    is_module = code.endswith(".py") and "/" in code
+    return "" if not is_module or (ROOT / "reviewbot" / code).exists() else code
+
+
+def commands_of(name: str) -> Iterator[list[str]]:
+    """Each call of reviewbot in a block of code."""
+    for token in tokens_of(name):
+        if token.type in ("fence", "code_block") and token.info.strip() not in (
+            "python",
+            "toml",
+            "yaml",
+            "json",
+            "mermaid",
+        ):
+            for line in token.content.replace("\\\n", " ").splitlines():
+                yield from _calls(line)
+
+
+def _calls(line: str) -> Iterator[list[str]]:
+    command = re.split(r"\s{2,}#|\s#\s", line)[0]
+    for part in re.split(r"\||&&|;", command):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            continue
+        if words[:1] == ["$"]:
+            words = words[1:]
+        if words[:1] == ["reviewbot"] and "..." not in words:
+            yield words[1 : words.index(">")] if ">" in words else words[1:]
+
+
+def unusable(words: list[str]) -> bool:
+    """Whether the command line refuses the words of a call."""
+    try:
+        build_parser().parse_args(words)
+    except SystemExit as error:
+        return bool(error.code)
+    except Exception:  # noqa: BLE001 - whatever the parser raises for wrong arguments
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_to_files_and_headings(name: str) -> None:
+    assert [problem for target in links_of(name) if (problem := broken_link(name, target))] == []
+
+
+@pytest.mark.parametrize("name", CURRENT)
+def test_paths_in_the_text_exist(name: str) -> None:
+    codes = [token.content for token in tokens_of(name) if token.type == "code_inline"]
+    assert [missing for code in codes if (missing := missing_path(name, code))] == []
+
+
+@pytest.mark.parametrize("name", CURRENT)
+def test_commands_are_accepted_by_the_command_line(name: str) -> None:
+    assert [words for words in commands_of(name) if unusable(words)] == []
+
+
+@pytest.mark.parametrize("name", CURRENT)
+def test_snippets_can_be_parsed(name: str) -> None:
+    for token in tokens_of(name):
+        language = token.info.strip() if token.type == "fence" else ""
+        if language == "toml":
+            tomllib.loads(token.content)
+        elif language == "yaml":
+            YAML(typ="safe").load(token.content)
+        elif language == "json":
+            json.loads(token.content)
+        elif language == "python":
+            compile(token.content, name, "exec")
+
+
+def test_the_checks_see_what_is_wrong() -> None:
+    assert broken_link("README.md", "docs/none.md") == "docs/none.md: there is no such file"
+    assert broken_link("README.md", "README.md#none") == "README.md#none: README.md has no such heading"
+    assert missing_path("README.md", "review/none.py") == "review/none.py"
+    assert missing_path("README.md", "docs/none.md") == "docs/none.md"
+    assert unusable(["review", "--none"])
+    assert not unusable(["review", "--git", "HEAD"])
+    assert list(_calls("git diff | reviewbot review -   # a comment")) == [["review", "-"]]
