@@ -87,7 +87,7 @@ class UsualTeam:
         shown = "\n".join(block["text"] for block in body["messages"][0]["content"])
         turns = sum(message["role"] == "assistant" for message in body["messages"])
         if asks_judge(body):
-            return self._ruled(shown, turns, may_look=bool(body.get("tools")))
+            return self._rule(shown, turns, may_look=bool(body.get("tools")))
         if "findings" not in wanted:
             return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
         files = re.findall(r"^### (\S+)", shown.rpartition("<<<change")[2], re.MULTILINE)
@@ -122,7 +122,7 @@ class UsualTeam:
         }  # fmt: skip
 
     @staticmethod
-    def _ruled(shown: str, turns: int, *, may_look: bool) -> Scripted:
+    def _rule(shown: str, turns: int, *, may_look: bool) -> Scripted:
         path = re.findall(r"as reported, at (\S+):\d+", shown)[0]
         if may_look and not turns:
             return called(("read", {"path": path, "first": 1, "last": 80}))
@@ -153,7 +153,7 @@ class GreedyTeam:
         if body.get("tools") and late < MAX_LATE_TURNS:
             found, output = self._calling(body, 2 if of_judge else 7), 100
         elif of_judge:
-            found, output = self._ruled(shown), left
+            found, output = self._rule(shown), left
         elif "These could not be found" in json.dumps(body["messages"][-1]):
             found, output = answered(a_reading()), left
         else:
@@ -186,7 +186,7 @@ class GreedyTeam:
         self.findings.append(len(claims) - 1)
         return said(_dense(a_reading(*claims[:-1])))
 
-    def _ruled(self, shown: str) -> Scripted:
+    def _rule(self, shown: str) -> Scripted:
         self.judged |= set(re.findall(r"Claim (c\d+):", shown))
         return answered(rulings_on(shown, confidence=60, severity="critical"))
 

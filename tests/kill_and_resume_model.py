@@ -80,7 +80,7 @@ def answer_to(body: Json, thought: int) -> Scripted:
     text = "\n".join(_texts(body["messages"]))
     wanted = body["output_config"]["format"]["schema"]["properties"]
     if asks_judge(body):
-        return marked(body, _ruled(text, dice))
+        return marked(body, _rule(text, dice))
     if "findings" in wanted:
         return _worked(body, text, dice, thought)
     assert "tasks" in wanted
@@ -144,7 +144,7 @@ def _found(number: int, path: str, line: str, dice: random.Random) -> Json:
     return a_claim(path, line, words, id=f"f{number}", severity=severity, confidence=confidence)
 
 
-def _ruled(text: str, dice: random.Random) -> Json:
+def _rule(text: str, dice: random.Random) -> Json:
     answer = rulings_on(text)
     return answer | {"rulings": [{**each, "confidence": dice.randrange(10, 100)} for each in answer["rulings"]]}
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from reviewbot.context.python_text import Definition, parsed
+from reviewbot.context.python_text import Definition, parse_python
 
 _MAX_LINES_BACK = 2_000
 """How far up a heading is looked for."""
@@ -60,7 +60,7 @@ def enclosing(text: str, language: str, first: int, last: int) -> Enclosing | No
         first: 1-based.
         last: included.
     """
-    tree = parsed(text) if language == "python" else None
+    tree = parse_python(text) if language == "python" else None
     lines = text.split("\n")
     last = min(last, len(lines))
     if not 0 < first <= last:

@@ -40,7 +40,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def parsed(text: str | None) -> ast.Module | None:
+def parse_python(text: str | None) -> ast.Module | None:
     """The tree of a text, parsed once for questions in a row; None where there is none: it is too large or no Python.
 
     A lone CR ends a row for Python and no line for git, so that a text with one has no tree here: its rows would lie.
@@ -80,7 +80,7 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def dotted(node: ast.AST | None) -> str:
+def dotted_name(node: ast.AST | None) -> str:
     """The dotted name that an expression is ("a.b.c"); empty for any other, also with a call or subscript in it."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -91,7 +91,7 @@ def dotted(node: ast.AST | None) -> str:
     return ".".join([node.id, *reversed(parts)])
 
 
-def imported(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
+def imported_names(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
     """The names that an import binds, and the dotted name of what each is; neighbours in the package begin with "."."""
     if isinstance(node, ast.Import):
         return [

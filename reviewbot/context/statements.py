@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.context.python_text import parsed
+from reviewbot.context.python_text import parse_python
 
 _BLANK = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
 
@@ -27,7 +27,7 @@ class Statements:
 
     def __init__(self, text: str | None) -> None:
         """`text` is the whole file; one that does not parse has no statements."""
-        self._all = () if parsed(text) is None or text is None else tuple(_statements(text))
+        self._all = () if parse_python(text) is None or text is None else tuple(_statements(text))
         self._ends = [each.last for each in self._all]
 
     def over(self, first: int, last: int) -> tuple[Statement, ...]:

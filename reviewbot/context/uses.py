@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.context.modules import imports_of, module_path
-from reviewbot.context.python_text import bound_names, dotted, parsed, tokens, walk
+from reviewbot.context.python_text import bound_names, dotted_name, parse_python, tokens, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,7 +108,7 @@ class Use:
 
 def python_file(path: str, text: str | None) -> PythonFile | None:
     """A file with its tree; None where it has none."""
-    tree = parsed(text)
+    tree = parse_python(text)
     return None if tree is None or text is None else PythonFile(path, text, tree)
 
 
@@ -171,7 +171,7 @@ def _named(file: PythonFile, name: str) -> list[Use]:
 
 
 def _attributes(file: PythonFile, name: str) -> list[Use]:
-    found = [node for node in file.nodes if isinstance(node, ast.Attribute) and dotted(node) == name]
+    found = [node for node in file.nodes if isinstance(node, ast.Attribute) and dotted_name(node) == name]
     return _uses(file, [node for node in found if isinstance(node.ctx, ast.Load)])
 
 
@@ -183,4 +183,4 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(dotted(kind).rpartition(".")[2] in _LENIENT for kind in kinds)
+    return any(dotted_name(kind).rpartition(".")[2] in _LENIENT for kind in kinds)

@@ -55,7 +55,7 @@ def module_stem(path: str) -> str:
     return stem
 
 
-def imported_stem(module: str, near: str, language: str) -> tuple[str, bool]:
+def import_stem(module: str, near: str, language: str) -> tuple[str, bool]:
     """The stem of what a file (`near`) imports, and whether that is known from the root of the repository on.
 
     Else any file may be meant whose stem ends with it.

@@ -124,7 +124,7 @@ def has_enough(table: MeasuredMap) -> bool:
     return table.claims >= MIN_CLAIMS and table.changes >= MIN_CHANGES
 
 
-def replaced(tables: ModelTables, new: Iterable[MeasuredMap]) -> ModelTables:
+def replace_tables(tables: ModelTables, new: Iterable[MeasuredMap]) -> ModelTables:
     """The tables with the new ones in the place of those of the same key, in order of their keys."""
     by_key = {key_of(table): table for table in (*tables.table, *new)}
     return ModelTables(table=tuple(by_key[key] for key in sorted(by_key)))

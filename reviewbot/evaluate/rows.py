@@ -35,7 +35,7 @@ class Stated(Contract):
     worth: Worth
 
 
-def stated_in(
+def stated_numbers(
     events: Sequence[Mapping[str, Any]], outcomes: Iterable[WorkerResult]
 ) -> Callable[[Finding], list[dict[str, Any]]]:
     """What reader and judge stated for a finding of a review, before anything was made of it."""
@@ -95,7 +95,7 @@ NOT_SHOWN = 79
 def review_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
     """The row of a whole review. `events` are those of its trace, which name the tools that ran."""
     outcomes = _outcomes(events)
-    return _fields(review, _placed(review, stated_in(events, outcomes)), outcomes)
+    return _fields(review, _placed(review, stated_numbers(events, outcomes)), outcomes)
 
 
 def worker_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
@@ -103,7 +103,7 @@ def worker_fields(review: Review, events: Sequence[Mapping[str, Any]]) -> Json:
     outcomes = _outcomes(events)
     # What an escalation brought so far comes again with the answer of the next attempt.
     found = dict.fromkeys(finding for outcome in outcomes for finding in outcome.findings)
-    stated = stated_in(events, outcomes)
+    stated = stated_numbers(events, outcomes)
     return _fields(review, [finding_row(finding, stated=stated(finding)) for finding in found], outcomes)
 
 

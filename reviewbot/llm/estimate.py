@@ -14,7 +14,7 @@ from reviewbot.domain.contracts import Plan, Tier, Usage
 from reviewbot.domain.ports import ModelRequest, Text, Turn
 from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED
-from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens
 from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
 from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
 from reviewbot.wording import counted
@@ -185,7 +185,7 @@ _ONE = Usage(calls=1, input_tokens=1, output_tokens=1)
 
 def _planner(question: ModelRequest, models: Mapping[Tier, str], prices: Priced) -> Share:
     """One request; at most both at their longest: the second one repeats the first and its answer."""
-    model, read, write = models[question.tier], estimated_tokens(question), question.max_tokens
+    model, read, write = models[question.tier], estimate_tokens(question), question.max_tokens
     likely = Usage(calls=1, input_tokens=read, output_tokens=min(write, PLAN_ANSWER))
     most = [_written(AT_MOST * read, write), _written(AT_MOST * read + write, write)]
     return _share(
@@ -198,9 +198,9 @@ def _readers(preview: Preview, models: Mapping[Tier, str], prices: Priced) -> Sh
     likely, most = list[_Call](), list[_Call]()
     shared: set[tuple[object, ...]] = set()
     for request, (turns, max_turns) in zip(preview.requests, counts, strict=True):
-        model, size = models[request.tier], estimated_tokens(request)
+        model, size = models[request.tier], estimate_tokens(request)
         prefix = _prefix(request)
-        known = estimated_tokens(prefix) if _key(prefix) in shared else 0
+        known = estimate_tokens(prefix) if _key(prefix) in shared else 0
         shared.add(_key(prefix))
         likely += _conversation(model, known, size - known, turns, request.max_tokens, FINAL_ANSWER)
         room = preview.bounds.result_chars // CHARS_PER_TOKEN if request.tools else 0
@@ -215,15 +215,15 @@ def _readers(preview: Preview, models: Mapping[Tier, str], prices: Priced) -> Sh
 def _judge(preview: Preview, request: ModelRequest, models: Mapping[Tier, str], prices: Priced) -> Share:
     """One request, whose prefix the readers' cache has; at most all batches, and their critical claims once more."""
     model, bounds = models[request.tier], preview.judge_bounds
-    known = estimated_tokens(_prefix(request))
-    own = estimated_tokens(request) - known
+    known = estimate_tokens(_prefix(request))
+    own = estimate_tokens(request) - known
     turns = min(JUDGE_TURNS, bounds.tool_turns + 1) if request.tools else 1
     claims = min(MAX_CLAIMS, max(MIN_CLAIMS, _lines(preview.plan) // LINES_A_CLAIM))
     likely = _conversation(model, known, own + claims * CLAIM_TOKENS, turns, request.max_tokens, claims * RULING_TOKENS)
     max_turns = 1 + bounds.tool_turns + MAX_LATE_TURNS if request.tools else 1
     # Each part of the change has its own requests: one that is not full, and one for critical claims.
     requests = MAX_JUDGED // BATCH + 2 * len(preview.requests)
-    shown = max(estimated_tokens(_prefix(each)) for each in preview.requests)
+    shown = max(estimate_tokens(_prefix(each)) for each in preview.requests)
     room = (bounds.result_chars + MAX_PROOF_CHARS) // CHARS_PER_TOKEN if request.tools else 0
     each = AT_MOST * (shown + own + room + MAX_TURN_TOKENS * max_turns) + request.max_tokens
     # Each claim stands in one batch, and perhaps in the request for a second ruling; readers can write no more of them.

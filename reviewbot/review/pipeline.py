@@ -13,7 +13,7 @@ from pydantic.main import IncEx
 
 from reviewbot.domain.contracts import ChangeSet, Constraints, Payload, Plan, Review, ReviewTask, WorkerResult
 from reviewbot.domain.ports import Clock, Planner, Recorder, Synthesizer, TaskResult
-from reviewbot.review.dispatch.attempt_selection import beaten, joined, selected
+from reviewbot.review.dispatch.attempt_selection import beaten, join_rounds, select_attempts
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch, in_parts, run_in_levels
 
 _SLICE: IncEx = {"code"}
@@ -49,11 +49,11 @@ async def review(change: ChangeSet, setup: Setup) -> Review:
     started = setup.clock.monotonic()
     plan = await setup.planner.plan(change)
     settled = await _dispatched(change, plan, setup, started)
-    if (further := await setup.planner.more(change, plan, selected(plan, settled))) is not None:
-        plan, settled = joined(plan, further, settled, await _dispatched(change, further, setup, started))
+    if (further := await setup.planner.more(change, plan, select_attempts(plan, settled))) is not None:
+        plan, settled = join_rounds(plan, further, settled, await _dispatched(change, further, setup, started))
     if lost := beaten(plan, settled):
         setup.trace.record("selected", instead_of=lost)
-        settled = selected(plan, settled)
+        settled = select_attempts(plan, settled)
     answer = await setup.synthesizer.synthesize(change, plan, {**settled, **_scanned(change, setup)})
     wall_ms = round((setup.clock.monotonic() - started) * 1000)
     answer = answer.model_copy(update={"timings": answer.timings.model_copy(update={"wall_ms": wall_ms})})

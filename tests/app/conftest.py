@@ -50,7 +50,7 @@ class Shelf:
     def states(self, names: Sequence[str]) -> dict[str, str]:
         return {name: self.delivered.get(name, "ENQUEUED") for name in names if name in self.waiting}
 
-    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+    def list_ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         return ["ask:old"]
 
 

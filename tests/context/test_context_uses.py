@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reviewbot.context.modules import imports_of
-from reviewbot.context.python_text import MAX_CHARS, bound_names, dotted, parsed, walk
+from reviewbot.context.python_text import MAX_CHARS, bound_names, dotted_name, parse_python, walk
 from reviewbot.context.uses import MAX_FILES, MAX_HELD, Library, PythonFile, imported_uses, own_uses, python_file
 
 TARGET = "src/shop/price.py"
@@ -136,16 +136,16 @@ def test_only_some_files_with_a_word_are_parsed(snapshot_with: Any) -> None:
 
 @pytest.mark.parametrize("text", [None, "x = (", "a\rb", "\0", "x" * (MAX_CHARS + 1)])
 def test_what_has_no_tree_is_none(text: str | None) -> None:
-    assert parsed(text) is None
+    assert parse_python(text) is None
     assert python_file("a.py", text) is None
 
 
 def test_deep_code_is_no_failure() -> None:
-    assert parsed("x = " + "(" * 5_000 + ")" * 5_000) is None
+    assert parse_python("x = " + "(" * 5_000 + ")" * 5_000) is None
 
 
 def test_windows_line_ends_keep_their_rows() -> None:
-    tree = parsed("a = 1\r\nb = 2\r\n")
+    tree = parse_python("a = 1\r\nb = 2\r\n")
 
     assert tree is not None
     assert [node.lineno for node in tree.body] == [1, 2]
@@ -157,7 +157,7 @@ def test_names_are_bound_in_many_ways() -> None:
         "try: ...\nexcept E as o: ...\nexcept F: ...\nfor v in w: ...\n"
         "match x:\n    case [p, *q]: ...\n    case {'r': s, **t}: ...\n    case _: ...\n    case {'u': 1}: ...\n"
     )
-    tree = parsed(text)
+    tree = parse_python(text)
     assert tree is not None
 
     found = {name for node in walk(tree) for name in bound_names(node)}
@@ -167,7 +167,7 @@ def test_names_are_bound_in_many_ways() -> None:
 
 @pytest.mark.parametrize(("text", "name"), [("a", "a"), ("a.b.c", "a.b.c"), ("a().b", ""), ("a[0].b", ""), ("1", "")])
 def test_only_names_with_dots_are_dotted(text: str, name: str) -> None:
-    assert dotted(ast.parse(text, mode="eval").body) == name
+    assert dotted_name(ast.parse(text, mode="eval").body) == name
 
 
 def test_imports_name_modules_and_symbols(snapshot_with: Any) -> None:

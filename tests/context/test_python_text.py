@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from reviewbot.context.python_text import dotted, imported
+from reviewbot.context.python_text import dotted_name, imported_names
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,15 @@ def test_an_import_binds_names_for_what_stands_behind_them(code: str, expected: 
     (node,) = ast.parse(code).body
     assert isinstance(node, ast.Import | ast.ImportFrom)
 
-    assert imported(node) == expected
+    assert imported_names(node) == expected
 
 
 @pytest.mark.parametrize(
     ("code", "expected"), [("a", "a"), ("a.b.c", "a.b.c"), ("a().b", ""), ("a[0].b", ""), ("1", "")]
 )
 def test_a_dotted_name_is_names_alone(code: str, expected: str) -> None:
-    assert dotted(ast.parse(code, mode="eval").body) == expected
+    assert dotted_name(ast.parse(code, mode="eval").body) == expected
 
 
 def test_nothing_has_no_name() -> None:
-    assert dotted(None) == ""
+    assert dotted_name(None) == ""

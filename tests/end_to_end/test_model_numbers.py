@@ -16,7 +16,7 @@ from reviewbot import wiring
 from reviewbot.cli.commands.replay import synthesizer_of
 from reviewbot.cli.main import main
 from reviewbot.domain.contracts.answers import ReviewAnswer
-from reviewbot.evaluate.model_fit import LabelledClaim, measure, replaced
+from reviewbot.evaluate.model_fit import LabelledClaim, measure, replace_tables
 from reviewbot.llm.agents.calibrator import prompt_hash
 from reviewbot.replay import replay
 from reviewbot.review.model_calibration import ModelTables, Quantity, Role, read_model_tables
@@ -89,7 +89,7 @@ def table_of(role: Role, quantity: Quantity, model: str, right: float, prompt_of
         for change in [n % 20]
     ]
     key = (role, quantity, model, prompt_of or HASHES[role])
-    return replaced(ModelTables(), [measure(key, claims, "2026-01-02")])
+    return replace_tables(ModelTables(), [measure(key, claims, "2026-01-02")])
 
 
 def joined(*tables: ModelTables) -> ModelTables:

@@ -21,7 +21,7 @@ from reviewbot.evaluate.model_fit import (
     measure,
     render_reliability,
     render_tables,
-    replaced,
+    replace_tables,
 )
 from reviewbot.review.model_calibration import Key, ModelTables, place_on, read_model_tables
 
@@ -161,11 +161,11 @@ def test_a_table_needs_claims_enough_of_changes_enough() -> None:
 def test_tables_are_read_as_they_were_written_and_a_new_one_replaces_that_of_its_key() -> None:
     first, later = (measure(KEY, simulated(MODELS["15 too sure"], 200, seed), "2026-01-02") for seed in (1, 2))
     other = first.model_copy(update={"role": "judge", "points": ()})
-    tables = replaced(ModelTables(), [first, other])
+    tables = replace_tables(ModelTables(), [first, other])
 
     assert read_model_tables(render_tables(tables)) == tables
     assert [table.role for table in tables.table] == ["judge", "reader"]
-    assert replaced(tables, [later]).table == (other, later)
+    assert replace_tables(tables, [later]).table == (other, later)
 
 
 def test_a_reliability_table_shows_what_was_stated_what_was_true_and_what_was_fitted() -> None:

@@ -12,7 +12,7 @@ import pytest
 from reviewbot.domain.contracts import Plan, ReviewTask, Usage
 from reviewbot.domain.ports import ModelRequest, OfferedTool, Text, Turn
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens, request_text
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens, request_text
 from reviewbot.llm.estimate import (
     ASSUMPTIONS,
     AT_MOST,
@@ -75,7 +75,7 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
     preview: Callable[..., Preview],
 ) -> None:
     made = preview()
-    size = estimated_tokens(made.requests[0])
+    size = estimate_tokens(made.requests[0])
 
     reader, judge = counted(made).shares
 
@@ -88,8 +88,8 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
     )
     assert made.judge is not None
     # Its prefix is in the readers' cache.
-    first = estimated_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS
-    known = estimated_tokens(replace(made.judge, turns=()))
+    first = estimate_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS
+    known = estimate_tokens(replace(made.judge, turns=()))
     assert (judge.name, judge.calls) == ("judge", Calls(0, 2, 25))
     assert judge.usage == Usage(
         calls=2,
@@ -106,7 +106,7 @@ def test_at_most_every_turn_all_room_and_every_token_are_counted(preview: Callab
     [reader] = counted(made).shares
 
     room = MAX_HINT_TOKENS + 400 // CHARS_PER_TOKEN + 5 * MAX_TURN_TOKENS
-    whole = math.ceil(AT_MOST * (estimated_tokens(request) + room) + request.max_tokens)
+    whole = math.ceil(AT_MOST * (estimate_tokens(request) + room) + request.max_tokens)
     assert reader.calls == Calls(1, 2, 5)
     assert reader.most == 5 * whole + request.max_tokens
     assert reader.dollars is not None
@@ -133,14 +133,14 @@ def test_what_several_readers_are_shown_alike_is_read_from_the_cache_by_all_but_
         a_request(turns=(Turn("user", (shared, Text(task))),), max_tokens=20_000)
         for task in ("logic", "style", "logic")
     ]
-    prefix = estimated_tokens(replace(requests[0], turns=(Turn("user", (shared,)),)))
+    prefix = estimate_tokens(replace(requests[0], turns=(Turn("user", (shared,)),)))
 
     [apart] = counted(preview(requests[0], judge=None)).shares
     [together] = counted(preview(*requests, judge=None)).shares
 
     assert apart.usage.cached_tokens == 0
     assert together.usage.cached_tokens == 2 * prefix
-    assert together.usage.cache_write_tokens == sum(map(estimated_tokens, requests)) - 2 * prefix
+    assert together.usage.cache_write_tokens == sum(map(estimate_tokens, requests)) - 2 * prefix
 
 
 def test_a_longer_change_has_more_claims_to_judge_up_to_a_bound(
@@ -173,7 +173,7 @@ def test_the_planner_is_counted_once_and_at_most_with_a_repair_of_its_answer(
 
     planner = counted(preview(question=question)).shares[0]
 
-    read = estimated_tokens(question)
+    read = estimate_tokens(question)
     assert (planner.name, planner.calls) == ("planner", Calls(1, 1, 2))
     assert planner.dollars == read + 900
     assert planner.most == math.ceil(AT_MOST * read) + math.ceil(AT_MOST * read + 900) + 2 * 900

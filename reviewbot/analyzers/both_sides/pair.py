@@ -13,15 +13,15 @@ from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
     Sides,
     Unit,
-    called,
     calls,
     kept,
+    name_of_call,
     operands,
     own_nodes,
     statements,
     subjects,
 )
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 LEAST_KEPT = 0.5
 """Of the plain statements of a function. With fewer of them it was rewritten, and nothing is reported for it."""
@@ -62,7 +62,7 @@ class Pair:
         """Calls of functions that the old side did not call as often."""
         fresh = calls(self.new.node.body) - calls(self.old.node.body)
         made = (node for node in own_nodes(self.new.node.body) if isinstance(node, ast.Call))
-        return [node for node in made if called(node) in fresh]
+        return [node for node in made if name_of_call(node) in fresh]
 
     @cached_property
     def reshaped(self) -> bool:
@@ -81,7 +81,7 @@ class Pair:
         return (
             self.reshaped
             or any(speaks_of(node, roots) for node in fresh)
-            or any(CHECKS.fullmatch(called(node).rpartition(".")[2]) for node in self.new_calls)
+            or any(CHECKS.fullmatch(name_of_call(node).rpartition(".")[2]) for node in self.new_calls)
             or self._assigned_anew(about)
         )
 
@@ -117,7 +117,7 @@ def _sets(node: ast.stmt, name: str) -> bool:
     """Whether a statement gives a dotted name, or what it begins with, another value."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     inner = (each for target in targets if target is not None for each in getattr(target, "elts", [target]))
-    return any(name == found or name.startswith(f"{found}.") for found in map(dotted, inner) if found)
+    return any(name == found or name.startswith(f"{found}.") for found in map(dotted_name, inner) if found)
 
 
 def _source(node: ast.stmt) -> str:

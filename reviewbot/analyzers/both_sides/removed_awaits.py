@@ -10,14 +10,14 @@ from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
     Sides,
     Unit,
-    called,
     leaves,
+    name_of_call,
     own_nodes,
     rows_of,
     short,
     units,
 )
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _ESCAPES = frozenset(
     {"escape", "conditional_escape", "quote", "quote_plus", "urlquote", "clean", "sanitize", "sanitize_html",
@@ -46,7 +46,7 @@ def removed_awaits(pair: Pair) -> Iterator[SideFinding]:
                 continue
             if not isinstance(node.value, ast.Call) or _is_handed_on(part, node) or _is_awaited_later(pair, now):
                 continue
-            name = called(node.value) or "the call"
+            name = name_of_call(node.value) or "the call"
             message = f"`{pair.new.name}` does not await `{name}` any more, and takes its coroutine for its result"
             if isinstance(now, ast.Expr):
                 message = f"`{pair.new.name}` does not await `{name}` any more, so that it never runs"
@@ -77,19 +77,19 @@ def _is_awaited_later(pair: Pair, now: ast.AST) -> bool:
         return True
     if not isinstance(now, ast.Assign):
         return False
-    names = {dotted(target) for target in now.targets} - {""}
+    names = {dotted_name(target) for target in now.targets} - {""}
     for node in own_nodes(pair.new.node.body):
         handed = [node.value] if isinstance(node, (ast.Await, ast.Return)) and node.value else []
         if isinstance(node, ast.Call):
             handed = [*node.args, *(word.value for word in node.keywords)]
-        if any(dotted(each) in names for given in handed for each in getattr(given, "elts", [given])):
+        if any(dotted_name(each) in names for given in handed for each in getattr(given, "elts", [given])):
             return True
     return False
 
 
 def _is_coroutine_function(pair: Pair, call: ast.Call) -> bool:
     """Whether what is called is defined with `async def`, in this file or in one that it is imported from."""
-    name = called(call)
+    name = name_of_call(call)
     file = pair.sides.new
     known = units(file.tree)
     if pair.new.owner is not None and name.startswith("self."):
@@ -135,12 +135,12 @@ def removed_escapes(pair: Pair) -> Iterator[SideFinding]:
     present = {ast.dump(node): node for node in leaves(pair.new.node.body)}
     for statement in leaves(pair.old.node.body):
         for node in (inner for inner in ast.walk(statement) if isinstance(inner, ast.Call)):
-            name = called(node)
+            name = name_of_call(node)
             last = _last(name)
             if last not in _ESCAPES or not node.args:
                 continue
             now = present.get(_same_without(statement, node, node.args[0]))
-            if now is None or pair.reshaped or any(_last(called(call)) in _ESCAPES for call in pair.new_calls):
+            if now is None or pair.reshaped or any(_last(name_of_call(call)) in _ESCAPES for call in pair.new_calls):
                 continue
             if pair.sides.new_words[last] >= pair.sides.old_words[last]:
                 continue  # it is done elsewhere now

@@ -11,15 +11,15 @@ from reviewbot.analyzers.both_sides.pair import Pair, speaks_of
 from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
     Unit,
-    called,
     calls,
     dumps,
     leaves,
+    name_of_call,
     own_nodes,
     rows_of,
     short,
 )
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 from reviewbot.context.uses import PythonFile
 
 _LOCK = re.compile(r"(?:[A-Za-z0-9_]{0,60}_)?r?(?:lock|rwlock|mutex|semaphore)[0-9_]{0,3}|[A-Za-z0-9]{0,60}Lock")
@@ -59,7 +59,7 @@ def removed_locks(pair: Pair) -> Iterator[SideFinding]:
 
 
 def _is_lock(node: ast.expr) -> bool:
-    name = called(node) if isinstance(node, ast.Call) else dotted(node)
+    name = name_of_call(node) if isinstance(node, ast.Call) else dotted_name(node)
     last = name.rpartition(".")[2]
     if last == "acquire":
         last = name.removesuffix(".acquire").rpartition(".")[2]
@@ -94,7 +94,7 @@ def removed_opens(pair: Pair) -> Iterator[SideFinding]:
             continue
         for item in node.items:
             now = opened.get(ast.dump(item.context_expr))
-            name = dotted(now.targets[0]) if now else ""
+            name = dotted_name(now.targets[0]) if now else ""
             if now is None or not name or not isinstance(item.context_expr, ast.Call) or _is_kept(pair, name):
                 continue
             message = f"`{pair.new.name}` opens `{short(item.context_expr)}` and does not close it any more"
@@ -107,13 +107,13 @@ def _is_kept(pair: Pair, name: str) -> bool:
     if "." in name:
         return True
     for node in own_nodes(pair.new.node.body):
-        if isinstance(node, ast.Attribute) and node.attr in _CLOSING and dotted(node.value) == name:
+        if isinstance(node, ast.Attribute) and node.attr in _CLOSING and dotted_name(node.value) == name:
             return True
         if isinstance(node, (ast.With, ast.AsyncWith)) and any(speaks_of(item, {name}) for item in node.items):
             return True
-        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None and dotted(node.value) == name:
+        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None and dotted_name(node.value) == name:
             return True
-        if isinstance(node, ast.Call) and called(node).rpartition(".")[2] in _KEEPING and speaks_of(node, {name}):
+        if isinstance(node, ast.Call) and name_of_call(node).rpartition(".")[2] in _KEEPING and speaks_of(node, {name}):
             return True
     return False
 
@@ -143,7 +143,7 @@ def _closes(statement: ast.stmt) -> str:
     """The name of the call that a statement consists of, where it closes something; else empty."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     call = value.value if isinstance(value, ast.Await) else value
-    name = called(call) if isinstance(call, ast.Call) else ""
+    name = name_of_call(call) if isinstance(call, ast.Call) else ""
     return name if "." in name and name.rpartition(".")[2] in _CLOSING else ""
 
 

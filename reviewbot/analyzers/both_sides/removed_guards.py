@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from reviewbot.analyzers.both_sides.pair import CHECKS, Pair
 from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
-    called,
     calls,
     leaves,
+    name_of_call,
     operands,
     own_nodes,
     short,
@@ -150,7 +150,7 @@ def removed_checks(pair: Pair) -> Iterator[SideFinding]:
         call = value.value if isinstance(value, ast.Await) else value
         if not isinstance(call, ast.Call):
             continue
-        name = called(call)
+        name = name_of_call(call)
         last = name.rpartition(".")[2]
         if name in now or not (CHECKS.fullmatch(last) or last in _ONE_WORD_CHECKS):
             continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.context.python_text import Definition, Function, dotted
+from reviewbot.context.python_text import Definition, Function, dotted_name
 from reviewbot.context.uses import Library, PythonFile
 from reviewbot.domain.ports import Snapshot
 
@@ -203,13 +203,13 @@ def calls(body: list[ast.stmt]) -> Counter[str]:
     found: Counter[str] = Counter()
     for node in own_nodes(body):
         if isinstance(node, ast.Call):
-            found[called(node)] += 1
+            found[name_of_call(node)] += 1
     return found
 
 
-def called(node: ast.Call) -> str:
+def name_of_call(node: ast.Call) -> str:
     """The name by which something is called; empty where it has none."""
-    return dotted(node.func) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+    return dotted_name(node.func) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
 
 
 def subjects(node: ast.AST) -> frozenset[str]:
@@ -218,7 +218,7 @@ def subjects(node: ast.AST) -> frozenset[str]:
     waiting = [node]
     while waiting:
         inner = waiting.pop()
-        name = dotted(inner)
+        name = dotted_name(inner)
         if name:
             found.add(name)
             continue

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides, Unit
 from reviewbot.analyzers.python.views import Budget
-from reviewbot.context.python_text import Function, dotted
+from reviewbot.context.python_text import Function, dotted_name
 from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, python_file
 from reviewbot.diff.paths import is_test
 from reviewbot.wording import counted
@@ -83,7 +83,7 @@ def is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def unchanged(sides: Sides, use: Use) -> bool:
+def is_unchanged(sides: Sides, use: Use) -> bool:
     """Whether the call of a use was written the same on the old side."""
     before = sides.old if use.file is sides.new else python_file(use.file.path, sides.snapshot.base(use.file.path))
     if before is None or use.call is None:
@@ -172,23 +172,23 @@ def misfit(call: ast.Call, wanted: Parameters) -> str | None:
     return f"`{missing[0]}` is missing" if missing else ""
 
 
-def swapped(call: ast.Call, old: Parameters, new: Parameters) -> str | None:
+def find_swapped(call: ast.Call, old: Parameters, new: Parameters) -> str | None:
     """The argument that a call hands by position to another parameter than before, though both parameters remain."""
     if any(isinstance(arg, ast.Starred) for arg in call.args):
         return None
     for arg, before, after in zip(call.args, old.positional, new.positional, strict=False):
         moved = before != after and before in new.positional and after in old.positional
-        if moved and dotted(arg).rpartition(".")[2] != after:
+        if moved and dotted_name(arg).rpartition(".")[2] != after:
             return f"`{ast.unparse(arg)[:60]}` was `{before}` and is now taken as `{after}`"
     return None
 
 
 def decorator_name(node: ast.expr) -> str:
     """The dotted name of a decorator, called or not."""
-    return dotted(node.func if isinstance(node, ast.Call) else node)
+    return dotted_name(node.func if isinstance(node, ast.Call) else node)
 
 
-def returned(node: Function) -> int | None:
+def count_returned(node: Function) -> int | None:
     """How many values a function always returns as a tuple; None where it is none, varies or is not known."""
     sizes: set[int] = set()
     waiting: list[ast.AST] = list(node.body)
@@ -220,7 +220,7 @@ def stale_callers(sides: Sides, budget: Budget) -> Iterator[SideFinding]:
             continue
         differs = before != after
         turned = isinstance(old.node, ast.AsyncFunctionDef) != isinstance(new.node, ast.AsyncFunctionDef)
-        sizes = returned(old.node), returned(new.node)
+        sizes = count_returned(old.node), count_returned(new.node)
         resized = None not in sizes and sizes[0] != sizes[1]
         if not (differs or turned or resized):
             continue
@@ -242,7 +242,9 @@ def _check_parameters(
         message = f"`{new.name}` no longer takes what is handed to it at {places(stale)}"
         yield SideFinding("signature-changed", message, _head(old), _head(new), new.rows)
         return
-    moved = [(use, why) for use in uses if use.call and (why := swapped(use.call, *both)) and unchanged(sides, use)]
+    moved = [
+        (use, why) for use in uses if use.call and (why := find_swapped(use.call, *both)) and is_unchanged(sides, use)
+    ]
     if moved:
         message = f"`{new.name}` takes its arguments in another order now, and not so at {places(moved)}"
         yield SideFinding("parameters-swapped", message, _head(old), _head(new), new.rows)
@@ -273,7 +275,7 @@ def _check_async(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding]
 
 
 def _check_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding]:
-    size = returned(new.node)
+    size = count_returned(new.node)
     wrong = [(use, f"takes {count}") for use in uses if (count := _unpacked(use)) is not None and count != size]
     if wrong and size is not None:
         ends = [node for node in ast.walk(new.node) if isinstance(node, ast.Return)]

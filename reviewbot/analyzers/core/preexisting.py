@@ -48,7 +48,7 @@ async def without_preexisting(tool: Tool, file: ChangedFile, report: ToolReport,
     kept = _introduced(report.candidates, before.candidates, file.hunks)
     # What was not read to its end, or in parts alone, may hold the same.
     if before.gap is not None or (file.head is not None and old.head is None):
-        kept = [one if one.brought else doubted(one) for one in kept]
+        kept = [one if one.brought else lower_confidence(one) for one in kept]
     left_out = len(report.candidates) - len(kept)
     return ToolReport(tuple(kept), report.run.model_copy(update={"preexisting": left_out}), report.gap)
 
@@ -129,7 +129,7 @@ def _introduced(found: Sequence[Candidate], before: Iterable[Candidate], hunks: 
     all_new = [_New(one, sides.removed_around(one.line or 0), sides.before(_at(one))) for one in found]
     left = [new for new in all_new if not _take(known[new.found.rule], partial(_is_same, new, sides.removed))]
     touched = [_take(known[new.found.rule], partial(_is_touched, new, sides.removed)) for new in left]
-    return [doubted(new.found) if was else new.found for new, was in zip(left, touched, strict=True)]
+    return [lower_confidence(new.found) if was else new.found for new, was in zip(left, touched, strict=True)]
 
 
 def _take(known: list[Candidate], fits: Callable[[Candidate], bool]) -> bool:
@@ -167,7 +167,7 @@ def _at(candidate: Candidate) -> int:
     return candidate.at or candidate.line or 0
 
 
-def doubted(candidate: Candidate) -> Candidate:
+def lower_confidence(candidate: Candidate) -> Candidate:
     """Lower a candidate's confidence and severity, so that it is neither posted nor critical."""
     severity = "warning" if candidate.severity == "critical" else candidate.severity
     return candidate.model_copy(update={"confidence": min(DOUBTED, candidate.confidence), "severity": severity})

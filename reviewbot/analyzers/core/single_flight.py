@@ -23,14 +23,14 @@ def once_per_file(function: Callable[[ChangedFile], T]) -> Callable[[ChangedFile
     made: WeakKeyDictionary[ChangedFile, tuple[Lock, list[T]]] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembered(file: ChangedFile) -> T:
+    def memoize(file: ChangedFile) -> T:
         lock, value = made.setdefault(file, (Lock(), []))
         with lock:  # tools ask at the same time, and one of them does the work
             if not value:
                 value.append(function(file))
             return value[0]
 
-    return remembered
+    return memoize
 
 
 @dataclass

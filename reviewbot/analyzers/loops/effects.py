@@ -7,10 +7,10 @@ import re
 from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import Chain, chain_of, qualified
+from reviewbot.analyzers.loops.names import Chain, chain_of, qualify
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.analyzers.loops.walk import Site
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
 REQUESTS = (
@@ -39,8 +39,8 @@ class Opened(NamedTuple):
 
 def request(call: ast.Call, scope: Scope) -> str:
     """The name of a call that sends a request over HTTP and takes its answer; empty for any other."""
-    if qualified(call.func, scope.imports) in REQUESTS:
-        return dotted(call.func)
+    if qualify(call.func, scope.imports) in REQUESTS:
+        return dotted_name(call.func)
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in _VERBS:
         return ""
     return chain_of(call.func).text if kind_of(scope, call.func.value) in {"http", "http-async"} else ""
@@ -48,13 +48,13 @@ def request(call: ast.Call, scope: Scope) -> str:
 
 def program(call: ast.Call, scope: Scope) -> str:
     """The name of a call that starts a program; empty for any other."""
-    return dotted(call.func) if qualified(call.func, scope.imports) in PROGRAMS else ""
+    return dotted_name(call.func) if qualify(call.func, scope.imports) in PROGRAMS else ""
 
 
-def opened(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
+def opened_file(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
     """A file that a call opens or reads, if it is the same in each turn."""
-    name = dotted(call.func)
-    is_open = (name == "open" and not scope.bound("open")) or qualified(call.func, scope.imports) in {
+    name = dotted_name(call.func)
+    is_open = (name == "open" and not scope.bound("open")) or qualify(call.func, scope.imports) in {
         "io.open",
         *_TABLES,
     }
@@ -66,25 +66,25 @@ def opened(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
         return None
     path = call.func.value
     made_here = (
-        isinstance(path, ast.Call) and qualified(path.func, scope.imports) == "pathlib.Path" and len(path.args) == 1
+        isinstance(path, ast.Call) and qualify(path.func, scope.imports) == "pathlib.Path" and len(path.args) == 1
     )
     part = path.args[0] if made_here and isinstance(path, ast.Call) else path
     known = made_here or kind_of(scope, path) == "path"
     return Opened(f"{call.func.attr}()", sure=True) if known and loop.same_in_each_turn(part) else None
 
 
-def parsed(call: ast.Call, scope: Scope, loop: Loop) -> str:
+def parse_call(call: ast.Call, scope: Scope, loop: Loop) -> str:
     """The name of a call that parses one and the same text in each turn; empty for any other."""
-    name = qualified(call.func, scope.imports)
+    name = qualify(call.func, scope.imports)
     if name not in _PARSERS or not call.args or isinstance(call.args[0], ast.Constant):
         return ""
-    return dotted(call.func) if loop.same_in_each_turn(call.args[0]) else ""
+    return dotted_name(call.func) if loop.same_in_each_turn(call.args[0]) else ""
 
 
 def _mode(call: ast.Call) -> frozenset[str]:
     """The letters of the mode that a file is opened in; "w" where that is no literal."""
     given = [keyword.value for keyword in call.keywords if keyword.arg == "mode"] or call.args[1:2]
-    if not given or dotted(call.func).rpartition(".")[2] != "open":
+    if not given or dotted_name(call.func).rpartition(".")[2] != "open":
         return frozenset()
     value = given[0].value if isinstance(given[0], ast.Constant) else "w"
     return frozenset(str(value))
@@ -152,7 +152,7 @@ def is_queryset(site: Site) -> bool:
         return parent.iter is node
     if isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         return any(part.iter is node for part in parent.generators)
-    return isinstance(parent, ast.Call) and dotted(parent.func) in _CONSUMERS
+    return isinstance(parent, ast.Call) and dotted_name(parent.func) in _CONSUMERS
 
 
 def _is_evaluated(chain: Chain, site: Site) -> bool:
@@ -167,7 +167,7 @@ def _is_orm(chain: Chain) -> bool:
 
 
 def _is_model(call: ast.Call) -> bool:
-    first = dotted(call.args[0]).rpartition(".")[2] if len(call.args) > 1 else ""
+    first = dotted_name(call.args[0]).rpartition(".")[2] if len(call.args) > 1 else ""
     return first[:1].isupper() and not first.isupper()
 
 
@@ -190,13 +190,13 @@ def _text_of(node: ast.expr, scope: Scope, loop: Loop) -> _Text:
     if isinstance(node, ast.Constant):
         said = isinstance(node.value, str) and _DATA_STATEMENT.match(node.value)
         return "fixed" if said else "other"
-    if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "text" and node.args:
+    if isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] == "text" and node.args:
         return _text_of(node.args[0], scope, loop)
     if isinstance(node, ast.Call):
         return "fixed" if chain_of(node).root in _BUILDERS else "other"
     if isinstance(node, ast.JoinedStr | ast.BinOp):
         return _built(node)
-    values = [binding.value for binding in scope.bound(dotted(node))]
+    values = [binding.value for binding in scope.bound(dotted_name(node))]
     if values and loop.same_in_each_turn(node):
         texts = [value for value in values if isinstance(value, ast.Constant)]
         return _text_of(texts[0], scope, loop) if len(texts) == len(values) else "built"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.effects import is_queryset
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
-from reviewbot.analyzers.loops.names import qualified
+from reviewbot.analyzers.loops.names import qualify
 from reviewbot.analyzers.loops.places import Loop, finding_in_loop
-from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, unwrapped
+from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, unwrap
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _JOINS = frozenset(
     {"pandas.concat", "numpy.concatenate", "numpy.append", "numpy.vstack", "numpy.hstack", "numpy.stack"}
@@ -44,10 +44,10 @@ def _called(node: ast.Call, site: Site) -> Iterator[Found]:
         elif node.func.attr == "iterrows" and is_queryset(site):
             what = "`iterrows` makes an object of each row of the table"
             yield Found("rows-of-frame", node.lineno, node.end_lineno or node.lineno, what, code=node)
-    elif dotted(node.func) == "sum":
+    elif dotted_name(node.func) == "sum":
         yield from _list_sum(node)
         yield from _again(node, site)
-    elif dotted(node.func) in _COPIES | _WALKS:
+    elif dotted_name(node.func) in _COPIES | _WALKS:
         yield from _again(node, site)
 
 
@@ -66,7 +66,7 @@ def _membership(node: ast.Compare, site: Site) -> Iterator[Found]:
     if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
         return
     scope, looked_in = site.place.scope, node.comparators[0]
-    name = dotted(looked_in)
+    name = dotted_name(looked_in)
     loop = _far(site, name)
     if loop is None or kind_of(scope, looked_in) != "list" or not loop.varies(node.left):
         return
@@ -81,7 +81,7 @@ def _membership(node: ast.Compare, site: Site) -> Iterator[Found]:
 
 def _search(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
     """`names.index(x)`, where `names` is a list or what the loop goes over."""
-    name = dotted(func.value)
+    name = dotted_name(func.value)
     loop = _far(site, name)
     if loop is None or len(node.args) != 1 or not loop.varies(node.args[0]):
         return
@@ -95,12 +95,12 @@ def _search(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
 
 
 def _goes_over(loop: Loop, name: str) -> bool:
-    return loop.iterated is not None and dotted(unwrapped(loop.iterated)) == name
+    return loop.iterated is not None and dotted_name(unwrap(loop.iterated)) == name
 
 
 def _front(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
     """`names.pop(0)` and `names.insert(0, x)`."""
-    name = dotted(func.value)
+    name = dotted_name(func.value)
     loop = _far(site, name)
     wanted = 1 if func.attr == "pop" else _PAIR
     first = node.args[0] if len(node.args) == wanted else None
@@ -118,7 +118,7 @@ def _front(node: ast.Call, func: ast.Attribute, site: Site) -> Iterator[Found]:
 def _is_window(loop: Loop) -> bool:
     """Whether a loop holds a list to a length: what is moved then does not grow."""
     return isinstance(loop.node, ast.While) and any(
-        isinstance(part, ast.Call) and dotted(part.func) == "len" for part in ast.walk(loop.node.test)
+        isinstance(part, ast.Call) and dotted_name(part.func) == "len" for part in ast.walk(loop.node.test)
     )
 
 
@@ -138,20 +138,20 @@ def _regrown(node: ast.Assign, site: Site) -> Iterator[Found]:
 
 def _is_list_plus(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        return dotted(value.left) == name and isinstance(value.right, ast.List | ast.ListComp)
+        return dotted_name(value.left) == name and isinstance(value.right, ast.List | ast.ListComp)
     if isinstance(value, ast.List) and len(value.elts) > 1:
         first = value.elts[0]
-        return isinstance(first, ast.Starred) and dotted(first.value) == name
+        return isinstance(first, ast.Starred) and dotted_name(first.value) == name
     return False
 
 
 def _is_join(call: ast.Call, name: str, site: Site) -> bool:
     scope = site.place.scope
-    if qualified(call.func, scope.imports) in _JOINS and call.args:
+    if qualify(call.func, scope.imports) in _JOINS and call.args:
         first = call.args[0]
         parts = first.elts if isinstance(first, ast.List | ast.Tuple) else call.args
-        return any(dotted(part) == name for part in parts)
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "append" or dotted(call.func.value) != name:
+        return any(dotted_name(part) == name for part in parts)
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "append" or dotted_name(call.func.value) != name:
         return False
     # The `append` of a list gives nothing back that one could want; that of a table gives a new table.
     return kind_of(scope, call.func.value) == "frame" or any(k.arg == "ignore_index" for k in call.keywords)
@@ -177,11 +177,11 @@ def _list_sum(node: ast.Call) -> Iterator[Found]:
 
 def _again(node: ast.Call, site: Site) -> Iterator[Found]:
     """`max(values)` and the like of a collection that no turn changes."""
-    name = dotted(node.args[0]) if len(node.args) == 1 and not node.keywords else ""
+    name = dotted_name(node.args[0]) if len(node.args) == 1 and not node.keywords else ""
     loop = _far(site, name)
     if loop is None or "." in name or name in loop.touched:
         return
-    function, text = dotted(node.func), kind_of(site.place.scope, node.args[0]) == "text"
+    function, text = dotted_name(node.func), kind_of(site.place.scope, node.args[0]) == "text"
     if function in _COPIES:
         if isinstance(site.parent, ast.Compare) and node in site.parent.comparators and not text:
             yield finding_in_loop(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
-from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.names import chain_of, qualify
 from reviewbot.analyzers.loops.places import Binding, Scope
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 Kind = Literal[
     "",
@@ -91,7 +91,7 @@ def kind_of(scope: Scope, node: ast.AST | None, depth: int = 0) -> Kind:
     """What a value is: what all bindings of its name agree on, or what the expression itself tells."""
     if isinstance(node, ast.Await):
         node = node.value
-    name = dotted(node)
+    name = dotted_name(node)
     if depth >= _DEEPEST:
         return ""
     if not name:
@@ -117,7 +117,7 @@ def _bound(scope: Scope, binding: Binding, depth: int) -> Kind:
         return kind_of(scope, binding.value, depth + 1)
     annotation = binding.annotation
     annotation = annotation.value if isinstance(annotation, ast.Subscript) else annotation
-    return _BY_ANNOTATION.get(dotted(annotation).rpartition(".")[2], "")
+    return _BY_ANNOTATION.get(dotted_name(annotation).rpartition(".")[2], "")
 
 
 def _says_nothing(node: ast.expr | None, name: str) -> bool:
@@ -128,7 +128,7 @@ def _says_nothing(node: ast.expr | None, name: str) -> bool:
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "append"
-        and dotted(node.func.value) == name
+        and dotted_name(node.func.value) == name
     )
 
 
@@ -148,7 +148,7 @@ def _made(scope: Scope, node: ast.AST | None, depth: int) -> Kind:
 
 
 def _called(scope: Scope, node: ast.Call) -> Kind:
-    name = qualified(node.func, scope.imports) or dotted(node.func)
+    name = qualify(node.func, scope.imports) or dotted_name(node.func)
     if name in _MAKERS:
         return _MAKERS[name]
     chain = chain_of(node.func)

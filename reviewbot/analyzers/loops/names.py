@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reviewbot.context.python_text import dotted, imported
+from reviewbot.context.python_text import dotted_name, imported_names
 
 _LONGEST_CHAIN = 40
 """Links. A longer chain of calls is data in the form of code."""
@@ -68,16 +68,16 @@ def chain_of(node: ast.expr) -> Chain:
     return Chain(root, tuple(reversed(names)), frozenset(called))
 
 
-def qualified(node: ast.AST, imports: Mapping[str, str]) -> str:
+def qualify(node: ast.AST, imports: Mapping[str, str]) -> str:
     """A dotted name with the module that it was imported from in front; empty where its first name is no import."""
-    name = dotted(node)
+    name = dotted_name(node)
     first, dot, rest = name.partition(".")
     return f"{imports[first]}{dot}{rest}" if first in imports else ""
 
 
 def modules(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
     """What an import binds from elsewhere: neighbours in the same package stand for no library."""
-    return [(name, source) for name, source in imported(node) if not source.startswith(".")]
+    return [(name, source) for name, source in imported_names(node) if not source.startswith(".")]
 
 
 def words(name: str) -> frozenset[str]:

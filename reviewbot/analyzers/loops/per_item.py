@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from reviewbot.analyzers.loops.effects import is_queryset, opened, parsed, program, query, request
+from reviewbot.analyzers.loops.effects import is_queryset, opened_file, parse_call, program, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of, qualified
+from reviewbot.analyzers.loops.names import chain_of, qualify
 from reviewbot.analyzers.loops.places import Loop, finding_in_loop
 from reviewbot.analyzers.loops.sizes import goes_far, grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _RELATED = frozenset({"all", "count", "exists", "first", "last", "get", "filter", "aggregate"})
 _LAZY_RELATED = frozenset({"all", "filter"})
@@ -85,7 +85,7 @@ def _is_related(site: Site, loop: Loop) -> bool:
 
 
 def _is_prefetched(loop: Loop) -> bool:
-    values = [loop.iterated, *(binding.value for binding in loop.scope.bound(dotted(loop.iterated)))]
+    values = [loop.iterated, *(binding.value for binding in loop.scope.bound(dotted_name(loop.iterated)))]
     return any("prefetch_related" in chain_of(value).names for value in values if value is not None)
 
 
@@ -100,7 +100,7 @@ def _outside(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
         )
     elif name := program(call, scope):
         yield finding_in_loop("process-per-item", call, loop, f"`{name}` starts a program {loop.each}")
-    elif file := opened(call, scope, loop):
+    elif file := opened_file(call, scope, loop):
         rule = "file-per-item" if sure and file.sure else "file-in-loop"
         yield finding_in_loop(rule, call, loop, f"`{file.name}` opens the same file again {loop.each}")
 
@@ -113,7 +113,7 @@ def _waits_here(site: Site, loop: Loop) -> bool:
     if kind_of(site.place.scope, owner) != "http-async" or isinstance(parent, ast.Await | ast.withitem):
         return True
     timed = (node.value for node in loop.nodes if isinstance(node, ast.Await) and isinstance(node.value, ast.Call))
-    return any(dotted(one.func) in _TIMED and one.args[:1] == [call] for one in timed)
+    return any(dotted_name(one.func) in _TIMED and one.args[:1] == [call] for one in timed)
 
 
 def _always_the_same(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
@@ -121,15 +121,15 @@ def _always_the_same(site: Site, loop: Loop, *, sure: bool) -> Iterator[Found]:
     call, scope = site.node, site.place.scope
     if not isinstance(call, ast.Call):
         return
-    if sure and (name := parsed(call, scope, loop)):
+    if sure and (name := parse_call(call, scope, loop)):
         yield finding_in_loop("parse-per-item", call, loop, f"`{name}` parses the same text again {loop.each}")
         return
-    module, _, name = qualified(call.func, scope.imports).rpartition(".")
+    module, _, name = qualify(call.func, scope.imports).rpartition(".")
     if module == "re" and call.args and isinstance(call.args[0], ast.Constant):
         nested = sum(goes_far(around) for around in site.place.loops) >= _NESTED
         if name == "compile" or (name in _SEARCHES and nested):
             yield finding_in_loop("regex-per-item", call, loop, f"`re.{name}` looks up the same pattern {loop.each}")
     elif (module, name) == ("copy", "deepcopy") and call.args and loop.same_in_each_turn(call.args[0]):
         yield finding_in_loop(
-            "copy-per-item", call, loop, f"`{dotted(call.func)}` copies the same thing in depth {loop.each}"
+            "copy-per-item", call, loop, f"`{dotted_name(call.func)}` copies the same thing in depth {loop.each}"
         )

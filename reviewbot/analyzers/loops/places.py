@@ -12,7 +12,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.loops.names import chain_of
 from reviewbot.analyzers.python.trees import below, parts
 from reviewbot.analyzers.python.views import Budget, Found, Step
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.comprehension
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -115,7 +115,7 @@ class Loop:
         """For each of what, in a few words."""
         if isinstance(self.target, ast.Name) and self.target.id != "_":
             return f"for each `{self.target.id[:_SHOWN]}`"
-        over = dotted(self.iterated)
+        over = dotted_name(self.iterated)
         return f"for each element of `{over[:_SHOWN]}`" if over else "in each turn of the loop"
 
     @cached_property
@@ -183,11 +183,11 @@ class Loop:
 def _changed_by(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         yield from _prefixes(node.value)
-        yield dotted(node)
+        yield dotted_name(node)
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-            yield dotted(node.func.value)
-        if dotted(node.func) not in _HARMLESS:
+            yield dotted_name(node.func.value)
+        if dotted_name(node.func) not in _HARMLESS:
             yield from (arg.id for arg in (*node.args, *(k.value for k in node.keywords)) if isinstance(arg, ast.Name))
 
 
@@ -196,7 +196,7 @@ def _prefixes(node: ast.expr) -> Iterator[str]:
     chain = chain_of(node)
     if chain.root:
         yield chain.root
-    yield dotted(node)
+    yield dotted_name(node)
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:

@@ -9,7 +9,7 @@ from typing import Literal
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
 from reviewbot.analyzers.loops.names import chain_of, words
 from reviewbot.analyzers.loops.places import Loop, Scope
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 Size = Literal["data", "unknown", "small", "batch", "open"]
 """data: all of something that grows. unknown: neither is written there. open: no end is written there."""
@@ -59,7 +59,7 @@ def size_of(loop: Loop) -> Size:
 
 def size_of_value(node: ast.expr, scope: Scope) -> Size:
     """How much there is in something that can be gone over."""
-    return _size(unwrapped(node), scope)
+    return _size(unwrap(node), scope)
 
 
 def grows(loops: Sequence[Loop]) -> bool:
@@ -88,9 +88,9 @@ def is_long(scope: Scope, node: ast.expr) -> bool:
     if isinstance(node, ast.ListComp):
         return any(size_of_value(part.iter, scope) == "data" for part in node.generators)
     if isinstance(node, ast.Call):
-        made_of = dotted(node.func) in {"list", "sorted"} and len(node.args) == 1
+        made_of = dotted_name(node.func) in {"list", "sorted"} and len(node.args) == 1
         return made_of and size_of_value(node.args[0], scope) == "data"
-    name = dotted(node)
+    name = dotted_name(node)
     holder = scope.holder(name)
     if holder is None or words(name) & _OF_CODE:
         return False
@@ -102,7 +102,7 @@ def is_long(scope: Scope, node: ast.expr) -> bool:
 
 def is_growing(scope: Scope, node: ast.expr) -> bool:
     """Whether a name gets one more element in each turn of a loop that goes far."""
-    name = dotted(node)
+    name = dotted_name(node)
     holder = scope.holder(name)
     grown = () if holder is None else holder.growths.get(name, ())
     return any(goes_far(loop) for loops in grown for loop in loops)
@@ -114,12 +114,12 @@ def goes_far(loop: Loop) -> bool:
     return size == "data" or (size == "unknown" and isinstance(loop.node, ast.While))
 
 
-def unwrapped(node: ast.expr) -> ast.expr:
+def unwrap(node: ast.expr) -> ast.expr:
     """What is gone over in the end, behind `enumerate` and its like."""
     for _ in range(_WRAPPED):
         if not isinstance(node, ast.Call):
             break
-        if dotted(node.func) in _WRAPPERS and node.args:
+        if dotted_name(node.func) in _WRAPPERS and node.args:
             node = node.args[0]
         elif isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
             node = node.func.value
@@ -145,7 +145,7 @@ def _size(node: ast.expr, scope: Scope) -> Size:
 
 
 def _named_size(node: ast.Name | ast.Attribute, scope: Scope) -> Size:
-    name = dotted(node)
+    name = dotted_name(node)
     if words(name) & _TRIES:
         return "batch"
     values = [binding.value for binding in scope.bound(name)]
@@ -168,7 +168,7 @@ def _called_size(node: ast.Call, scope: Scope) -> Size:
         return "open"
     if words(chain.last) & (_BATCHES | {"chunked", "batched"}):
         return "batch"
-    if dotted(node.func) != "range" or not node.args:
+    if dotted_name(node.func) != "range" or not node.args:
         return "data" if kind_of(scope, node) or chain.last else "unknown"
     return _range_size(node.args, scope)
 
@@ -181,7 +181,7 @@ def _range_size(arguments: Sequence[ast.expr], scope: Scope) -> Size:
     names = [
         node for argument in arguments for node in ast.walk(argument) if isinstance(node, ast.Name | ast.Attribute)
     ]
-    if any(words(dotted(name)) & (_TRIES | _BATCHES) for name in names):
+    if any(words(dotted_name(name)) & (_TRIES | _BATCHES) for name in names):
         return "batch"
     if not names:
         bounds = [
@@ -189,6 +189,6 @@ def _range_size(arguments: Sequence[ast.expr], scope: Scope) -> Size:
         ]
         return "small" if max(bounds, default=FEW + 1) <= FEW else "unknown"
     lengths = [
-        node for node in ast.walk(last) if isinstance(node, ast.Call) and dotted(node.func) == "len" and node.args
+        node for node in ast.walk(last) if isinstance(node, ast.Call) and dotted_name(node.func) == "len" and node.args
     ]
     return _size(lengths[0].args[0], scope) if lengths else "unknown"

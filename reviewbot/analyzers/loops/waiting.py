@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of, qualified, words
+from reviewbot.analyzers.loops.names import chain_of, qualify, words
 from reviewbot.analyzers.loops.places import Loop, Scope, finding_in_loop
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found, Step
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _ORDERED = frozenset(
     {
@@ -123,8 +123,8 @@ def blockers(sites: Iterable[Site]) -> dict[str, Blocker]:
             name = _name_of(scope.node, scope.parent)
             if isinstance(node, ast.Yield | ast.YieldFrom):
                 lazy.add(name)
-            elif isinstance(node, ast.Call) and qualified(node.func, scope.imports) in _WAITING:
-                found.setdefault(name, Blocker(node.lineno, dotted(node.func)))
+            elif isinstance(node, ast.Call) and qualify(node.func, scope.imports) in _WAITING:
+                found.setdefault(name, Blocker(node.lineno, dotted_name(node.func)))
     return {name: blocker for name, blocker in found.items() if name not in lazy and defined[name] == 1}
 
 
@@ -151,7 +151,7 @@ def quiet_sockets(sites: Iterable[Site]) -> frozenset[str]:
     """The names of sockets that do not wait."""
     calls = (site.node for site in sites if isinstance(site.node, ast.Call))
     methods = (call.func for call in calls if isinstance(call.func, ast.Attribute))
-    return frozenset(dotted(func.value) for func in methods if func.attr == "setblocking")
+    return frozenset(dotted_name(func.value) for func in methods if func.attr == "setblocking")
 
 
 def _is_session(call: ast.Call, scope: Scope) -> bool:
@@ -169,7 +169,7 @@ def _is_driver(call: ast.Call, scope: Scope, timed: frozenset[str]) -> bool:
     owner = call.func.value
     kind = kind_of(scope, owner)
     if kind == "socket":
-        return call.func.attr in _SOCKET and dotted(owner) not in timed
+        return call.func.attr in _SOCKET and dotted_name(owner) not in timed
     return kind == "database" and call.func.attr in _ASKING
 
 
@@ -182,7 +182,7 @@ def _name_of(function: ast.FunctionDef | ast.AsyncFunctionDef, around: Scope) ->
 
 def _called(call: ast.Call, scope: Scope) -> str:
     """The name of a function or method of the same file that a call may mean; empty for any other."""
-    name = dotted(call.func)
+    name = dotted_name(call.func)
     if name.startswith("self.") and name.count(".") == 1:
         holder = scope.self_holder()
         owner = holder.node.name if isinstance(holder.node, ast.ClassDef) else ""

@@ -10,7 +10,7 @@ from reviewbot.analyzers.loops.names import modules
 from reviewbot.analyzers.loops.places import Binding, Function, Loop, Scope
 from reviewbot.analyzers.python.trees import below, parts
 from reviewbot.analyzers.python.views import Budget
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 
 _ADDING = frozenset({"append", "extend", "insert", "appendleft", "update", "add", "setdefault"})
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -143,7 +143,7 @@ def _is_now_and_then(test: ast.expr) -> bool:
     sides = (test.left, *test.comparators)
     return any(
         (isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod))
-        or (isinstance(side, ast.Call) and dotted(side.func) == "len")
+        or (isinstance(side, ast.Call) and dotted_name(side.func) == "len")
         for side in sides
     )
 
@@ -165,13 +165,13 @@ def _note(site: Site, imports: dict[str, str]) -> None:
     elif isinstance(node, ast.For | ast.AsyncFor):
         _bind(scope, node.target, Binding())
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
-        _grow(scope, dotted(node.func.value), site)
+        _grow(scope, dotted_name(node.func.value), site)
     elif isinstance(node, ast.AugAssign):
-        _grow(scope, dotted(node.target), site)
+        _grow(scope, dotted_name(node.target), site)
 
 
 def _bind(scope: Scope, target: ast.expr, binding: Binding) -> None:
-    name = dotted(target)
+    name = dotted_name(target)
     if name:
         holder = scope.self_holder() if name.startswith("self.") else scope
         holder.bindings[name].append(binding)

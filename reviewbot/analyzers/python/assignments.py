@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from reviewbot.analyzers.python.trees import parts
-from reviewbot.context.python_text import Function, dotted
+from reviewbot.context.python_text import Function, dotted_name
 
 _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 """Methods that put what they are given into their receiver."""
@@ -88,7 +88,7 @@ def _assignments(scope: ast.Module | Function) -> Iterator[tuple[str, Given]]:
 def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, Given]]:
     for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         note = arg.annotation.value if isinstance(arg.annotation, ast.Subscript) else arg.annotation
-        yield arg.arg, Parameter("" if note is None else dotted(note).rpartition(".")[2])
+        yield arg.arg, Parameter("" if note is None else dotted_name(note).rpartition(".")[2])
     for rest in (arguments.vararg, arguments.kwarg):
         if rest is not None:
             yield rest.arg, Parameter("")

@@ -57,7 +57,7 @@ class _Name(NamedTuple):
     absolute: bool
 
 
-def placed(uris: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
+def match_paths(uris: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
     """The path of the change for each name of one run that has one.
 
     A relative name counts from the root of the repository. An absolute one ends with a path of the change; the rest is

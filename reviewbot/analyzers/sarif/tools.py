@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import Line, new_side
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.sarif.descriptors import placed
+from reviewbot.analyzers.sarif.descriptors import match_paths
 from reviewbot.analyzers.sarif.kinds import WORKERS, Kind, Kinds, slug
 from reviewbot.analyzers.sarif.log import Result, Run, read_log
 from reviewbot.domain.contracts import Candidate, Severity
@@ -113,7 +113,7 @@ def foreign_tools(
     failed: list[str] = []
     for name, data in files:
         for run in read_log(name, data):
-            here = placed((result.uri for result in run.results), known)
+            here = match_paths((result.uri for result in run.results), known)
             of_run = [_foreign(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
             found += of_run
             notes.append(_note(name, run, len(of_run)))

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.security.ciphers import weak_ciphers, weak_signatures
-from reviewbot.analyzers.security.credentials import leaked_secrets, literal_credentials
+from reviewbot.analyzers.security.credentials import check_leaks, literal_credentials
 from reviewbot.analyzers.security.facts import Facts
-from reviewbot.analyzers.security.files import exposed_files, loose_privileges
+from reviewbot.analyzers.security.files import check_files, loose_privileges
 from reviewbot.analyzers.security.loops import unsound_flow
 from reviewbot.analyzers.security.passwords import weak_passwords
 from reviewbot.analyzers.security.patterns import slow_patterns
@@ -28,11 +28,11 @@ _CHECKS = (
     weak_random,
     open_connections,
     literal_credentials,
-    leaked_secrets,
+    check_leaks,
     open_web,
     weak_settings,
     weak_host_checks,
-    exposed_files,
+    check_files,
     loose_privileges,
     unsafe_markup,
     slow_patterns,

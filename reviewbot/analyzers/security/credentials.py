@@ -141,7 +141,7 @@ _RESPONSES = frozenset(
 )
 
 
-def leaked_secrets(facts: Facts) -> Iterator[Found]:
+def check_leaks(facts: Facts) -> Iterator[Found]:
     """Look at where secrets leave the program."""
     for call in facts.of(ast.Call):
         if _is_log(facts, call) and any(_shows_password(facts, given) for given in _given(call)):

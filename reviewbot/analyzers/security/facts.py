@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from reviewbot.analyzers.python.trees import parts
 from reviewbot.analyzers.python.views import Budget, View
-from reviewbot.context.python_text import imported
+from reviewbot.context.python_text import imported_names
 
 # Find the names that a node of a syntax tree binds, and what it binds them to.
 
@@ -263,7 +263,7 @@ class Facts:
 
     def _bind(self, node: ast.AST, scope: Scope, inner: Scope) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            self._imports.update(imported(node))
+            self._imports.update(imported_names(node))
             return
         for name, value, inside in bound_names(node):
             self._bound[inner if inside else scope, name].append(value)

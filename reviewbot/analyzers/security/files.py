@@ -22,7 +22,7 @@ _LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdi
 _CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
 
 
-def exposed_files(facts: Facts) -> Iterator[Found]:
+def check_files(facts: Facts) -> Iterator[Found]:
     """Look at modes, temporary names, uploads and archives."""
     yield from _modes(facts)
     yield from _temporary(facts)

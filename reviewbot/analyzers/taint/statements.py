@@ -21,7 +21,7 @@ from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
 from reviewbot.analyzers.taint.targets import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
-from reviewbot.context.python_text import imported
+from reviewbot.context.python_text import imported_names
 
 _TRUSTED = frozenset({
     "open", "lock", "rlock", "mutex", "semaphore", "session", "connect", "connection", "cursor", "conn", "db",
@@ -334,7 +334,7 @@ class Statements:
         scope.join(branches if closed else [*branches, scope.fork()])
 
     def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
-        for name, path in imported(node):
+        for name, path in imported_names(node):
             scope.set(name, Value(path=path))
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from reviewbot.analyzers.core.changed_lines import Line
 from reviewbot.analyzers.core.reports import quote_of
-from reviewbot.analyzers.text.hidden_characters import escaped
+from reviewbot.analyzers.text.hidden_characters import escape_hidden
 from reviewbot.analyzers.text.hidden_text import HiddenText, look
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.diff.parser.names import exact
@@ -53,7 +53,10 @@ class ChangeScan:
                 yield self._hidden.like_another(file.path, other, line)
             said = [Line(line, _BETWEEN_WORDS.sub(" ", name), added=True)]
             for candidate in self._manipulation.candidates(file.path, [said], prose=False):
-                update = {"message": f"In the name of a file: {candidate.message}", "quote": quote_of(escaped(name))}
+                update = {
+                    "message": f"In the name of a file: {candidate.message}",
+                    "quote": quote_of(escape_hidden(name)),
+                }
                 yield candidate.model_copy(update=update)
 
     def _of_text(self, path: str, text: str) -> list[Candidate]:

@@ -73,7 +73,7 @@ _SLASHES = frozenset(
 _DASHES = frozenset({"sql", "lua", "haskell", "ada"})
 
 
-def escaped(text: str) -> str:
+def escape_hidden(text: str) -> str:
     r"""The text with every character that hides something written as its number, such as "\u202e"; tabs stay."""
     return "".join(char if char == "\t" or not _hides(char) else _number(char) for char in text)
 

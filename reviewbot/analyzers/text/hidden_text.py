@@ -21,7 +21,7 @@ from reviewbot.analyzers.text.hidden_characters import (
     SEPARATORS,
     SUSPECT,
     TAGS,
-    escaped,
+    escape_hidden,
     holds_rtl,
     in_latin,
     is_balanced,
@@ -151,11 +151,11 @@ class HiddenText(LineScan):
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         message = f"{rule.message}: {', '.join(names[:_SHOWN])}{more}"
         if hit.hidden:
-            message = f'{message}. They spell "{escaped(hit.hidden)[:_SHOWN_TEXT]}"'
+            message = f'{message}. They spell "{escape_hidden(hit.hidden)[:_SHOWN_TEXT]}"'
         return Candidate(
             severity=rule.severity,
             path=path,
-            quote=quote_of(escaped(line.text)),
+            quote=quote_of(escape_hidden(line.text)),
             message=message_of(message),
             confidence=rule.confidence,
             source=self.name,

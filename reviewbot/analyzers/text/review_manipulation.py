@@ -15,8 +15,8 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import Line, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.analyzers.core.rules import Rule
-from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escaped
-from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalised, phrases
+from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escape_hidden
+from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalise, phrases
 from reviewbot.diff.language import kind_of
 from reviewbot.diff.paths import is_prompt
 from reviewbot.domain.contracts import Candidate
@@ -86,8 +86,8 @@ class ReviewManipulation(LineScan):
         return Candidate(
             severity=rule.severity,
             path=path,
-            quote=quote_of("\n".join(escaped(line) for line in lines)),
-            message=message_of(f'{rule.message}: "{escaped(first.said)[:_EXCERPT]}"{more}'),
+            quote=quote_of("\n".join(escape_hidden(line) for line in lines)),
+            message=message_of(f'{rule.message}: "{escape_hidden(first.said)[:_EXCERPT]}"{more}'),
             confidence=min(_DOUBTFUL if doubtful else 100, rule.confidence_on(lines[0], path)),
             source=NAME,
             category=rule.category,
@@ -107,7 +107,7 @@ def attempts(lines: Sequence[Line], *, prose: bool) -> Iterator[Attempt]:
     for line in stoppable(lines):
         for encoded in _ENCODED.finditer(line.text[:_LINE_CHARS]):
             text = _decoded(encoded[0])
-            for phrase in phrases(normalised(text)) if has_hint(text) else ():
+            for phrase in phrases(normalise(text)) if has_hint(text) else ():
                 if phrase.kind != "token":
                     yield Attempt(HIDDEN, line.number, line.number, text[:_EXCERPT], doubtful=False)
 
@@ -116,7 +116,7 @@ def _of_window(lines: Sequence[Line], unseen: frozenset[int]) -> Iterator[Attemp
     starts, parts, at = [], [], 0
     for line in lines:
         starts.append(at)
-        parts.append(normalised(line.text[:_LINE_CHARS]))
+        parts.append(normalise(line.text[:_LINE_CHARS]))
         at += len(parts[-1]) + 1
     text = " ".join(parts)
     for phrase in phrases(text):

@@ -167,7 +167,7 @@ def has_hint(text: str) -> bool:
     return _HINT.search(lowered) is not None or (short and _SHORT_HINT.search(lowered) is not None)
 
 
-def normalised(line: str) -> str:
+def normalise(line: str) -> str:
     """The line as it reads, in lower case: without comment marks, hidden characters, look-alike letters, emphasis."""
     if not line.isascii():
         line = TAGS.sub(lambda found: f" {tagged_text(found[0])} ", line)

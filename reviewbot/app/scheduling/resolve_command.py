@@ -18,7 +18,7 @@ REACTION = "eyes"
 """Seen, and under way. Setting it once more does nothing."""
 
 
-def resolved(host: CodeHost, order: ReviewRequest) -> ReviewRequest | None:
+def resolve_command(host: CodeHost, order: ReviewRequest) -> ReviewRequest | None:
     """The order with its number and head; None where it is refused. Blocking. Raises HostError."""
     trigger = order.trigger
     if trigger.get("kind") == "command" and not _may(host, order):

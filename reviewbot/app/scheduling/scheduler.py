@@ -95,7 +95,7 @@ class Scheduler:
 
         What the steps of a run under way gave goes with the next round of tidying up that finds it old enough.
         """
-        ended = self._runs.ended_of(installation)
+        ended = self._runs.list_ended(installation)
         for run in self._runs.open_of(installation):
             self._stop(run, REMOVED)  # and we may not report it on the host any more
         # Our own records last: without them the queue's could not be found, were we to die in between.

@@ -36,7 +36,7 @@ from reviewbot.strict_json import strictly
 _SIGNATURE = re.compile(rb"sha256=([0-9a-f]{64})")
 
 
-def signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool:
+def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool:
     """Whether `X-Hub-Signature-256` fits the raw body, by one of the secrets (two while one is exchanged).
 
     All secrets are tried, so that the time says nothing about which one it was.
@@ -121,7 +121,7 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
         credentials = parts.credentials()
         if credentials is None:
             raise ServiceUnavailable("no App is set up")
-        body = signed_body(request, credentials.webhook_secrets)
+        body = read_signed_body(request, credentials.webhook_secrets)
         event, delivery_id = _names(request.headers)
         who = Identity(credentials.app_id, credentials.slug, credentials.bot_id)
         answer = _received(parts, who, event, delivery_id, body)
@@ -134,7 +134,7 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
     return blueprint
 
 
-def signed_body(asked: Request, secrets: tuple[bytes, ...]) -> bytes:
+def read_signed_body(asked: Request, secrets: tuple[bytes, ...]) -> bytes:
     """The raw body, once it is known to be the host's. Raises HTTP errors."""
     if asked.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("send the body as it is, without Content-Encoding")
@@ -143,7 +143,7 @@ def signed_body(asked: Request, secrets: tuple[bytes, ...]) -> bytes:
     if asked.content_length is not None and asked.content_length > MAX_BODY_BYTES:
         raise RequestEntityTooLarge
     body = asked.get_data(cache=False)
-    if not signed(body, asked.headers.get("X-Hub-Signature-256"), secrets):
+    if not is_signed(body, asked.headers.get("X-Hub-Signature-256"), secrets):
         raise Unauthorized("the signature does not fit the body")
     return body
 

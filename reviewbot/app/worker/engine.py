@@ -172,7 +172,7 @@ class Engine:
             if ended := self._names(client, workflow_ids=list(names), status=list(GONE)):
                 client.delete_workflows(ended)
 
-    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+    def list_ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         """Runs that ended longer ago."""
         before = datetime.fromtimestamp(now - older_s, UTC).isoformat()
         with self._asking() as client:

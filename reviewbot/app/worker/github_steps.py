@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from reviewbot import __version__, wiring
-from reviewbot.app.scheduling.resolve_command import resolved
+from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.inbox import InboxError, Tallies, Tally
 from reviewbot.app.triggers import PullFacts, facts_of, refusal_of
 from reviewbot.app.worker.metrics import tallies_of
@@ -82,7 +82,7 @@ def policy_name(environ: Mapping[str, str]) -> str:
     return hashlib.sha256(f"{__version__}|{settings!r}".encode()).hexdigest()[:12]
 
 
-def hosted_steps(app: App) -> Steps:
+def github_steps(app: App) -> Steps:
     """The steps. Raises ConfigError where the operator's settings cannot be used."""
     hosted = Hosted(app)
     return Steps(
@@ -172,7 +172,7 @@ class Hosted:
     def resolve(self, order: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
         with self._host(order, POSTING) as host:
-            return resolved(host, order)
+            return resolve_command(host, order)
 
     def conclude(self, run: Run, end: End) -> None:
         """As `Steps.conclude`."""

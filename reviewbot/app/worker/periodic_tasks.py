@@ -48,7 +48,7 @@ class Upkeep(Protocol):
     def forget(self, names: list[str]) -> None:
         """Remove runs that have ended."""
 
-    def ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
+    def list_ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         """Runs that ended longer ago."""
 
 
@@ -125,7 +125,7 @@ class Retention:
     def _runs(self) -> int:
         """Remove old runs and what their steps gave; how many."""
         runs = Runs(self._database)
-        expired = runs.expired(self._keep_s, TIDY_BATCH)
+        expired = runs.find_expired(self._keep_s, TIDY_BATCH)
         self._engine.forget(list(expired))
         for run in expired:
             runs.forget(run)
@@ -133,7 +133,7 @@ class Retention:
 
     def _leftovers(self) -> int:
         """Remove what else the engine has done long ago, and whose run is gone; how many."""
-        names = self._engine.ended_before(self._keep_s, self._database.now(), TIDY_BATCH)
+        names = self._engine.list_ended_before(self._keep_s, self._database.now(), TIDY_BATCH)
         self._engine.forget(names)
         return len(names)
 

@@ -32,7 +32,7 @@ from reviewbot.evaluate.model_fit import (
     measure,
     render_reliability,
     render_tables,
-    replaced,
+    replace_tables,
 )
 from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
 from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
@@ -149,7 +149,7 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
             f"nothing was written: a table needs {MIN_CLAIMS} claims with labels, of {MIN_CHANGES} changes"
         )
     earlier = _model_tables(arguments.out) if arguments.out.exists() else ModelTables()
-    _write(arguments.out, render_tables(replaced(earlier, kept)))
+    _write(arguments.out, render_tables(replace_tables(earlier, kept)))
     few = len(tables) - len(kept)
     say(f"{counted(len(kept), 'table')} written, {few} left out: under {MIN_CLAIMS} claims or {MIN_CHANGES} changes")
     return ExitCode.REVIEWED

@@ -17,7 +17,7 @@ from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
 from reviewbot.app.scheduling.deliveries import Deliveries
 from reviewbot.app.store.inbox import Inbox, Tallies, open_inbox, open_store
-from reviewbot.app.worker.github_steps import App, hosted_steps
+from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import TIDY_S
 from reviewbot.app.worker.worker import Chore, Parts, Worker
@@ -57,7 +57,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
         Chore("looking for heads without a review", options.catch_up_s, catch_up.heads),
         Chore("tidying up the inbox", TIDY_S, lambda *_: forget_deliveries(inbox, options.keep_s)),
     )
-    return worker.run(stop, Parts(hosted_steps(app), Deliveries(inbox, worker.executor), chores))
+    return worker.run(stop, Parts(github_steps(app), Deliveries(inbox, worker.executor), chores))
 
 
 def known(credentials: WatchedCredentials) -> Credentials:

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.model import Import
-from reviewbot.diff.paths import imported_stem, module_stem
+from reviewbot.diff.paths import import_stem, module_stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def stands_for(module: str, path: str, near: str, language: str) -> int:
         folder = posixpath.dirname(path)
         return 2 if folder and (module == folder or module.endswith(f"/{folder}")) else 0
     stem = module_stem(path)
-    wanted, relative = imported_stem(module, near, language)
+    wanted, relative = import_stem(module, near, language)
     if not wanted:
         return 0
     if stem == wanted or (not relative and stem.endswith(f"/{wanted}")):

@@ -82,7 +82,7 @@ def whole(text: bytes) -> bytes | None:
     return None if quoted is None or quoted[1] else quoted[0]
 
 
-def titled(text: bytes) -> bytes | None:
+def read_name(text: bytes) -> bytes | None:
     """Read the name of a "---" or "+++" line: up to a TAB, behind which time or nothing stands."""
     if not text.startswith(b'"'):
         return text.split(b"\t", 1)[0]

@@ -23,8 +23,8 @@ class Title(NamedTuple):
 
 def title(section: Section) -> Title:
     """Find the names; without any the path says where the section stands."""
-    old = None if section.old is None else names.titled(section.old)
-    new = None if section.new is None else names.titled(section.new)
+    old = None if section.old is None else names.read_name(section.old)
+    new = None if section.new is None else names.read_name(section.new)
     if (section.old is not None and old is None) or (section.new is not None and new is None):
         return Title(_guess(section, None, None), None, _BAD_QUOTES)
     if section.style == "git":

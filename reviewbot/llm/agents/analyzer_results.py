@@ -28,7 +28,7 @@ async def run_analyzers(programs: Engine, order: WorkOrder) -> AnalyzerResults:
     """
     if order.task.seam:
         return AnalyzerResults()
-    answers = await asyncio.gather(*(_said(programs, order, payload) for payload in order.task.slices))
+    answers = await asyncio.gather(*(_to_answer(programs, order, payload) for payload in order.task.slices))
     return AnalyzerResults(
         tuple(each for answer in answers for each in answer.candidates),
         tuple(gap for answer in answers for gap in answer.gaps),
@@ -37,7 +37,7 @@ async def run_analyzers(programs: Engine, order: WorkOrder) -> AnalyzerResults:
     )
 
 
-async def _said(programs: Engine, order: WorkOrder, payload: Payload) -> Answer:
+async def _to_answer(programs: Engine, order: WorkOrder, payload: Payload) -> Answer:
     # A tool that only passes on what was found elsewhere covers nothing, and has something to say all the same.
     if not (order.tools or programs.covers(order.card, payload.language)):
         return Answer()

@@ -12,7 +12,7 @@ from reviewbot.domain.ports import Recorder
 from reviewbot.llm.client.answers import schema_of
 from reviewbot.llm.prompts.delimiters import RULE
 from reviewbot.review.model_calibration import NumberMaps, Quantity, Role, place_on
-from reviewbot.review.verify.verifier import capped
+from reviewbot.review.verify.verifier import cap_finding
 
 
 def prompt_hash(system: str, answer: type[Contract]) -> str:
@@ -37,7 +37,7 @@ class Calibrator:
         numbers = self._fitted("reader", model, finding, finding.claimed, finding.worth)
         if numbers == (finding.claimed, finding.worth):
             return finding
-        return capped(finding.model_copy(update={"confidence": numbers[0], "worth": numbers[1]}))
+        return cap_finding(finding.model_copy(update={"confidence": numbers[0], "worth": numbers[1]}))
 
     def ruling(self, ruling: JudgeRuling, model: str, finding: Finding) -> JudgeRuling:
         """A judge's ruling on a finding, with its fitted numbers."""

@@ -41,7 +41,7 @@ class QuoteFinder:
     mask: Callable[[str], str] = lambda text: redact(text, keep_lines=True)
     """A text with masked secrets and as many lines as before: what the model was shown."""
 
-    def unmasked(self, claim: Claim) -> Claim:
+    def unmask(self, claim: Claim) -> Claim:
         """The claim with the lines of the change in place of a quote that holds a masked secret, where they are found.
 
         A replacement with the mask in it is left out: it would put that into the code.
@@ -158,7 +158,7 @@ def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> dict[str, str]:
     return dict(islice(problems.items(), MAX_PROBLEMS))
 
 
-def repaired(claims: Sequence[Claim], later: Sequence[Claim], asked: Collection[str]) -> tuple[Claim, ...]:
+def apply_repair(claims: Sequence[Claim], later: Sequence[Claim], asked: Collection[str]) -> tuple[Claim, ...]:
     """The claims after a repair of those with the ids `asked`: what it does not name again of them was withdrawn.
 
     It changes and adds nothing else.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import EngineError
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Text, ToolAnswer, ToolCall, Turn
-from reviewbot.llm.prompts.delimiters import fenced
+from reviewbot.llm.prompts.delimiters import fence_text
 
 MIN_ANSWER_TOKENS = 256
 """An answer in less could hold no finding; it is not worth its input."""
@@ -168,7 +168,7 @@ class Conversation:
             text = text[:room] + CUT
             self._stopped(NO_ROOM)
         self._used_chars += len(text)
-        return replace(answer, text=fenced("result", text))
+        return replace(answer, text=fence_text("result", text))
 
     def _stopped(self, why: str) -> None:
         if why not in self.cut:

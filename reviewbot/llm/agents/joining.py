@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Proof
-from reviewbot.review.combine.dedupe import Defect, said_again
+from reviewbot.review.combine.dedupe import Defect, merge_words
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 
@@ -22,7 +22,7 @@ class Joined(NamedTuple):
     """(the one that speaks, the one that was joined to it)."""
 
 
-def joined_by_proof(defects: Sequence[Defect]) -> Joined:
+def join_by_proof(defects: Sequence[Defect]) -> Joined:
     """Join claims of models alone. A claim is compared with the speaker's own proof only: joins do not chain."""
     order = sorted(range(len(defects)), key=lambda at: _weight(defects[at].finding))
     speakers: list[tuple[Finding, int]] = []
@@ -66,7 +66,7 @@ def _speaking_for(defect: Defect, others: Sequence[Finding]) -> Defect:
     """The defect with the places of those that were joined to it: lines of the same file, and words for other files."""
     finding = defect.finding
     for other in others:
-        finding = said_again(finding, other)
+        finding = merge_words(finding, other)
     also = {*finding.also, *(other.line for other in others if other.path == finding.path)}
     elsewhere = sorted({f"{other.path}:{other.line}" for other in others if other.path != finding.path})
     message = f"{finding.message} The same at {', '.join(elsewhere)}." if elsewhere else finding.message

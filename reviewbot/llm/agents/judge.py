@@ -38,18 +38,18 @@ from reviewbot.domain.ports import (
 )
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
-from reviewbot.llm.agents.joining import joined_by_proof
-from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settled_conflicts
+from reviewbot.llm.agents.joining import join_by_proof
+from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settle_conflicts
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact import redact
-from reviewbot.review.combine.dedupe import Defect, Merged, merged
+from reviewbot.review.combine.dedupe import Defect, Merged, merge_findings
 from reviewbot.review.combine.suppression import Place, configured_severities
-from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, findings_of, reviewed
-from reviewbot.review.combine.visibility import placed
+from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, build_review, findings_of
+from reviewbot.review.combine.visibility import sort_findings
 from reviewbot.review.verify.verifier import by_programs_alone
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
@@ -129,7 +129,7 @@ class JudgingSynthesizer:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
         findings = map(self.calibrator.finding, findings_of(settled))
-        found = self._joined(merged(findings, self.rules.together))
+        found = self._joined(merge_findings(findings, self.rules.together))
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
@@ -138,7 +138,7 @@ class JudgingSynthesizer:
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
         facts = ReviewFacts(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
-        return reviewed(change, plan, settled, weighed, facts)
+        return build_review(change, plan, settled, weighed, facts)
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
         """The request to a judge, without claims and the code around them; None where no judge is asked. Asks no model.
@@ -152,7 +152,7 @@ class JudgingSynthesizer:
 
     def _joined(self, found: Merged) -> Merged:
         """Without claims that say again, at another place, what another one says."""
-        joined = joined_by_proof(found.single)
+        joined = join_by_proof(found.single)
         for speaker, other in joined.pairs:
             said = {"path": other.path, "line": other.line, "message": other.message}
             self.trace.record("joined", to_path=speaker.path, to_line=speaker.line, **said)
@@ -181,7 +181,7 @@ class JudgingSynthesizer:
 
         pairs = [pair.as_conflict() for pair in found.contradictions]
         after = [each.model_copy(update={"findings": tuple(map(ruled, each.findings))}) for each in pairs]
-        freed, conflicts = settled_conflicts(after)
+        freed, conflicts = settle_conflicts(after)
         by_handle = {handles.get(id(defect.finding), f"analyzer {n}"): defect for n, defect in enumerate(found.single)}
         apart: set[str] = set()
         for pair_of_handles in contradictions({name: each.finding for name, each in by_handle.items()}, rulings):
@@ -189,7 +189,7 @@ class JudgingSynthesizer:
             conflicts.append(Conflict(findings=sides, reason=CONTRADICTED))
             apart |= set(pair_of_handles)
         single = [ruled(defect.finding) for name, defect in by_handle.items() if name not in apart]
-        return placed([*single, *freed], conflicts, self.rules)
+        return sort_findings([*single, *freed], conflicts, self.rules)
 
     async def _rulings(
         self, claims: Sequence[NamedClaim], slices: Sequence[Payload], notes: list[str]
@@ -199,14 +199,14 @@ class JudgingSynthesizer:
         prefixes = await in_thread(lambda: {each.handle: self._prefix_of(each) for each in judged})
         batches = enumerate(_batches(judged, prefixes), 1)
         answers = await asyncio.gather(
-            *(self._ruled(each, prefixes, slices, f"batch {n}", notes) for n, each in batches)
+            *(self._rule(each, prefixes, slices, f"batch {n}", notes) for n, each in batches)
         )
         found = {handle: ruling for answer in answers for handle, ruling in answer.items()}
         again = [each for each in judged if each.handle in found and _is_unsure(each.finding, found[each.handle])]
         earlier = {each.handle: found[each.handle].reason for each in again}
         answers = await asyncio.gather(
             *(
-                self._ruled(each, prefixes, slices, f"critical again {n}", notes, earlier)
+                self._rule(each, prefixes, slices, f"critical again {n}", notes, earlier)
                 for n, each in enumerate(_batches(again[:BATCH], prefixes), 1)
             )
         )
@@ -219,7 +219,7 @@ class JudgingSynthesizer:
     def _prefix_of(self, claim: NamedClaim) -> SharedPrefix:
         return self.prefix_of(claim.finding.path) or NO_PREFIX
 
-    async def _ruled(
+    async def _rule(
         self,
         claims: Sequence[NamedClaim],
         prefixes: Mapping[str, SharedPrefix],

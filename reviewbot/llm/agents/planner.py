@@ -19,8 +19,8 @@ from reviewbot.domain.errors import EngineError, RefusedError
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Recorder, TaskResult
 from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.planner_prompt import follow_up_for, named, repair_of, request_for
-from reviewbot.review.dispatch.second_round import tried_again
+from reviewbot.llm.prompts.planner_prompt import cards_by_name, follow_up_for, repair_of, request_for
+from reviewbot.review.dispatch.second_round import plan_second_round
 from reviewbot.review.plan.build_plan import plan_of
 from reviewbot.review.plan.instruction_lint import one_line
 from reviewbot.review.plan.planner import RoutedPlanner
@@ -92,7 +92,7 @@ class ModelPlanner:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
         self.early(routed)
-        answer = await self._asked(self._request(change, ground), ground)
+        answer = await self._ask(self._request(change, ground), ground)
         self._record(answer)
         if answer.plan is not None:
             return answer.plan
@@ -100,8 +100,8 @@ class ModelPlanner:
 
     async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """One second round: what broke once more, and what findings ask for where that is wanted. No error."""
-        again = tried_again(plan, settled, self.remaining_s())
-        further = await self._followed_up(change, plan, settled) if self.planning.replan else ()
+        again = plan_second_round(plan, settled, self.remaining_s())
+        further = await self._follow_up(change, plan, settled) if self.planning.replan else ()
         if not again and not further:
             return None
         reason = f"a second round: {counted(len(again), 'task')} tried again, {len(further)} that findings ask for"
@@ -137,7 +137,7 @@ class ModelPlanner:
             )
             for file in change.files
         }
-        by_name = named(cards)
+        by_name = cards_by_name(cards)
         return PlanContext(
             routed=routed,
             cards=by_name,
@@ -159,7 +159,7 @@ class ModelPlanner:
             return None
         return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
-    async def _asked(self, request: ModelRequest, ground: PlanContext) -> _PlanAnswer:
+    async def _ask(self, request: ModelRequest, ground: PlanContext) -> _PlanAnswer:
         """Ask once, and once more where the answer has faults."""
         seconds = min(self.planning.seconds, TIME_SHARE * self.remaining_s())
         faults: tuple[str, ...] = ()
@@ -183,7 +183,7 @@ class ModelPlanner:
             return _PlanAnswer(None, faults, calls, f"a model was asked in vain: {type(error).__name__}")
         return _PlanAnswer(None, faults, calls, f"a model's plan was refused twice: {faults[-1]}")
 
-    async def _followed_up(
+    async def _follow_up(
         self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]
     ) -> tuple[ReviewTask, ...]:
         """The tasks that the worst findings ask for; none where that cannot be found out in time."""
@@ -192,7 +192,7 @@ class ModelPlanner:
             return ()
         ground = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
         request = follow_up_for(self._masked(change), ground, findings, self.prompt, self.planning.max_tokens)
-        answer = await self._asked(request, ground)
+        answer = await self._ask(request, ground)
         self._record(answer)
         tasks = () if answer.plan is None else answer.plan.tasks
         return tuple(task for task in tasks if task.task_id not in settled)

@@ -42,13 +42,13 @@ from reviewbot.domain.ports import (
     WorkOrder,
 )
 from reviewbot.llm.agents.analyzer_results import AnalyzerResults, run_analyzers
-from reviewbot.llm.agents.claims import QuoteFinder, by_task, candidate_of, problems_of, repaired, with_own_ids
+from reviewbot.llm.agents.claims import QuoteFinder, apply_repair, by_task, candidate_of, problems_of, with_own_ids
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.reader_failures import is_too_much, may_pass, message_of
 from reviewbot.llm.agents.shared_conversations import FailedConversation, ReaderResult, SharedConversations
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weighed
-from reviewbot.llm.prompts.delimiters import fenced
+from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weigh_hints
+from reviewbot.llm.prompts.delimiters import fence_text
 from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import Refused
@@ -129,7 +129,7 @@ class ReaderEngine:
         """
         began = self.clock.monotonic()
         task = order.task
-        found = await self._analyzed(order)
+        found = await self._analyze(order)
         if task.programs_only:
             return self._without_model(task, found, began)
         own_s, review_s = self._left(task, began)
@@ -154,7 +154,7 @@ class ReaderEngine:
         own = _less_margin(task.constraints.timeout_ms / 1000) - (self.clock.monotonic() - began)
         return own, _less_margin(self.review_left_s())
 
-    async def _analyzed(self, order: WorkOrder) -> AnalyzerResults:
+    async def _analyze(self, order: WorkOrder) -> AnalyzerResults:
         """What the analyzers say of the slices of a task; once, however many conversations ask."""
         key = (order.task.worker, order.task.slices)
         if key not in self._programs:
@@ -163,7 +163,7 @@ class ReaderEngine:
 
     async def _held(self, orders: Sequence[WorkOrder], spent: TokenUsage) -> ReaderResult:
         began = self.clock.monotonic()
-        results = await asyncio.gather(*(self._analyzed(each) for each in orders))
+        results = await asyncio.gather(*(self._analyze(each) for each in orders))
         hints = hints_of(candidate for found in results for candidate in found.candidates)
         request, bounds = await in_thread(lambda: self._first(orders, hints))
         talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
@@ -171,7 +171,7 @@ class ReaderEngine:
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
         finder = QuoteFinder(slices, self._text, self.tools.view.mask)
         own_s, review_s = self._left(orders[0].task, began)
-        answer = await self._repaired(talk, answer, finder, REPAIR_SHARE * min(own_s, review_s))
+        answer = await self._repair(talk, answer, finder, REPAIR_SHARE * min(own_s, review_s))
         self.trace.record(
             "reader_finished",
             reader=request.subject,
@@ -214,17 +214,17 @@ class ReaderEngine:
         bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns) if prefix.tools else 0)
         return reader_request(orders, prefix, hints, bounds), bounds
 
-    async def _repaired(
+    async def _repair(
         self, talk: Conversation, answer: ReviewAnswer, finder: QuoteFinder, remaining_s: float
     ) -> ReviewAnswer:
         """The answer, after one more turn where quotes could not be found. Without a usable second one, as it was."""
-        claims = await in_thread(lambda: [finder.unmasked(claim) for claim in with_own_ids(answer.findings)])
+        claims = await in_thread(lambda: [finder.unmask(claim) for claim in with_own_ids(answer.findings)])
         answer = answer.model_copy(update={"findings": tuple(claims)})
         found = await in_thread(lambda: problems_of(answer.findings, finder))
         if not found:
             return answer
         problems = [f"{name}: {text}" for name, text in found.items()]
-        talk.say(REPAIR.format(fenced("quotes", "\n".join(problems))))
+        talk.say(REPAIR.format(fence_text("quotes", "\n".join(problems))))
         try:
             # The answer is there: what mends it may not take so long that the task ends without it.
             async with asyncio.timeout(max(0.0, remaining_s)):
@@ -234,8 +234,8 @@ class ReaderEngine:
             self.trace.record("repair_failed", reader=talk.first.subject, problems=problems, message=why)
             return answer
         self.trace.record("repaired", reader=talk.first.subject, problems=problems, claims=len(later.findings))
-        corrected = await in_thread(lambda: [finder.unmasked(claim) for claim in later.findings])
-        return answer.model_copy(update={"findings": repaired(answer.findings, corrected, found)})
+        corrected = await in_thread(lambda: [finder.unmask(claim) for claim in later.findings])
+        return answer.model_copy(update={"findings": apply_repair(answer.findings, corrected, found)})
 
     def _call_of(self, reader: str) -> Callable[[ToolCall], asyncio.Future[ToolAnswer]]:
         async def call(wish: ToolCall) -> ToolAnswer:
@@ -272,7 +272,7 @@ class ReaderEngine:
         source = _source(result.spent)
         own = {id(each) for each in found.candidates}
         hints = [hint for hint in result.hints if id(hint.candidate) in own]
-        programs, confirmed = weighed(found.candidates, hints, result.answer.hints, source)
+        programs, confirmed = weigh_hints(found.candidates, hints, result.answer.hints, source)
         candidates = result.candidates[task.worker]
         escalation = _escalation(result.answer, task)
         # To hand the floor's own job away is no look at it, whatever the reason.

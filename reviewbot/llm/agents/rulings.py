@@ -57,7 +57,7 @@ def contradictions(handles: Mapping[str, Finding], rulings: Mapping[str, JudgeRu
     return pairs
 
 
-def settled_conflicts(conflicts: Sequence[Conflict]) -> tuple[list[Finding], list[Conflict]]:
+def settle_conflicts(conflicts: Sequence[Conflict]) -> tuple[list[Finding], list[Conflict]]:
     """Conflicts of which one side was refuted are none: their findings by themselves, and the other conflicts."""
     single: list[Finding] = []
     left: list[Conflict] = []

@@ -52,7 +52,7 @@ def schema_of(shape: type[Contract]) -> dict[str, Any]:
 @cache
 def _schema_text(shape: type[Contract]) -> str:
     """Cached as text, so that no caller alters another's: to derive it takes longer than all else about a request."""
-    return json.dumps(_closed(shape.model_json_schema()))
+    return json.dumps(_close(shape.model_json_schema()))
 
 
 def read_answer(reply: ModelReply, shape: type[T]) -> T:
@@ -66,7 +66,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
     if reply.stop in ENDINGS:
         raise _ENDED.get(reply.stop, EngineError)(ENDINGS[reply.stop])
     try:
-        value = mend_surrogates(strictly(_unwrapped(reply.text)))
+        value = mend_surrogates(strictly(_unwrap(reply.text)))
     except ValueError as error:
         raise EngineError(f"the answer is no JSON that can be read ({str(error)[:80]})") from None
     try:
@@ -78,7 +78,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
         raise EngineError(f"the answer does not fit at {where}: {first['msg']}") from None
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """The answer without the words around it, where it stands in the one code block of a text.
 
     A server that knows no structured output gets such answers from a model. Of two blocks neither counts.
@@ -87,14 +87,14 @@ def _unwrapped(text: str) -> str:
     return str(blocks[0]) if len(blocks) == 1 and not text.lstrip().startswith("{") else text
 
 
-def _closed(schema: object) -> object:
+def _close(schema: object) -> object:
     if isinstance(schema, list):
-        return [_closed(each) for each in schema]
+        return [_close(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
     # The names below "properties" and "$defs" are ours, and no key of a schema, whatever they are called.
-    named = {key: {name: _closed(inner) for name, inner in schema[key].items()} for key in _NAMED if key in schema}
-    rest = {key: _closed(value) for key, value in schema.items() if key not in _UNSUPPORTED and key not in _NAMED}
+    named = {key: {name: _close(inner) for name, inner in schema[key].items()} for key in _NAMED if key in schema}
+    rest = {key: _close(value) for key, value in schema.items() if key not in _UNSUPPORTED and key not in _NAMED}
     if "properties" in schema:
         rest |= {"required": list(schema["properties"]), "additionalProperties": False}
     return rest | named

@@ -99,7 +99,7 @@ class Ledger:
         self._fits(Reservation(purpose, tokens, cost_usd or 0.0))
 
     @asynccontextmanager
-    async def reserved(self, purpose: str, tokens: int, cost_usd: float | None) -> AsyncIterator[Reservation]:
+    async def reserve(self, purpose: str, tokens: int, cost_usd: float | None) -> AsyncIterator[Reservation]:
         """Room for one call of at most so many tokens and dollars (None: its price is not known).
 
         Waits while other calls might still leave that room. Raises BudgetError where it is not there.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from reviewbot.domain.contracts import Tier, Usage
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Ledger
-from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimated_tokens
+from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens
 from reviewbot.prices import PriceTable
 
 MAX_CHARS_PER_TOKEN = 20
@@ -68,8 +68,8 @@ class MeteredModel:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """As `Model.ask`."""
-        meter, read = self._meter, estimated_tokens(request)
-        async with meter.ledger.reserved(request.purpose, *meter.most(request, read)) as reservation:
+        meter, read = self._meter, estimate_tokens(request)
+        async with meter.ledger.reserve(request.purpose, *meter.most(request, read)) as reservation:
 
             def report(used: Usage) -> None:
                 reservation.settle(meter.checked(request, read, used))
@@ -92,7 +92,7 @@ class BudgetCheck:
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """As `Model.ask`."""
-        self._meter.ledger.check(request.purpose, *self._meter.most(request, estimated_tokens(request)))
+        self._meter.ledger.check(request.purpose, *self._meter.most(request, estimate_tokens(request)))
         return await self._inner.ask(request)
 
 

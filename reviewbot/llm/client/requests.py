@@ -43,7 +43,7 @@ def request_text(request: ModelRequest) -> str:
     return "\n".join(lines)
 
 
-def estimated_tokens(request: ModelRequest) -> int:
+def estimate_tokens(request: ModelRequest) -> int:
     """About how many tokens will be read, by the number of characters."""
     chars = sum(len(each.text) for each in request.system)
     chars += sum(len(json.dumps(_part(part))) for turn in request.turns for part in turn.parts)

@@ -69,7 +69,7 @@ class CachingModel:
             return stored
         reply = await self._inner.ask(request)
         if _usable(request, reply):
-            await asyncio.to_thread(self._journal.put, key, _written(reply))
+            await asyncio.to_thread(self._journal.put, key, _serialize(reply))
         return reply
 
 
@@ -103,7 +103,7 @@ def _free(reply: ModelReply) -> ModelReply:
     return replace(reply, usage=Usage(), stored=True, written_tokens=written)
 
 
-def _written(reply: ModelReply) -> str:
+def _serialize(reply: ModelReply) -> str:
     calls = [[call.call_id, call.name, call.arguments, call.context] for call in reply.calls]
     record = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
     return json.dumps({"v": _VERSION, **record, "written": reply.usage.output_tokens})

@@ -12,7 +12,7 @@ from reviewbot.domain.ports import Clock, Model, ModelReply, ModelRequest
 from reviewbot.llm.client.budget import Deadline
 from reviewbot.llm.client.circuit_breaker import Attempt, CircuitBreaker
 from reviewbot.llm.client.rate_limiter import ConcurrencyLimiter, RateLimiter, TokenBucket
-from reviewbot.llm.client.requests import estimated_tokens
+from reviewbot.llm.client.requests import estimate_tokens
 
 NO_TIME = "the review's deadline leaves no time to ask a model"
 
@@ -34,7 +34,7 @@ class RetryPolicy:
 
     def allowed(self, error: BaseException | None) -> int:
         """The number of tries after which such an error is final."""
-        return self.throttled_tries if _throttled(error) else self.tries
+        return self.throttled_tries if _is_throttled(error) else self.tries
 
     def wait_s(self, failures: int) -> float:
         """Seconds, without jitter, that all calls wait after so many failures in a row."""
@@ -120,7 +120,7 @@ class RetryingModel:
 
     async def _wait_for_rate(self, request: ModelRequest) -> bool:
         """Wait for room in the rate; False where the breaker opened meanwhile, so that a new turn is needed."""
-        wait = self._rate_limiter.take(estimated_tokens(request))
+        wait = self._rate_limiter.take(estimate_tokens(request))
         while wait > 0:
             await self._sleep(wait)
             if self._breaker.wait_s(request.tier, self._deadline.remaining_s()) > 0:
@@ -180,6 +180,6 @@ def _error_of(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome is not None else None
 
 
-def _throttled(error: BaseException | None) -> bool:
+def _is_throttled(error: BaseException | None) -> bool:
     """Whether the provider is there and wants fewer requests: a rate limit, an overload, or any `retry-after`."""
     return isinstance(error, TransientError) and error.retry_after_s is not None

@@ -46,12 +46,14 @@ def hints_of(programs: Iterable[Candidate]) -> tuple[Hint, ...]:
     return tuple(Hint(f"h{n}", each) for n, each in enumerate(sorted(worst[:MAX_HINTS], key=_place), 1))
 
 
-def shown(hints: Sequence[Hint]) -> str:
+def render_hints(hints: Sequence[Hint]) -> str:
     """The hints in words: handle, tool, rule, code and message; no line number."""
     return "\n".join(_line(hint) for hint in hints)
 
 
-def weighed(programs: Sequence[Candidate], hints: Sequence[Hint], judged: Iterable[Judged], source: str) -> JudgedHints:
+def weigh_hints(
+    programs: Sequence[Candidate], hints: Sequence[Hint], judged: Iterable[Judged], source: str
+) -> JudgedHints:
     """What programs found, and what the model `source` agrees with.
 
     A handle that is none, that was judged in two ways, or that the model is unsure of changes nothing.

@@ -11,7 +11,7 @@ RULE = (
 """What a prompt says of fences, once."""
 
 
-def fenced(name: str, text: str) -> str:
+def fence_text(name: str, text: str) -> str:
     """`text` between two fences. The token is a hash of both, so that equal text makes equal requests.
 
     A text that held its own token would have to contain a hash of itself.

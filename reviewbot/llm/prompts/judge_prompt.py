@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from reviewbot.domain.contracts import Finding, Proof
 from reviewbot.domain.ports import ModelRequest
 from reviewbot.llm.agents.conversation import Bounds
-from reviewbot.llm.prompts.delimiters import fenced
-from reviewbot.llm.prompts.reader_prompt import SharedPrefix, stated_bounds
+from reviewbot.llm.prompts.delimiters import fence_text
+from reviewbot.llm.prompts.reader_prompt import SharedPrefix, describe_limits
 from reviewbot.redact import redact
 
 NO_TOOLS = Bounds(tool_turns=0)
@@ -51,12 +51,12 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
         earlier: what was ruled of these claims before, where they are asked about once more.
     """
     parts = [prompt.strip()]
-    parts += [f"Code around proofs:\n{fenced('code', text)}" for text in code]
+    parts += [f"Code around proofs:\n{fence_text('code', text)}" for text in code]
     parts += [_claim(each, mask) for each in claims]
     if earlier:
-        parts.append(f"Ruled before, and asked again because it decides:\n{fenced('ruling', earlier)}")
+        parts.append(f"Ruled before, and asked again because it decides:\n{fence_text('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)
-    parts.append(stated_bounds(bounds if prefix.tools else NO_TOOLS))
+    parts.append(describe_limits(bounds if prefix.tools else NO_TOOLS))
     parts.append(f"Rule on each of these claims, once: {handles}.")
     return prefix.request("judge", subject, "\n\n".join(parts), ANSWER_TOKENS)
 
@@ -72,7 +72,7 @@ def _claim(claim: NamedClaim, mask: Callable[[str], str]) -> str:
         f"disputed: {finding.disputed}" if finding.disputed else "",
         *(_proof(each) for each in finding.proof),
     ]
-    return f"Claim {claim.handle}:\n{fenced('claim', mask(chr(10).join(text for text in texts if text)))}"
+    return f"Claim {claim.handle}:\n{fence_text('claim', mask(chr(10).join(text for text in texts if text)))}"
 
 
 def _proof(proof: Proof) -> str:

@@ -10,7 +10,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, WorkerCar
 from reviewbot.domain.contracts.answers import ProposedPlan
 from reviewbot.domain.ports import ModelRequest, Text, Turn
 from reviewbot.llm.client.answers import schema_of
-from reviewbot.llm.prompts.delimiters import RULE, fenced
+from reviewbot.llm.prompts.delimiters import RULE, fence_text
 from reviewbot.review.plan.routing import is_test
 from reviewbot.review.plan.triage import risk
 from reviewbot.review.plan.validate_plan import PlanContext
@@ -63,8 +63,8 @@ def request_for(change: ChangeSet, ground: PlanContext, prompt: str, max_tokens:
 def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> ModelRequest:
     """The same question once more, with the answer that had faults and the list of them."""
     said = (
-        f"You have answered before. This was your answer:\n{fenced('answer', answer[:MAX_ANSWER])}\n"
-        f"It cannot be used:\n{fenced('faults', chr(10).join(f'- {fault}' for fault in faults))}\n"
+        f"You have answered before. This was your answer:\n{fence_text('answer', answer[:MAX_ANSWER])}\n"
+        f"It cannot be used:\n{fence_text('faults', chr(10).join(f'- {fault}' for fault in faults))}\n"
         "Answer once more with a whole plan that has none of these faults."
     )
     [turn] = request.turns
@@ -89,7 +89,7 @@ def follow_up_for(
     )
     facts = (
         f"{_facts(change, ground)}\n\nThe review has run, and these findings stand (file, symbol, worker, severity, "
-        f"message):\n{fenced('findings', lines)}\n"
+        f"message):\n{fence_text('findings', lines)}\n"
         f"Propose at most {ground.caps.max_tasks} follow-up tasks that these findings ask for, such as callers of what "
         "is broken. No tasks is the usual answer."
     )
@@ -135,10 +135,10 @@ def _facts(change: ChangeSet, ground: PlanContext) -> str:
         ROUTED.format(lines=caps.part_lines),
         "",
         FILES,
-        fenced("files", "\n".join(_line(file, ground) for file in sorted(files, key=lambda file: file.path))),
+        fence_text("files", "\n".join(_line(file, ground) for file in sorted(files, key=lambda file: file.path))),
     ]
     if said:
-        parts += ["", "What the author says of the change:", fenced("author", said)]
+        parts += ["", "What the author says of the change:", fence_text("author", said)]
     return "\n".join(parts)
 
 
@@ -171,6 +171,6 @@ def _step(steps: Sequence[tuple[int, str]], number: int) -> str:
     return next(word for bound, word in steps if number <= bound)
 
 
-def named(cards: Iterable[WorkerCard]) -> Mapping[str, WorkerCard]:
+def cards_by_name(cards: Iterable[WorkerCard]) -> Mapping[str, WorkerCard]:
     """Cards by their names."""
     return {card.name: card for card in cards}

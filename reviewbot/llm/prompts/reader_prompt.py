@@ -15,8 +15,8 @@ from reviewbot.domain.contracts.answers import ReviewAnswer
 from reviewbot.domain.ports import ModelRequest, OfferedTool, Text, Turn, WorkOrder
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.client.answers import schema_of
-from reviewbot.llm.prompts.analyzer_hints import Hint, shown
-from reviewbot.llm.prompts.delimiters import RULE, fenced
+from reviewbot.llm.prompts.analyzer_hints import Hint, render_hints
+from reviewbot.llm.prompts.delimiters import RULE, fence_text
 
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
@@ -100,11 +100,11 @@ def _shared(shared: ChangeMap) -> str:
         (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
     )
     return "\n\n".join(
-        f"{title[0].upper()}{title[1:]}:\n{fenced(name, text)}" for title, name, text in sections if text
+        f"{title[0].upper()}{title[1:]}:\n{fence_text(name, text)}" for title, name, text in sections if text
     )
 
 
-def stated_bounds(bounds: Bounds) -> str:
+def describe_limits(bounds: Bounds) -> str:
     """What a conversation may look up, in words for the model."""
     if not bounds.tool_turns:
         return "You have no tools: answer from what is shown."
@@ -116,10 +116,10 @@ def stated_bounds(bounds: Bounds) -> str:
 
 def _tasks(orders: Sequence[WorkOrder], hints: Sequence[Hint], bounds: Bounds) -> str:
     several = len(orders) > 1
-    hits = f"{HITS}:\n{fenced('analyzers', shown(hints))}" if hints else ""
+    hits = f"{HITS}:\n{fence_text('analyzers', render_hints(hints))}" if hints else ""
     parts = [
         *([hits] if hits else []),
-        stated_bounds(bounds),
+        describe_limits(bounds),
         f"Your {'tasks' if several else 'task'}:",
         *(_task(order) for order in orders),
     ]
@@ -132,11 +132,11 @@ def _task(order: WorkOrder) -> str:
     task = order.task
     lines = [f"## Task `{task.worker}`", order.prompt.strip(), task.instruction, f"Done when: {task.success_criterion}"]
     if len(task.paths) <= MAX_NAMED_FILES:
-        lines.append("Files: " + fenced("files", "\n".join(task.paths)))
+        lines.append("Files: " + fence_text("files", "\n".join(task.paths)))
     if task.previous_error:
-        lines.append("Your last answer to this task could not be used:\n" + fenced("error", task.previous_error))
+        lines.append("Your last answer to this task could not be used:\n" + fence_text("error", task.previous_error))
     if found := _found_before(order.dependencies):
-        lines.append("Found by the task that this one waited for:\n" + fenced("found", found))
+        lines.append("Found by the task that this one waited for:\n" + fence_text("found", found))
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from reviewbot.review.verify.verifier import (
     AGREES_FROM,
     Together,
     Vote,
-    agreed,
+    agreed_confidence,
     by_a_model_alone,
     by_programs_alone,
     voice_of,
@@ -82,11 +82,11 @@ def merge(
     findings: Iterable[Finding], together: Together = lambda _sources, _rules: None
 ) -> tuple[list[Finding], list[Conflict]]:
     """Split findings into single defects and conflicts, as `merged` does."""
-    single, contradictions = merged(findings, together)
+    single, contradictions = merge_findings(findings, together)
     return [defect.finding for defect in single], [pair.as_conflict() for pair in contradictions]
 
 
-def merged(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
+def merge_findings(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
     """Split findings into single defects and contradictions. No finding is in both, and none is lost.
 
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
@@ -155,7 +155,7 @@ class _Window:
 def _trusted(group: Iterable[_Said], together: Together) -> Iterator[_Said]:
     """Each with the confidence that all who said it have together, which no order of theirs changes."""
     for said in group:
-        confidence = agreed(said.voices, together)
+        confidence = agreed_confidence(said.voices, together)
         yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
 
 
@@ -296,7 +296,7 @@ def _joined(one: _Said, other: _Said) -> _Said:
         # A program's finding stays the one of its rule, and is measured by the threshold that it had without a model.
         fixed |= {"type": rest.finding.type, "rule": rest.finding.rule or best.finding.rule}
         fixed |= {"also": _way(best.finding, rest.finding)}
-    finding = said_again(best.finding, rest.finding).model_copy(update=fixed)
+    finding = merge_words(best.finding, rest.finding).model_copy(update=fixed)
     trust = max(one.trust, other.trust)
     return best._replace(finding=finding, voices=one.voices, trust=trust)
 
@@ -330,7 +330,7 @@ def _surer(said: _Said) -> tuple[bool, bool, int, int]:
     return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said.finding))
 
 
-def said_again(speaker: Finding, other: Finding) -> Finding:
+def merge_words(speaker: Finding, other: Finding) -> Finding:
     """The speaker's words for both: what it leaves blank the other may fill, and both are named as sources."""
     filled = {name: getattr(speaker, name) or getattr(other, name) for name in _FILLED}
     filled["proof"] = tuple(dict.fromkeys((*speaker.proof, *other.proof)))[:MAX_PROOF]

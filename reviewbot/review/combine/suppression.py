@@ -126,7 +126,7 @@ def _suppressed(finding: Finding, **how: object) -> Suppression:
 _TAKEN = ("path", "line", "rule", "category", "type", "severity", "message")
 
 
-def listed(entries: Iterable[Suppression]) -> tuple[Suppression, ...]:
+def distinct_suppressions(entries: Iterable[Suppression]) -> tuple[Suppression, ...]:
     """Each entry once, by place."""
     return tuple(sorted(set(entries), key=_order))
 

@@ -23,13 +23,13 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.ports import TaskResult, UsageLedger
 from reviewbot.review.combine.change_summary import summaries_of, themes_of
-from reviewbot.review.combine.suppression import listed
+from reviewbot.review.combine.suppression import distinct_suppressions
 from reviewbot.review.combine.usage_report import timings, total, usages
 from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import counted
 
-__all__ = ["ReviewFacts", "RuledSynthesizer", "Rules", "SortedFindings", "findings_of", "reviewed", "weigh"]
+__all__ = ["ReviewFacts", "RuledSynthesizer", "Rules", "SortedFindings", "build_review", "findings_of", "weigh"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RuledSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything."""
         facts = ReviewFacts(self.engine, self.notes, None if self.books is None else self.books.spent(), self.refused)
-        return reviewed(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
+        return build_review(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
 
 
 def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:
@@ -66,7 +66,7 @@ def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:
     return [finding for end in settled.values() for result in end.results for finding in result.findings]
 
 
-def reviewed(
+def build_review(
     change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult], weighed: SortedFindings, facts: ReviewFacts
 ) -> Review:
     """The review that shows each finding where it was placed. Wall time is filled in later."""
@@ -78,7 +78,7 @@ def reviewed(
     verdict = decide(change, coverage, gaps, issues, len(human))
     rows = usages(plan, ends, facts.spent)
     entries = (entry for end in ends for result in end.results for entry in result.suppressed)
-    suppressed = listed((*entries, *facts.refused))
+    suppressed = distinct_suppressions((*entries, *facts.refused))
     return Review(
         engine=facts.engine,
         verdict=verdict,

@@ -77,10 +77,10 @@ class SortedFindings:
 def weigh(findings: Iterable[Finding], rules: Rules) -> SortedFindings:
     """Merge, then sort into shown, withheld, for a person, and in conflict."""
     single, conflicts = merge(findings, rules.together)
-    return placed(single, conflicts, rules)
+    return sort_findings(single, conflicts, rules)
 
 
-def placed(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rules) -> SortedFindings:
+def sort_findings(single: Sequence[Finding], conflicts: Iterable[Conflict], rules: Rules) -> SortedFindings:
     """Sort what has been merged into shown, withheld, for a person, and in conflict."""
     shown: list[Finding] = []
     withheld: list[Withheld] = []

@@ -38,7 +38,7 @@ def standing(results: Sequence[WorkerResult]) -> tuple[WorkerResult, ...]:
     return tuple(reversed(kept))
 
 
-def reduced(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def reduce_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Of what models said of one cause at one place, the surest and most severe; what programs found, untouched."""
     kept: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(findings, key=_surest_first):
@@ -48,7 +48,7 @@ def reduced(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for group in kept.values() for finding in group)
 
 
-def selected(plan: Plan, settled: Mapping[str, TaskResult]) -> dict[str, TaskResult]:
+def select_attempts(plan: Plan, settled: Mapping[str, TaskResult]) -> dict[str, TaskResult]:
     """Select what counts where a plan's strategy is "select": tasks of a worker on the same slices are attempts at one.
 
     The best of them has most confirmed findings, then fewest gaps, then comes first in the plan. The others keep what
@@ -67,7 +67,7 @@ def beaten(plan: Plan, settled: Mapping[str, TaskResult]) -> dict[str, str]:
     return {name: other for name, other in best.items() if name != other}
 
 
-def joined(
+def join_rounds(
     plan: Plan, further: Plan, settled: Mapping[str, TaskResult], later: Mapping[str, TaskResult]
 ) -> tuple[Plan, dict[str, TaskResult]]:
     """Two rounds as one: a task of the second that tried to close a gap of the first becomes a part of its task."""

@@ -103,7 +103,7 @@ class Dispatcher:
             if stored is not None:
                 said = stored.model_dump(mode="json")
                 self.trace.record("resumed", task_id=current.task_id, attempt=current.failures + 1, outcome=said)
-            outcome = stored or await self._asked(current, results)
+            outcome = stored or await self._ask(current, results)
             step = next_step(current, outcome)
             if step.action == "reassign":
                 step = self._reassigned(step, current)
@@ -128,7 +128,7 @@ class Dispatcher:
         gaps = gaps_of(current, "unsettled", reason)
         return replace(step, action="human", reason=reason, tasks=(), human=human, gaps=gaps)
 
-    async def _asked(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
+    async def _ask(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
         async with self._slots.taken(task.reader):
             self.trace.record("task_started", task_id=task.task_id, worker=task.worker, attempt=task.failures + 1)
             return await self.attempt(task, results)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from reviewbot.domain.contracts import Finding, Part, Plan, ReviewTask, Usage, WorkerResult
 from reviewbot.domain.ports import Recorder, TaskResult
-from reviewbot.review.dispatch.attempt_selection import reduced, standing
+from reviewbot.review.dispatch.attempt_selection import reduce_findings, standing
 from reviewbot.review.gaps import gaps_of
 
 FAN_OUT = 48
@@ -69,7 +69,7 @@ def aggregate(settled: Mapping[str, TaskResult], *, reducing: bool = False) -> d
     """
     ends = {name: replace(end, results=standing(end.results)) for name, end in settled.items()}
     found = (finding for end in ends.values() for result in end.results for finding in result.findings)
-    left = set(reduced(found) if reducing else found)
+    left = set(reduce_findings(found) if reducing else found)
     return {name: _first_said(end, left) for name, end in ends.items()}
 
 

@@ -21,7 +21,7 @@ SHARE = 0.5
 """Of a task's own time that must be left for it: an answer takes about as long as the last one would have."""
 
 
-def tried_again(plan: Plan, settled: Mapping[str, TaskResult], remaining_s: float) -> tuple[ReviewTask, ...]:
+def plan_second_round(plan: Plan, settled: Mapping[str, TaskResult], remaining_s: float) -> tuple[ReviewTask, ...]:
     """The tasks of a second round, in the plan's order; `left_s` seconds are left for it."""
     found = [
         _again(task, missed)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from posixpath import basename, dirname
 
-from reviewbot.diff.paths import imported_stem, is_test, module_stem
+from reviewbot.diff.paths import import_stem, is_test, module_stem
 from reviewbot.domain.contracts import Payload
 from reviewbot.review.plan.name_uses import name_uses
 
@@ -157,7 +157,7 @@ class _Modules:
 
     def find(self, module: str, file: FileShape) -> list[str]:
         """The files that a module may be which a file imports."""
-        wanted, exact = imported_stem(module, file.path, file.language)
+        wanted, exact = import_stem(module, file.path, file.language)
         if exact:
             return self._by_stem.get(wanted, [])
         if "/" in wanted or module.startswith(("@/", "~/")):

@@ -14,7 +14,7 @@ from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask
 from reviewbot.review.plan.dependency_graph import in_order
 from reviewbot.review.plan.instruction_lint import one_line
 from reviewbot.review.plan.planner import task_for
-from reviewbot.review.plan.validate_plan import PlanContext, granted, waits_of
+from reviewbot.review.plan.validate_plan import PlanContext, granted_tokens, waits_of
 
 FOCUS, ALSO = "Focus: ", "Also: "
 """At the beginning of the line that a proposal adds to a card's instruction and to its success criterion. What follows
@@ -70,7 +70,7 @@ def _parts(
         changes = {
             "instruction": instruction,
             "success_criterion": f"{card.success_criterion}{also}",
-            "constraints": _constraints(base.constraints, granted(task, card), None if known else tier),
+            "constraints": _constraints(base.constraints, granted_tokens(task, card), None if known else tier),
             "more": payloads[1:],
             # What a planner orders is worth waiting for, and not worth a gap.
             "needs_dependencies": known and bool(card.depends_on) and card.needs_dependencies,

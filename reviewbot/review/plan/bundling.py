@@ -68,7 +68,7 @@ class BundlingPlanner:
         """The second round, bundled by itself."""
         further = await self.inner.more(change, plan, settled)
         if further is not None:
-            further = bundled(further, self.effort, self.foreign, prefix="second-")
+            further = bundle_readers(further, self.effort, self.foreign, prefix="second-")
             self.begin(further)
         return further
 
@@ -79,10 +79,10 @@ class BundlingPlanner:
 
 def with_readers(plan: Plan, effort: Effort, foreign: Collection[str]) -> Plan:
     """The plan with a reader for each task that asks a model, and one for the names that cross its parts."""
-    return with_seams(bundled(plan, effort, foreign))
+    return with_seams(bundle_readers(plan, effort, foreign))
 
 
-def bundled(plan: Plan, effort: Effort, foreign: Collection[str], prefix: str = "") -> Plan:
+def bundle_readers(plan: Plan, effort: Effort, foreign: Collection[str], prefix: str = "") -> Plan:
     """The plan with a reader for each task that asks a model."""
     readers: list[_Reader] = []
     tasks: list[ReviewTask] = []

@@ -28,7 +28,7 @@ from reviewbot.domain.contracts import (
 from reviewbot.domain.ports import TaskResult, WorkerSet
 from reviewbot.review.plan.affinity import FileShape, links_between, modules_in
 from reviewbot.review.plan.parts import parts_of
-from reviewbot.review.plan.routing import HasConventions, Readers, is_plain, route, unread
+from reviewbot.review.plan.routing import HasConventions, Readers, is_plain, route, unread_note
 from reviewbot.review.plan.slices import Slice, changed_lines, payloads
 from reviewbot.review.plan.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
 from reviewbot.wording import counted
@@ -144,7 +144,7 @@ def make_plan(change: ChangeSet, crew: WorkerSet, covers: Covers, head: Head, li
         goal=change.title or f"Review a change of {counted(len(change.files), 'file')}",
         tasks=tuple(tasks),
         reason=_reason(sorted_files, tasks)
-        + (unread((each.file, each.readers) for each in routed) if limits.ask_models else ""),
+        + (unread_note((each.file, each.readers) for each in routed) if limits.ask_models else ""),
         files=sorted_files.files,
         unlooked=tuple(unlooked),
     )

@@ -105,7 +105,7 @@ def may_cost(file: FileChange) -> bool:
     return any(COMMENT.match(line) is None and MAY_COST.search(line) for line in _lines(file, "+"))
 
 
-def unread(found: Iterable[tuple[FileChange, Readers]]) -> str:
+def unread_note(found: Iterable[tuple[FileChange, Readers]]) -> str:
     """How many files each worker's model is spared, in words for the plan's reason; empty where all read everything."""
     spared = Counter(card.name for _, readers in found for card in readers.programs)
     counts = ", ".join(f"{name} {count}" for name, count in sorted(spared.items()))

@@ -125,7 +125,7 @@ def waits_of(proposed: ProposedPlan, ground: PlanContext) -> Waits:
     return waits
 
 
-def granted(task: ProposedTask, card: WorkerCard | None) -> int:
+def granted_tokens(task: ProposedTask, card: WorkerCard | None) -> int:
     """What a proposed task may write: what it asks for, at most what the card allows and at least half of that."""
     if card is None:
         return task.max_tokens
@@ -193,7 +193,8 @@ def _of_graph(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
 
 def _of_budget(proposed: ProposedPlan, ground: PlanContext, most: int) -> Iterator[str]:
     counts = [
-        (granted(task, ground.card_of(task.worker, proposed)), len(ground.parts(task))) for task in proposed.tasks
+        (granted_tokens(task, ground.card_of(task.worker, proposed)), len(ground.parts(task)))
+        for task in proposed.tasks
     ]
     total = sum(count for _, count in counts)
     if total > most:

@@ -41,15 +41,15 @@ class CappingVerifier:
     async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
         """The result with the caps by evidence applied."""
         del order
-        return verified(result)
+        return verify_result(result)
 
 
-def verified(result: WorkerResult) -> WorkerResult:
+def verify_result(result: WorkerResult) -> WorkerResult:
     """The result with the caps by evidence applied."""
-    return result.model_copy(update={"findings": tuple(capped(finding) for finding in result.findings)})
+    return result.model_copy(update={"findings": tuple(cap_finding(finding) for finding in result.findings)})
 
 
-def capped(finding: Finding) -> Finding:
+def cap_finding(finding: Finding) -> Finding:
     """The finding with its confidence cut to what its evidence carries: a claim without proof is capped."""
     if by_a_model_alone(finding) and not finding.proof and finding.confidence > UNVERIFIED_CAP:
         return finding.model_copy(update={"confidence": UNVERIFIED_CAP})
@@ -98,7 +98,7 @@ def voice_of(finding: Finding) -> Vote:
     )
 
 
-def agreed(voices: Iterable[Vote], together: Together) -> int:
+def agreed_confidence(voices: Iterable[Vote], together: Together) -> int:
     """The confidence of a defect that all of these have named; their order has no part in it.
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not

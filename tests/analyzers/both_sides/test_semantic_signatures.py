@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.both_sides.sides import Unit, units
-from reviewbot.analyzers.both_sides.stale_callers import misfit, parameters, returned, swapped
+from reviewbot.analyzers.both_sides.stale_callers import count_returned, find_swapped, misfit, parameters
 from reviewbot.context.python_text import Function
 
 
@@ -128,7 +128,7 @@ def test_swapped_parameters_are_told_by_position(call: str, said: str | None) ->
     assert old is not None
     assert new is not None
 
-    assert swapped(a_call(call), old, new) == said
+    assert find_swapped(a_call(call), old, new) == said
 
 
 @pytest.mark.parametrize(
@@ -149,4 +149,4 @@ def test_how_many_values_come_back(body: str, count: int | None) -> None:
     node = a_unit(f"def f():\n    {body}").node
 
     assert isinstance(node, Function)
-    assert returned(node) == count
+    assert count_returned(node) == count

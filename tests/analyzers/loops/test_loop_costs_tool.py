@@ -19,7 +19,7 @@ from reviewbot.analyzers.loops.names import chain_of, modules, words
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, View
-from reviewbot.context.python_text import dotted
+from reviewbot.context.python_text import dotted_name
 from reviewbot.review.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_names_and_chains() -> None:
     assert chain.called == {"filter", "first"}
     assert chain_of(parsed("'a'.join(x)")).text == "join"
     assert len(chain_of(parsed("a" * 99)).text) == 61
-    assert [dotted(parsed(text)) for text in ("a.b.c", "a().b", "1")] == ["a.b.c", "", ""]
+    assert [dotted_name(parsed(text)) for text in ("a.b.c", "a().b", "1")] == ["a.b.c", "", ""]
     assert words("userPages_old") >= {"user", "page", "old"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.sarif.descriptors import placed
+from reviewbot.analyzers.sarif.descriptors import match_paths
 from reviewbot.diff.parser.names import label, to_bytes
 
 PATHS = ["src/app.py", "app.py", "src/a b.py", "lib/deep/x.py", "src/\u00fcber.py"]
@@ -16,7 +16,7 @@ names = parts.map("/".join).filter(lambda name: not {"", ".", ".."} & set(name.s
 
 
 def where(uri: str, *paths: str) -> str | None:
-    return placed([uri], paths or PATHS).get(uri)
+    return match_paths([uri], paths or PATHS).get(uri)
 
 
 @pytest.mark.parametrize(
@@ -73,20 +73,20 @@ def test_an_absolute_name_means_the_longest_path_that_it_ends_with() -> None:
 def test_a_copy_of_a_file_in_a_folder_below_is_not_the_file() -> None:
     uris = ["file:///r/src/app.py", "file:///r/vendor/src/app.py", "file:///r/other.py"]
 
-    assert placed(uris, ["src/app.py"]) == {"file:///r/src/app.py": "src/app.py"}
+    assert match_paths(uris, ["src/app.py"]) == {"file:///r/src/app.py": "src/app.py"}
 
 
 def test_a_whole_copy_of_the_repository_is_not_the_repository() -> None:
     names_ = ["app.py", "src/app.py", "lib/deep/x.py"]
     uris = [f"/r/build/{name}" for name in names_] + [f"/r/{name}" for name in names_]
 
-    assert placed(uris, names_) == {f"/r/{name}": name for name in names_}
+    assert match_paths(uris, names_) == {f"/r/{name}": name for name in names_}
 
 
 def test_most_names_decide_where_the_program_ran() -> None:
     uris = ["/a/lib/deep/x.py", "/home/me/shop/src/app.py", "/home/me/shop/app.py"]
 
-    assert placed(uris, PATHS) == {"/home/me/shop/src/app.py": "src/app.py", "/home/me/shop/app.py": "app.py"}
+    assert match_paths(uris, PATHS) == {"/home/me/shop/src/app.py": "src/app.py", "/home/me/shop/app.py": "app.py"}
 
 
 def test_a_name_that_is_no_text_is_found_by_its_bytes() -> None:
@@ -105,9 +105,9 @@ def test_a_name_that_was_not_encoded_is_found_as_it_stands() -> None:
 def test_every_path_is_found_below_any_folder(paths: set[str], root: str, other: str) -> None:
     uris = {f"file:///{quote(root)}/{quote(to_bytes(path))}": path for path in paths}
 
-    assert placed(uris, paths) == uris
-    assert {quote(path): path for path in paths} == placed((quote(path) for path in paths), paths)
-    assert set(placed([other], paths).values()) <= paths
+    assert match_paths(uris, paths) == uris
+    assert {quote(path): path for path in paths} == match_paths((quote(path) for path in paths), paths)
+    assert set(match_paths([other], paths).values()) <= paths
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no ty
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import find_ruff
 from reviewbot.analyzers.sarif import foreign_tools
-from reviewbot.analyzers.sarif.descriptors import placed
+from reviewbot.analyzers.sarif.descriptors import match_paths
 from reviewbot.analyzers.sarif.log import read_log
 from reviewbot.domain.contracts import Candidate, FileChange, Review
 from reviewbot.domain.ports import Snapshot
@@ -92,7 +92,7 @@ def by_the_oracle(data: bytes, paths: list[str]) -> Seen:
 
 def by_us(data: bytes, paths: list[str]) -> Seen:
     (run,) = read_log("x.sarif", data)
-    where = placed((result.uri for result in run.results), paths)
+    where = match_paths((result.uri for result in run.results), paths)
     assert not run.omitted
     return {(result.rule, where[result.uri], result.line, result.level) for result in run.results}
 

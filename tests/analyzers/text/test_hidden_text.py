@@ -16,7 +16,7 @@ from reviewbot.analyzers.core.changed_lines import Line
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.hidden_characters import (
-    escaped,
+    escape_hidden,
     is_balanced,
     is_joining,
     is_look_alike,
@@ -214,8 +214,8 @@ def test_each_pair_is_told_where_it_is_wrong_and_nowhere_where_it_is_right() -> 
 
 
 def test_escaping_leaves_ordinary_text_alone() -> None:
-    assert escaped("a\tb caf\u00e9 \u05e9") == "a\tb caf\u00e9 \u05e9"
-    assert escaped("\x1b\u202e\U000e0041\ufe0f") == "\\x1b\\u202e\\U000e0041\\ufe0f"
+    assert escape_hidden("a\tb caf\u00e9 \u05e9") == "a\tb caf\u00e9 \u05e9"
+    assert escape_hidden("\x1b\u202e\U000e0041\ufe0f") == "\\x1b\\u202e\\U000e0041\\ufe0f"
 
 
 def test_selectors_spell_bytes() -> None:
@@ -258,7 +258,7 @@ def test_no_text_breaks_it_and_no_answer_holds_what_it_warns_of(text: str) -> No
     for language in ("python", "markdown", "json", "text"):
         for hit in hits(Line(1, line, added=True), language):
             assert hit.characters
-    assert escaped(escaped(line)) == escaped(line)
+    assert escape_hidden(escape_hidden(line)) == escape_hidden(line)
 
 
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E)))

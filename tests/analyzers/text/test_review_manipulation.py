@@ -14,7 +14,7 @@ from reviewbot.analyzers.core.changed_lines import Line
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.review_manipulation import HIDDEN, NAME, TOKENS, ReviewManipulation, attempts
-from reviewbot.analyzers.text.steering_phrases import has_hint, normalised, phrases
+from reviewbot.analyzers.text.steering_phrases import has_hint, normalise, phrases
 from reviewbot.diff.parse import parse_diff
 from reviewbot.review.calibration import Calibration
 
@@ -237,7 +237,7 @@ def test_the_search_is_linear_in_the_text(unit: str) -> None:
     """A pattern that goes back over the text would not come to an end here."""
     text = f"report instruction {unit * (60_000 // len(unit))}"
 
-    assert len(list(phrases(normalised(text)))) < len(text)
+    assert len(list(phrases(normalise(text)))) < len(text)
     rows = [Line(number, text[:4_000], added=True) for number in range(1, 9)]
     assert len(list(attempts(rows, prose=True))) < len(text)
 

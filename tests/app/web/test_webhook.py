@@ -14,7 +14,7 @@ from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.inbox import InboxError
 from reviewbot.app.triggers import Delivery
-from reviewbot.app.web.webhook import signed
+from reviewbot.app.web.webhook import is_signed
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import (
@@ -262,7 +262,7 @@ def test_headers_are_taken_as_they_must_be_or_not_at_all(
     headers: dict[str, str | None], status: int, target: Service
 ) -> None:
     if "\u20ac" in (headers.get("X_Hub_Signature_256") or ""):
-        assert not signed(b"x", headers["X_Hub_Signature_256"], [b"secret"])
+        assert not is_signed(b"x", headers["X_Hub_Signature_256"], [b"secret"])
         return
     assert target.send(pull_event(), "pull_request", "d-1", **headers).status_code == status
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reviewbot.app.store.durable import Database
 from reviewbot.app.store.inbox import Tallies, open_store
-from reviewbot.app.worker.github_steps import App, hosted_steps
+from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import End, ReviewRequest
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
@@ -89,7 +89,7 @@ class Shop:
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
             QuickClock(),
         )  # fmt: skip
-        self.stage.runner = Runner(self.stage.database, hosted_steps(app), self.stage.desk, "worker")
+        self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.desk, "worker")
         return self.stage.carry_out(self.stage.submit(order))
 
     def writes(self) -> list[str]:

@@ -14,7 +14,7 @@ from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.scheduling.deliveries import Deliveries
 from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
 from reviewbot.app.store.durable import Database
-from reviewbot.app.worker.github_steps import POSTING, App, hosted_steps
+from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.config import Settings
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
@@ -40,7 +40,7 @@ class Place:
         tokens = AppTokens(lambda: AppKeys(APP_ID, (pem,)), github.url)
         environ = {"REVIEWBOT_ENGINE": "analyzers", "REVIEWBOT_SKIP_LABELS": "wip", "HOME": str(folder)}
         app = App(tokens, lambda: Signer((b"k" * 32,)), environ, lambda: github.own.account_id)
-        self.stage.runner = Runner(database, hosted_steps(app), self.stage.desk, "worker")
+        self.stage.runner = Runner(database, github_steps(app), self.stage.desk, "worker")
         self.intake = InboxConsumer(Deliveries(self.web.inbox, "worker"), self.stage.desk)
         self.pull = self._open()
 

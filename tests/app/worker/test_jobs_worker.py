@@ -53,12 +53,12 @@ def test_a_worker_posts_what_was_accepted_and_stops_in_good_order(tmp_path: Path
     thread.start()
     until(lambda: len({post["head"] for post in around.posts} & {A, f"{1:040x}", f"{2:040x}"}) == 3)
     until(lambda: not inbox.left())
-    until(lambda: len(worker.engine.ended_before(-60.0, time.time(), 9)) >= 3)
-    ended = worker.engine.ended_before(-60.0, time.time(), 9)
+    until(lambda: len(worker.engine.list_ended_before(-60.0, time.time(), 9)) >= 3)
+    ended = worker.engine.list_ended_before(-60.0, time.time(), 9)
     worker.engine.forget([])  # as each round of tidying up does that finds nothing old
-    assert (set(worker.engine.ended_before(-60.0, time.time(), 9)), worker.engine.states([])) == (set(ended), {})
+    assert (set(worker.engine.list_ended_before(-60.0, time.time(), 9)), worker.engine.states([])) == (set(ended), {})
     worker.engine.forget(ended[:1])
-    assert set(worker.engine.ended_before(-60.0, time.time(), 9)) == set(ended[1:])
+    assert set(worker.engine.list_ended_before(-60.0, time.time(), 9)) == set(ended[1:])
     with pytest.raises(ConfigError, match="another worker has"):
         Worker(options).run(stop, parts)
     stop.set()

@@ -99,7 +99,7 @@ def test_a_surrogate_that_stands_for_no_byte_does_no_harm() -> None:
     ],
 )
 def test_the_name_of_a_title_line_ends_at_a_tab(text: bytes, name: bytes | None) -> None:
-    assert names.titled(text) == name
+    assert names.read_name(text) == name
 
 
 @pytest.mark.parametrize(("text", "name"), [(b"a\tb", b"a\tb"), (b'"a"', b"a"), (b'"a"x', None), (b'"a', None)])

@@ -112,7 +112,7 @@ def _said(
     return _reply(json.dumps(answer), **fields)
 
 
-def _ruled(*rulings: Mapping[str, Any], **fields: Any) -> ModelReply:
+def _rule(*rulings: Mapping[str, Any], **fields: Any) -> ModelReply:
     """A judge's answer; each ruling names at least its claim."""
     known = {
         "argument_against": "none found",
@@ -140,7 +140,7 @@ fake_model = factory(FakeModel, "fake_model")
 fake_programs = factory(FakePrograms, "fake_programs")
 a_reply = factory(_reply, "a_reply")
 claim = factory(_claim, "claim")
-ruled = factory(_ruled, "ruled")
+ruled = factory(_rule, "ruled")
 said = factory(_said, "said")
 calling = factory(_calling, "calling")
 text_of = factory(_text_of, "text_of")

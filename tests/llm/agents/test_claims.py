@@ -12,10 +12,10 @@ from reviewbot.domain.contracts.answers import Claim
 from reviewbot.llm.agents.claims import (
     NO_WORDS,
     QuoteFinder,
+    apply_repair,
     by_task,
     candidate_of,
     problems_of,
-    repaired,
     with_own_ids,
 )
 from tests.make import MakePayload
@@ -127,16 +127,16 @@ def test_a_quote_with_a_masked_secret_stands_for_the_line_as_it_is(a_payload: Ma
     payload = a_payload(f" x = 1\n-{KEYS[1]}\n+{KEYS[0]}\n+use(key)", path="src/app.py")
     finder = QuoteFinder((payload,), files)
 
-    new = finder.unmasked(a_claim(quote=f"{MASKED}\n  use(key)", replacement=f"{MASKED}  # of the test"))
-    old = finder.unmasked(a_claim(quote=f"-{MASKED}", side="old", replacement="key = secrets.key()"))
+    new = finder.unmask(a_claim(quote=f"{MASKED}\n  use(key)", replacement=f"{MASKED}  # of the test"))
+    old = finder.unmask(a_claim(quote=f"-{MASKED}", side="old", replacement="key = secrets.key()"))
     elsewhere = a_claim(quote=f"{MASKED}\nuse(other)")
 
     assert (new.quote, new.replacement) == (f"{KEYS[0]}\nuse(key)", None)
     assert (old.quote, old.replacement) == (KEYS[1], "key = secrets.key()")
     assert finder.in_change(new)
     assert finder.in_change(old)
-    assert finder.unmasked(elsewhere) == elsewhere
-    assert finder.unmasked(a_claim(quote=MASKED, file="other.py")).quote == MASKED
+    assert finder.unmask(elsewhere) == elsewhere
+    assert finder.unmask(a_claim(quote=MASKED, file="other.py")).quote == MASKED
 
 
 def test_of_two_masked_lines_that_look_alike_the_one_at_the_claims_line_is_meant(
@@ -144,14 +144,14 @@ def test_of_two_masked_lines_that_look_alike_the_one_at_the_claims_line_is_meant
 ) -> None:
     finder = QuoteFinder((a_payload(f"+{KEYS[0]}\n+{KEYS[1]}", path="src/app.py"),), files)
 
-    assert [finder.unmasked(a_claim(quote=MASKED, line=line)).quote for line in (1, 2)] == list(KEYS)
+    assert [finder.unmask(a_claim(quote=MASKED, line=line)).quote for line in (1, 2)] == list(KEYS)
 
 
 def test_code_that_holds_what_looks_like_a_mask_is_left_as_it_is(a_payload: MakePayload, a_claim: MakeClaim) -> None:
     finder = QuoteFinder((a_payload('+rule = "a****"', path="src/app.py"),), files)
     claim = a_claim(quote='rule = "a****"', replacement='rule = "b****"')
 
-    assert finder.unmasked(claim) == claim
+    assert finder.unmask(claim) == claim
 
 
 def test_without_the_repository_a_proof_on_a_masked_line_is_found(a_payload: MakePayload, a_claim: MakeClaim) -> None:
@@ -211,7 +211,7 @@ def test_a_repair_replaces_what_it_was_asked_for_drops_what_was_withdrawn_and_ad
     first, second, third = (a_claim(id=name) for name in ("f1", "f2", "f3"))
     mended, other = a_claim(id="f2", quote="z = 3"), a_claim(id="f1", quote="z = 3")
 
-    assert repaired((first, second, third), (mended, other, a_claim(id="f9")), {"f2", "f3"}) == (first, mended)
+    assert apply_repair((first, second, third), (mended, other, a_claim(id="f9")), {"f2", "f3"}) == (first, mended)
 
 
 def test_two_claims_of_one_id_are_told_apart(a_claim: MakeClaim) -> None:

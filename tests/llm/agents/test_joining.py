@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import Proof
-from reviewbot.llm.agents.joining import joined_by_proof
+from reviewbot.llm.agents.joining import join_by_proof
 from reviewbot.review.combine.dedupe import Defect
 from tests.make import MakeFinding
 
@@ -30,7 +30,7 @@ def defect(a_finding: MakeFinding) -> Callable[..., Defect]:
 def test_two_callers_of_what_changed_are_one_defect_that_names_both_places(defect: Callable[..., Defect]) -> None:
     worse = defect(3, severity="critical", path="src/a.py")
 
-    [left] = joined_by_proof([defect(9, path="src/b.py"), defect(40, path="src/a.py"), worse]).defects
+    [left] = join_by_proof([defect(9, path="src/b.py"), defect(40, path="src/a.py"), worse]).defects
 
     assert (left.finding.severity, left.finding.line, left.finding.also) == ("critical", 3, (40,))
     assert left.finding.message == "caller 3 breaks The same at src/b.py:9."
@@ -48,7 +48,7 @@ def test_what_differs_in_proof_cause_or_origin_stays_apart(
     if other.get("cause") == "race":
         both[0] = defect(1)
 
-    found = joined_by_proof(both)
+    found = join_by_proof(both)
 
     assert (found.defects, found.pairs) == (both, [])
 
@@ -60,14 +60,14 @@ def test_two_defects_that_share_one_line_of_several_stay_apart(defect: Callable[
         own = Proof(path="src/api.py", line=40 + 9 * at, end_line=40 + 9 * at, quote="self.cache = {}")
         both[at] = each._replace(finding=each.finding.model_copy(update={"proof": (promise, own)}))
 
-    assert joined_by_proof(both).defects == both
+    assert join_by_proof(both).defects == both
 
 
 def test_joins_do_not_chain(defect: Callable[..., Defect]) -> None:
     first, second = defect(1, proof=1, end=5, severity="critical"), defect(20, proof=4, end=9)
     third = defect(40, proof=8, end=12)
 
-    found = joined_by_proof([first, second, third])
+    found = join_by_proof([first, second, third])
 
     assert [each.finding.line for each in found.defects] == [1, 40]
     assert [(speaker.line, other.line) for speaker, other in found.pairs] == [(1, 20)]

@@ -16,7 +16,7 @@ from reviewbot.domain.ports import ModelReply, ModelRequest, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import PROMPT, seats_of, with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.client.requests import digest
-from reviewbot.llm.prompts.delimiters import RULE, fenced
+from reviewbot.llm.prompts.delimiters import RULE, fence_text
 from reviewbot.llm.prompts.planner_prompt import MAX_SYMBOLS, repair_of, symbols_of
 from reviewbot.review.cards import shipped_files
 from reviewbot.review.plan.instruction_lint import vagueness
@@ -87,7 +87,7 @@ def test_each_file_is_told_by_its_facts(
 
     first = '"src/a.py" python large risk middle; logic, performance, security; Order, charge'
     second = '"tests/test_a.py" python small risk low test; logic (performance, security); -'
-    assert fenced("files", f"{first}\n{second}") in told
+    assert fence_text("files", f"{first}\n{second}") in told
     assert "uv.lock" not in told
 
 
@@ -122,7 +122,7 @@ def test_what_the_author_says_is_fenced_and_cut(
 
     told = facts(asked(a_change(*files, title="T" * 999, description="D" * 9_999)))
 
-    assert told.endswith(fenced("author", "T" * 300 + "\n\n" + "D" * 2_000))
+    assert told.endswith(fence_text("author", "T" * 300 + "\n\n" + "D" * 2_000))
     assert "author says" not in facts(asked(a_change(*files)))
 
 
@@ -184,8 +184,8 @@ def test_an_answer_with_faults_is_shown_between_fences(
 
     last = again.turns[0].parts[-1]
     assert isinstance(last, Text)
-    assert fenced("answer", "A" * 20_000) in last.text
-    assert fenced("faults", "- one\n- two\n<<<end") in last.text
+    assert fence_text("answer", "A" * 20_000) in last.text
+    assert fence_text("faults", "- one\n- two\n<<<end") in last.text
     assert (again.tier, again.schema, again.max_tokens) == (request.tier, request.schema, request.max_tokens)
 
 

@@ -18,7 +18,7 @@ def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: flo
     """One call that costs as much as it was said to."""
 
     async def run() -> None:
-        async with ledger.reserved(purpose, tokens, dollars) as reservation:
+        async with ledger.reserve(purpose, tokens, dollars) as reservation:
             reservation.settle(Usage(calls=1, input_tokens=tokens, cost_usd=dollars or 0.0))
 
     asyncio.run(run())
@@ -66,7 +66,7 @@ def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price
     ledger = Ledger(Limits(max_cost_usd=1.0))
 
     async def run() -> None:
-        async with ledger.reserved("logic", 10, None), ledger.reserved("logic", 10, 1.0) as reservation:
+        async with ledger.reserve("logic", 10, None), ledger.reserve("logic", 10, 1.0) as reservation:
             reservation.settle(Usage(calls=1, cost_usd=1.0))
 
     asyncio.run(run())
@@ -91,7 +91,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
     all_begun = asyncio.Barrier(len(calls))
 
     async def call(purpose: str, tokens: int, dollars: float | None) -> None:
-        async with ledger.reserved(purpose, tokens, dollars) as reservation:
+        async with ledger.reserve(purpose, tokens, dollars) as reservation:
             await asyncio.wait_for(all_begun.wait(), 5)
             reservation.settle(Usage(calls=1, input_tokens=tokens, cost_usd=dollars or 0.0))
 
@@ -109,7 +109,7 @@ def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
     ledger = Ledger(Limits(max_tokens=10))
 
     async def run() -> None:
-        async with ledger.reserved("logic", 10, None) as reservation:
+        async with ledger.reserve("logic", 10, None) as reservation:
             reservation.settle(Usage(calls=1, **{field: 8}))
 
     asyncio.run(run())
@@ -122,7 +122,7 @@ def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
     ledger = Ledger(Limits(worker_tokens=10))
 
     async def run() -> None:
-        async with ledger.reserved("logic", 8, None), ledger.reserved("style", 8, None):
+        async with ledger.reserve("logic", 8, None), ledger.reserve("style", 8, None):
             ledger.check("logic", 10, None)  # a look does not wait for those under way
 
     asyncio.run(run())
@@ -142,7 +142,7 @@ def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
     ledger = Ledger(Limits(max_calls=1))
 
     async def fail() -> None:
-        async with ledger.reserved("logic", 10, None):
+        async with ledger.reserve("logic", 10, None):
             raise RuntimeError
 
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_the_last_word_about_a_call_counts() -> None:
     ledger = Ledger()
 
     async def run() -> None:
-        async with ledger.reserved("logic", 10, None) as reservation:
+        async with ledger.reserve("logic", 10, None) as reservation:
             reservation.settle(Usage(calls=1, input_tokens=9))
             reservation.settle(Usage(calls=1, input_tokens=7))
 
@@ -168,7 +168,7 @@ def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
     ledger = Ledger(Limits(max_calls=1))
 
     async def run() -> None:
-        async with ledger.reserved("logic", 10, None) as reservation:
+        async with ledger.reserve("logic", 10, None) as reservation:
             ledger.check("logic", 10, None)  # the one under way may still fail
             reservation.settle(Usage(calls=1))
 
@@ -183,7 +183,7 @@ def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
     order: list[str] = []
 
     async def call(name: str, most: float, real: float, begun: asyncio.Event, go: asyncio.Event) -> None:
-        async with ledger.reserved("logic", 1, most) as reservation:
+        async with ledger.reserve("logic", 1, most) as reservation:
             order.append(f"{name} begins")
             begun.set()
             await go.wait()
@@ -209,7 +209,7 @@ def test_a_call_that_waited_in_vain_is_refused() -> None:
     ledger = Ledger(Limits(max_calls=1))
 
     async def call(name: str) -> str:
-        async with ledger.reserved("logic", 1, None) as reservation:
+        async with ledger.reserve("logic", 1, None) as reservation:
             await asyncio.sleep(0)
             reservation.settle(Usage(calls=1))
         return name
@@ -240,7 +240,7 @@ def test_a_call_waits_through_the_ends_of_several_others() -> None:
     order: list[str] = []
 
     async def call(name: str, most: float, real: float, go: asyncio.Event) -> None:
-        async with ledger.reserved("logic", 1, most) as reservation:
+        async with ledger.reserve("logic", 1, most) as reservation:
             await go.wait()
             reservation.settle(Usage(calls=1, cost_usd=real))
             order.append(name)
@@ -276,7 +276,7 @@ def test_calls_at_the_same_time_never_overshoot_together(
     ledger = Ledger(Limits(max_tokens=most_tokens, max_calls=most_calls))
 
     async def call(most: int, share: int, fails: bool) -> None:  # noqa: FBT001 - drawn
-        async with ledger.reserved("logic", most, None) as reservation:
+        async with ledger.reserve("logic", most, None) as reservation:
             await asyncio.sleep(0)
             if fails:
                 raise RuntimeError

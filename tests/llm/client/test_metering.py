@@ -12,7 +12,7 @@ from reviewbot.domain.errors import BudgetError
 from reviewbot.domain.ports import ModelReply, ModelRequest, ToolCall
 from reviewbot.llm.client.budget import Ledger, Limits
 from reviewbot.llm.client.metering import Meter, MeteredModel
-from reviewbot.llm.client.requests import estimated_tokens
+from reviewbot.llm.client.requests import estimate_tokens
 from reviewbot.prices import PriceTable, default_models, packaged_prices
 from tests.make import MakeRequest
 
@@ -78,7 +78,7 @@ def test_input_that_cannot_be_right_is_estimated_from_the_request(
 ) -> None:
     request = a_request(PROMPT)
     used = ask(Usage(calls=1, **fields), request)
-    assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens) == (estimated_tokens(request), 0, 0)
+    assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens) == (estimate_tokens(request), 0, 0)
     assert used.estimated_calls == 1
     assert used.cost_usd == packaged_prices().cost(MODELS["medium"], used)
 
@@ -131,7 +131,7 @@ def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(
     request = a_request(PROMPT)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(model.ask(request))
-    assert ledger.spent()["logic"].input_tokens == estimated_tokens(request)
+    assert ledger.spent()["logic"].input_tokens == estimate_tokens(request)
 
 
 def test_what_a_provider_reports_reaches_the_caller_too(a_request: MakeRequest) -> None:

@@ -23,7 +23,7 @@ from reviewbot.domain.errors import (
 from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
 from reviewbot.llm.client.budget import Deadline, Ledger, Limits
 from reviewbot.llm.client.rate_limiter import TokenBucket
-from reviewbot.llm.client.requests import digest, estimated_tokens
+from reviewbot.llm.client.requests import digest, estimate_tokens
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import STOPPED, ClientConfig, build_client
 from reviewbot.prices import default_models, packaged_prices
@@ -274,9 +274,9 @@ def test_a_requests_hash_is_of_all_that_is_sent_and_of_nothing_else(a_request: M
 
 
 def test_the_estimate_counts_everything_that_is_sent(a_request: MakeRequest) -> None:
-    small = estimated_tokens(a_request())
+    small = estimate_tokens(a_request())
     assert 0 < small < 20
     for change in CHANGES[3:-1]:
-        assert estimated_tokens(a_request(**change)) > 0
-    assert estimated_tokens(a_request("x" * 4_000)) == pytest.approx(1_000 + small, abs=10)
-    assert estimated_tokens(a_request(tools=(TOOL,), schema={"type": "object"})) > small
+        assert estimate_tokens(a_request(**change)) > 0
+    assert estimate_tokens(a_request("x" * 4_000)) == pytest.approx(1_000 + small, abs=10)
+    assert estimate_tokens(a_request(tools=(TOOL,), schema={"type": "object"})) > small

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import SEVERITY_ORDER, SURE, Finding
 from reviewbot.review.combine.dedupe import merge
 from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
-from reviewbot.review.verify.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed, by_a_model_alone, voice_of
+from reviewbot.review.verify.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed_confidence, by_a_model_alone, voice_of
 from tests.make import MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 100}, max_findings=50)
@@ -108,7 +108,7 @@ def test_only_believed_voices_agree(
 ) -> None:
     voices = [voice_of(by_program(confidence=program)), voice_of(by_model(confidence=model))]
 
-    assert agreed(voices, lambda _sources, _rules: None) == together
+    assert agreed_confidence(voices, lambda _sources, _rules: None) == together
 
 
 def test_a_repetition_is_one_finding_however_unlikely(by_program: MakeFinding, by_model: MakeFinding) -> None:

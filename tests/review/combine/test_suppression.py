@@ -10,7 +10,7 @@ import pytest
 from reviewbot.config.rules import RuleLevels
 from reviewbot.domain.contracts import Finding, Suppression, WorkerResult
 from reviewbot.review.combine.ignore_comments import ADDED, IgnoreComment
-from reviewbot.review.combine.suppression import MAX_REFUSED, Suppressor, listed
+from reviewbot.review.combine.suppression import MAX_REFUSED, Suppressor, distinct_suppressions
 
 Make = Callable[..., Any]
 
@@ -210,4 +210,4 @@ def test_what_two_workers_say_alike_is_listed_once_and_by_place(applied: Make) -
     later = applied(said(S602="off"), line=7, end_line=7)[1][0]
     first = applied(said(S602="off"))[1][0]
 
-    assert listed([later, first, later]) == (first, later)
+    assert distinct_suppressions([later, first, later]) == (first, later)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import Finding
-from reviewbot.review.combine.visibility import Rules, placed, weigh
+from reviewbot.review.combine.visibility import Rules, sort_findings, weigh
 from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80}, max_findings=50)
@@ -105,4 +105,4 @@ def test_a_review_is_in_order_of_weight_then_of_place_then_of_words(
     known = {"confidence": 90, "path": "src/a.py", "rule": "S605", "message": "u"}
     first, second = a_finding(**known), a_finding(**known | later)
 
-    assert placed([second, first], [], RULES).shown == [first, second]
+    assert sort_findings([second, first], [], RULES).shown == [first, second]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Gap, HumanItem, Plan, ReviewTask, WorkerResult
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.dispatch.attempt_selection import beaten, joined, reduced, selected, standing
+from reviewbot.review.dispatch.attempt_selection import beaten, join_rounds, reduce_findings, select_attempts, standing
 from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
@@ -140,7 +140,7 @@ def test_the_best_attempt_has_most_confirmed_findings_then_fewest_gaps_then_come
     winner = next(name for name in ends if name != loser)
 
     assert beaten(plan, ends) == {loser: winner}
-    chosen = selected(plan, ends)
+    chosen = select_attempts(plan, ends)
     assert chosen[winner] == ends[winner]
     assert findings(chosen[loser].results) == [[]]
 
@@ -157,7 +157,7 @@ def test_an_attempt_that_does_not_count_keeps_its_cost_and_what_programs_found(
         other.task_id: TaskResult(other, (lost,), (gap(),), (HumanItem(path="src/app.py", reason="unsure"),)),
     }
 
-    end = selected(plan, ends)[other.task_id]
+    end = select_attempts(plan, ends)[other.task_id]
 
     assert [result.findings for result in end.results] == [(program,)]
     assert (end.gaps, end.human, end.results[0].gaps) == ((), (), ())
@@ -178,7 +178,7 @@ def test_tasks_on_other_slices_or_of_another_worker_are_no_attempts_at_one(
     ends = {task.task_id: ended(task, 90) for task in tasks}
 
     assert beaten(plan, ends) == {}
-    assert selected(plan, ends) == ends
+    assert select_attempts(plan, ends) == ends
 
 
 def test_the_order_of_slices_makes_no_other_task(
@@ -199,7 +199,7 @@ def test_nothing_is_selected_under_another_strategy(
     plan = attempts(3, strategy=strategy)
     ends = {task.task_id: ended(task, 90) for task in plan.tasks}
 
-    assert selected(plan, ends) == ends
+    assert select_attempts(plan, ends) == ends
 
 
 @given(data=st.data())
@@ -218,7 +218,7 @@ def test_exactly_one_attempt_counts_and_no_program_is_silenced(
         told = a_result(task.task_id, findings=(a_finding(message=task.task_id),))
         ends[task.task_id] = TaskResult(task, (*end.results, told), end.gaps, done=True)
 
-    chosen = selected(plan, ends)
+    chosen = select_attempts(plan, ends)
 
     assert len(beaten(plan, ends)) == len(plan.tasks) - 1
     assert all(findings(end.results)[1] == [name] for name, end in chosen.items())
@@ -232,7 +232,7 @@ def test_of_what_models_said_of_one_place_and_cause_the_surest_stays(a_finding: 
     elsewhere = a_finding(message="elsewhere", line=9, sources=MODEL)
     programs = [a_finding(confidence=50), a_finding(confidence=60, rule="S1")]
 
-    kept = reduced([*said, elsewhere, *programs])
+    kept = reduce_findings([*said, elsewhere, *programs])
 
     assert {finding.message for finding in kept if finding.sources == MODEL} == {"90", "elsewhere"}
     assert [finding for finding in kept if finding.sources != MODEL] == programs[::-1]
@@ -244,7 +244,7 @@ def test_the_order_in_which_findings_come_does_not_show_in_what_is_reduced(
 ) -> None:
     said = [a_finding(message=message, confidence=sure, sources=MODEL) for sure, message in order]
 
-    assert [finding.message for finding in reduced(said)] == ["b"]
+    assert [finding.message for finding in reduce_findings(said)] == ["b"]
 
 
 # --- two rounds
@@ -258,7 +258,7 @@ def test_a_gap_that_the_second_round_closed_is_gone_with_the_question_that_it_le
     first = TaskResult(task, (partial,), (gap(),), (HumanItem(path="src/app.py", reason="unsure"),))
     second = TaskResult(again, (a_result(f"{NAME}~2", findings=(a_finding(),)),), done=True)
 
-    plan, ends = joined(a_plan(task), a_plan(again), {NAME: first}, {f"{NAME}~2": second})
+    plan, ends = join_rounds(a_plan(task), a_plan(again), {NAME: first}, {f"{NAME}~2": second})
 
     assert [each.task_id for each in plan.tasks] == [NAME]
     assert list(ends) == [NAME]
@@ -276,7 +276,7 @@ def test_what_the_second_round_could_not_answer_is_still_missing_and_what_it_fou
     partial = a_result(f"{NAME}~2", findings=(a_finding(),), usage={"calls": 2})
     second = TaskResult(again, (partial,), (gap(message="again"),), (person,))
 
-    _, ends = joined(a_plan(task), a_plan(again), {NAME: first}, {f"{NAME}~2": second})
+    _, ends = join_rounds(a_plan(task), a_plan(again), {NAME: first}, {f"{NAME}~2": second})
 
     assert ends[NAME].gaps == (gap(),), "said once"
     assert ends[NAME].human == (person,)
@@ -293,7 +293,7 @@ def test_only_the_files_that_the_second_round_looked_at_are_no_longer_missing(
     first = TaskResult(task, (), (gap("a.py"), gap("b.py")), people)
     second = TaskResult(again, (a_result("logic:both~2"),), done=True)
 
-    _, ends = joined(a_plan(task), a_plan(again), {"logic:both": first}, {"logic:both~2": second})
+    _, ends = join_rounds(a_plan(task), a_plan(again), {"logic:both": first}, {"logic:both~2": second})
 
     assert [each.path for each in ends["logic:both"].gaps] == ["b.py"]
     assert [item.path for item in ends["logic:both"].human] == ["b.py"]
@@ -304,7 +304,7 @@ def test_a_gap_of_the_second_answer_is_named(a_task: MakeTask, a_plan: MakePlan,
     of_tool = gap(reason="missing_program", message="no ruff", tool="ruff")
     second = TaskResult(again, (a_result(gaps=(of_tool,)),), done=True)
 
-    _, ends = joined(a_plan(task), a_plan(again), {NAME: TaskResult(task, (), (gap(),))}, {f"{NAME}~2": second})
+    _, ends = join_rounds(a_plan(task), a_plan(again), {NAME: TaskResult(task, (), (gap(),))}, {f"{NAME}~2": second})
 
     assert [result.gaps for result in ends[NAME].results] == [(of_tool,)]
 
@@ -317,7 +317,7 @@ def test_new_tasks_stand_beside_the_old_ones_after_what_they_waited_for(
     last = a_task("style:last", depends_on=("security:deep",))
     ends = {each.task_id: TaskResult(each, (a_result(each.task_id),), done=True) for each in (again, new, last)}
 
-    plan, settled = joined(a_plan(task), a_plan(again, new, last), {NAME: TaskResult(task, (), (gap(),))}, ends)
+    plan, settled = join_rounds(a_plan(task), a_plan(again, new, last), {NAME: TaskResult(task, (), (gap(),))}, ends)
 
     assert [(each.task_id, each.depends_on) for each in plan.tasks] == [
         (NAME, ()),
@@ -334,6 +334,6 @@ def test_a_task_that_was_called_so_from_the_start_is_a_task_of_its_own(
     task = a_task("logic:odd~2")
     later = TaskResult(task, (a_result("logic:odd~2"),), done=True)
 
-    plan, ends = joined(a_plan(), a_plan(task), {}, {"logic:odd~2": later})
+    plan, ends = join_rounds(a_plan(), a_plan(task), {}, {"logic:odd~2": later})
 
     assert [each.task_id for each in plan.tasks] == list(ends) == ["logic:odd~2"]

@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.domain.contracts import Gap, WorkerResult
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.dispatch.attempt_selection import VERIFIER, joined, reduced
+from reviewbot.review.dispatch.attempt_selection import VERIFIER, join_rounds, reduce_findings
 from tests.make import MakeFinding, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
@@ -30,7 +30,7 @@ def _second_try(a_task: MakeTask, a_plan: MakePlan) -> Callable[..., TaskResult]
     def run(result: WorkerResult, *later: WorkerResult) -> TaskResult:
         task, again = a_task(NAME), a_task(f"{NAME}~2", worker="logic")
         second = TaskResult(again, later, done=True)
-        _, ends = joined(
+        _, ends = join_rounds(
             a_plan(task), a_plan(again), {NAME: TaskResult(task, (result,), (gap(),))}, {f"{NAME}~2": second}
         )
         return ends[NAME]
@@ -92,7 +92,7 @@ def test_a_choice_among_models_drops_nothing_that_a_program_found(a_finding: Mak
     program = [a_finding(evidence="os.system(name)"), a_finding(evidence="os.system(name)  # again")]
     models = [a_finding(sources=("model:x",), confidence=each, message=f"said at {each}") for each in (70, 90, 80)]
 
-    left = reduced([*program, *models])
+    left = reduce_findings([*program, *models])
 
     assert [finding for finding in left if finding in program] == program
     assert [finding for finding in left if finding not in program] == [models[1]]

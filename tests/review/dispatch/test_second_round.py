@@ -10,7 +10,7 @@ import pytest
 from reviewbot.domain.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.attempt_selection import VERIFIER
-from reviewbot.review.dispatch.second_round import MOST_AGAIN, tried_again
+from reviewbot.review.dispatch.second_round import MOST_AGAIN, plan_second_round
 from reviewbot.review.gaps import gaps_of
 from tests.make import MakeTask
 
@@ -21,7 +21,7 @@ def failed(task: ReviewTask, *reasons: Any) -> TaskResult:
 
 def again(*ends: TaskResult, remaining_s: float = 600.0) -> tuple[ReviewTask, ...]:
     plan = Plan(goal="review it", tasks=tuple(end.task for end in ends), reason="by hand")
-    return tried_again(plan, {end.task.task_id: end for end in ends}, remaining_s)
+    return plan_second_round(plan, {end.task.task_id: end for end in ends}, remaining_s)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "timeout", "bad_answer", "breaker"])
@@ -45,7 +45,7 @@ def test_what_was_answered_or_never_settled_is_let_be(a_task: MakeTask) -> None:
     task = a_task()
 
     assert again(TaskResult(task, done=True)) == ()
-    assert tried_again(Plan(goal="review it", tasks=(task,), reason="by hand"), {}, 600.0) == ()
+    assert plan_second_round(Plan(goal="review it", tasks=(task,), reason="by hand"), {}, 600.0) == ()
 
 
 def test_programs_are_not_run_twice(a_task: MakeTask) -> None:

@@ -14,7 +14,7 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.partitioned_dispatch import FAN_OUT, aggregate, in_parts, run_in_levels
-from reviewbot.review.dispatch.second_round import MOST_AGAIN, tried_again
+from reviewbot.review.dispatch.second_round import MOST_AGAIN, plan_second_round
 from tests.make import MakeFinding, MakePayload, MakeResult, MakeTask
 
 PATH = "src/app.py"
@@ -29,7 +29,7 @@ def a_gap(path: str = PATH, reason: Any = "crashed", message: str = "it broke", 
 
 def again(*ends: TaskResult, remaining_s: float = 600.0) -> tuple[ReviewTask, ...]:
     plan = Plan(goal="review it", tasks=tuple(end.task for end in ends), reason="by hand")
-    return tried_again(plan, {end.task.task_id: end for end in reversed(ends)}, remaining_s)
+    return plan_second_round(plan, {end.task.task_id: end for end in reversed(ends)}, remaining_s)
 
 
 def test_a_second_try_has_every_slice_of_its_files_in_order_and_keeps_what_it_was_told(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import ChangeSet, Effort, Plan, ReviewTask
-from reviewbot.review.plan.bundling import BundlingPlanner, bundled
+from reviewbot.review.plan.bundling import BundlingPlanner, bundle_readers
 from tests.make import MakeTask
 
 
@@ -25,7 +25,7 @@ def a_task_on(a_task: MakeTask, a_payload: Any) -> MakeTask:
 
 
 def readers(*tasks: ReviewTask, effort: Effort = "standard", foreign: tuple[str, ...] = ()) -> list[str]:
-    return [task.reader for task in bundled(Plan(goal="g", tasks=tasks, reason="r"), effort, foreign).tasks]
+    return [task.reader for task in bundle_readers(Plan(goal="g", tasks=tasks, reason="r"), effort, foreign).tasks]
 
 
 def test_tasks_on_one_change_share_a_reader_also_where_one_has_other_files(a_task_on: MakeTask) -> None:
@@ -36,7 +36,9 @@ def test_tasks_on_one_change_share_a_reader_also_where_one_has_other_files(a_tas
 
 
 def test_the_plan_names_its_effort(a_task_on: MakeTask) -> None:
-    assert bundled(Plan(goal="g", tasks=(a_task_on("logic", "a.py"),), reason="r"), "quick", ()).effort == "quick"
+    assert (
+        bundle_readers(Plan(goal="g", tasks=(a_task_on("logic", "a.py"),), reason="r"), "quick", ()).effort == "quick"
+    )
 
 
 def test_at_the_effort_deep_each_task_has_its_own(a_task_on: MakeTask) -> None:

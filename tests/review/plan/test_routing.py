@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import FileChange, WorkerCard
-from reviewbot.review.plan.routing import Readers, is_plain, is_test, may_cost, route, unread
+from reviewbot.review.plan.routing import Readers, is_plain, is_test, may_cost, route, unread_note
 from tests.make import MakeCard, MakeFile, MakeHunk
 
 SHIPPED = ("security", "logic", "performance", "style")
@@ -206,5 +206,5 @@ def test_what_was_spared_is_counted_by_worker(cards: list[WorkerCard], a_file: M
     files = [a_file("src/a.py"), a_file("src/b.py")]
     found = [(file, route(file, cards, nowhere, plain=False)) for file in files]
 
-    assert unread(found) == "; files where only the programs of a worker run: performance 2, style 2"
-    assert unread([(files[0], Readers(tuple(cards), ()))]) == ""
+    assert unread_note(found) == "; files where only the programs of a worker run: performance 2, style 2"
+    assert unread_note([(files[0], Readers(tuple(cards), ()))]) == ""

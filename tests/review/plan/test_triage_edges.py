@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.review.plan.routing import LINE_WIDTH, SMALL_LINES, Readers, is_plain, is_test, may_cost, route, unread
+from reviewbot.review.plan.routing import (
+    LINE_WIDTH,
+    SMALL_LINES,
+    Readers,
+    is_plain,
+    is_test,
+    may_cost,
+    route,
+    unread_note,
+)
 from reviewbot.review.plan.slices import (
     MAX_CONTEXT_LINE,
     MAX_ENCLOSING,
@@ -213,7 +222,7 @@ def test_a_word_that_only_ends_like_a_test_is_none(path: str, test: bool) -> Non
 def test_who_was_spared_is_told_in_order_of_their_names(a_card: MakeCard, a_file: MakeFile) -> None:
     spared = Readers((), (a_card("style"), a_card("logic")))
 
-    told = unread([(a_file(), spared), (a_file(), Readers((), (a_card("style"),)))])
+    told = unread_note([(a_file(), spared), (a_file(), Readers((), (a_card("style"),)))])
 
     assert told == "; files where only the programs of a worker run: logic 1, style 2"
 

@@ -11,11 +11,11 @@ from reviewbot.domain.contracts import WorkerResult
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.review.verify.verifier import (
     CappingVerifier,
-    agreed,
+    agreed_confidence,
     by_a_model_alone,
     by_programs_alone,
-    capped,
-    verified,
+    cap_finding,
+    verify_result,
     voice_of,
 )
 from tests.make import MakeFinding
@@ -36,13 +36,13 @@ from tests.make import MakeFinding
 def test_what_a_model_alone_says_is_capped(
     sources: tuple[str, ...], confidence: int, expected: int, a_finding: MakeFinding
 ) -> None:
-    assert capped(a_finding(sources=sources, confidence=confidence)).confidence == expected
+    assert cap_finding(a_finding(sources=sources, confidence=confidence)).confidence == expected
 
 
 def test_a_cap_changes_the_confidence_and_nothing_else(a_finding: MakeFinding) -> None:
     finding = a_finding(sources=("model:medium",), confidence=95, severity="critical")
 
-    assert capped(finding) == finding.model_copy(update={"confidence": 70})
+    assert cap_finding(finding) == finding.model_copy(update={"confidence": 70})
 
 
 def test_a_whole_result_is_capped_finding_by_finding(
@@ -50,7 +50,7 @@ def test_a_whole_result_is_capped_finding_by_finding(
 ) -> None:
     result = a_result(findings=(a_finding(sources=("model:x",), confidence=90), a_finding(confidence=91)))
 
-    weighed = verified(result)
+    weighed = verify_result(result)
 
     assert [finding.confidence for finding in weighed.findings] == [70, 91]
     assert weighed.metadata == result.metadata
@@ -75,7 +75,7 @@ def test_models_and_programs_are_told_apart(sources: tuple[str, ...], makers: se
 def test_a_dispute_lowers_nothing_that_a_program_found(a_finding: MakeFinding) -> None:
     finding = a_finding(confidence=95, disputed="it is meant")
 
-    assert capped(finding) == finding
+    assert cap_finding(finding) == finding
 
 
 @pytest.mark.parametrize(("confidence", "together"), [(90, 85), (50, 85), (49, 75), (5, 75)])
@@ -84,7 +84,7 @@ def test_a_model_that_was_refuted_lends_a_program_no_weight(
 ) -> None:
     program, model = a_finding(confidence=75), a_finding(sources=("model:x",), confidence=min(confidence, 75))
 
-    assert agreed([voice_of(program), voice_of(model)], lambda _sources, _rules: None) == together
+    assert agreed_confidence([voice_of(program), voice_of(model)], lambda _sources, _rules: None) == together
 
 
 def test_the_verifier_that_asks_nobody_caps(
@@ -92,4 +92,4 @@ def test_the_verifier_that_asks_nobody_caps(
 ) -> None:
     result = a_result(findings=(a_finding(sources=("model:x",), confidence=90),))
 
-    assert asyncio.run(CappingVerifier().verify(an_order(), result)) == verified(result)
+    assert asyncio.run(CappingVerifier().verify(an_order(), result)) == verify_result(result)

@@ -215,7 +215,7 @@ class Runs:
         )
         return tuple(str(row[0]) for row in rows)
 
-    def ended_of(self, installation: int) -> tuple[str, ...]:
+    def list_ended(self, installation: int) -> tuple[str, ...]:
         """The runs of an installation that have ended."""
         rows = self._database.run(
             "SELECT run FROM reviewbot_runs WHERE installation = ? AND state NOT IN ('waiting', 'running')",
@@ -252,7 +252,7 @@ class Runs:
         rows = self._database.run("SELECT trace FROM reviewbot_traces WHERE run = ?", run)
         return str(zlib.decompress(bytes(rows[0][0])), "utf-8", "surrogatepass") if rows else None
 
-    def expired(self, older_s: float, limit: int) -> tuple[str, ...]:
+    def find_expired(self, older_s: float, limit: int) -> tuple[str, ...]:
         """Runs that ended longer ago."""
         rows = self._database.run(
             "SELECT run FROM reviewbot_runs WHERE ended < ? ORDER BY ended LIMIT ?",

@@ -52,11 +52,11 @@ class Batches:
             left = self._client.remaining("graphql")
             if self._strikes >= STRIKES or (left is not None and left < RESERVE):
                 return
-            found = self._asked([check_sha(each.sha) for each in batch])
+            found = self._request([check_sha(each.sha) for each in batch])
             self._strikes = 0 if found else self._strikes + 1
             yield from found
 
-    def _asked(self, names: list[str]) -> list[tuple[str, bytes]]:
+    def _request(self, names: list[str]) -> list[tuple[str, bytes]]:
         variables = {"owner": self._owner, "name": self._name, **{f"o{n}": sha for n, sha in enumerate(names)}}
         try:
             data = self._client.graphql(document(len(names)), variables)

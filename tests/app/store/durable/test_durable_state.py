@@ -266,7 +266,7 @@ def test_old_runs_go_and_open_ones_stay(database: Database, moment: Moment) -> N
     runs.end("old", "posted")
     moment.now += 100
 
-    assert (runs.expired(50, 9), runs.expired(500, 9)) == (("old",), ())
+    assert (runs.find_expired(50, 9), runs.find_expired(500, 9)) == (("old",), ())
     runs.forget("old")
     assert ([each.run for each in runs.latest(9)], runs.trace("old")) == (["open"], None)
 
