@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.cli.commands.completion import completion_command, completion_script
-from reviewbot.cli.main import _parser
+from reviewbot.cli.main import build_parser
 
 ROOT = Path(__file__).parents[2]
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
@@ -28,7 +28,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def complete(tmp_path: Path) -> Callable[..., set[str]]:
     """What bash offers for the last of some words."""
     script = tmp_path / "reviewbot.bash"
-    script.write_text(completion_script(_parser(), "bash", ["security", "style"]))
+    script.write_text(completion_script(build_parser(), "bash", ["security", "style"]))
 
     def ask(*words: str) -> set[str]:
         quoted = " ".join(map(shlex.quote, ("reviewbot", *words)))
@@ -43,7 +43,7 @@ def complete(tmp_path: Path) -> Callable[..., set[str]]:
 
 @BASH
 def test_bash_completes_our_name(tmp_path: Path) -> None:
-    script = completion_script(_parser(), "bash", [])
+    script = completion_script(build_parser(), "bash", [])
 
     asked = subprocess.run(
         ["bash", "--norc", "-c", f"{script}\ncomplete -p reviewbot"], capture_output=True, text=True, check=True
@@ -90,7 +90,7 @@ def test_a_shell_reads_its_script_without_complaint(shell: str, tmp_path: Path) 
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
     script = tmp_path / "script"
-    script.write_text(completion_script(_parser(), shell, ["security"]))
+    script.write_text(completion_script(build_parser(), shell, ["security"]))
 
     done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
 
@@ -99,7 +99,7 @@ def test_a_shell_reads_its_script_without_complaint(shell: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_command_and_every_flag_of_a_review_is_in_each_script(shell: str) -> None:
-    parser = _parser()
+    parser = build_parser()
     script = completion_script(parser, shell, [])
 
     assert all(word in script for word in ("review", "plan", "parse", "workers", "schema", "version"))
@@ -109,7 +109,7 @@ def test_every_command_and_every_flag_of_a_review_is_in_each_script(shell: str) 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_command_prints_the_script_with_the_shipped_workers(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert completion_command(argparse.Namespace(shell=shell), _parser()) == 0
+    assert completion_command(argparse.Namespace(shell=shell), build_parser()) == 0
 
     printed = capsys.readouterr().out
     assert "reviewbot" in printed
