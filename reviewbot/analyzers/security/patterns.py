@@ -61,14 +61,14 @@ def is_exponential(pattern: str, *, anchored: bool = False) -> bool:
         return False
     try:
         with without_warnings():
-            parsed = build_parser().parse(pattern)
+            parsed = _parser().parse(pattern)
     except (re.error, OverflowError, ValueError):
         return False
     return _any_slow(list(parsed), followed=anchored)
 
 
 @cache
-def build_parser() -> Any:  # noqa: ANN401 - a module of the standard library that has no types
+def _parser() -> Any:  # noqa: ANN401 - a module of the standard library that has no types
     return importlib.import_module("re._parser")
 
 
