@@ -9,8 +9,9 @@ import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import TYPE_CHECKING
+
+from reviewbot.tables import packaged_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +120,7 @@ def wilson(true: int, false: int) -> int:
 @cache
 def packaged_calibration() -> Calibration:
     """The table that comes with the package. Read once: it is a value and never changes."""
-    return read_calibration((files("reviewbot") / "data" / "calibration.toml").read_text("utf-8"))
+    return read_calibration(packaged_text("calibration.toml"))
 
 
 def read_calibration(text: str) -> Calibration:

@@ -11,13 +11,13 @@ import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from reviewbot.domain.contracts.base import Confidence, Contract, Count
+from reviewbot.tables import packaged_text
 
 Role = Literal["reader", "judge"]
 Quantity = Literal["confidence", "worth"]
@@ -139,7 +139,7 @@ def place_on(points: Points, stated: int) -> int:
 @cache
 def packaged_model_tables() -> ModelTables:
     """The tables that come with the package."""
-    return read_model_tables((files("reviewbot") / "data" / "model_calibration.toml").read_text("utf-8"))
+    return read_model_tables(packaged_text("model_calibration.toml"))
 
 
 def read_model_tables(text: str) -> ModelTables:

@@ -11,20 +11,16 @@ from reviewbot.analyzers.loops.names import Chain, chain_of, qualify
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import words_in
 
 _VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request"})
 REQUESTS = (
     frozenset({f"{module}.{verb}" for module in ("requests", "httpx") for verb in _VERBS})
     | {"urllib.request.urlopen", "urllib.request.urlretrieve", "requests.request"}
 )  # fmt: skip
-PROGRAMS = frozenset(
-    {f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "getoutput", "Popen")}
-    | {"os.system", "os.popen"}
-)
+PROGRAMS = words_in("names/loops", "programs")
 _TABLES = frozenset({"pandas.read_csv", "pandas.read_excel", "pandas.read_parquet", "pandas.read_json", "numpy.load"})
-_PARSERS = frozenset(
-    {"json.loads", "yaml.safe_load", "yaml.load", "tomllib.loads", "xml.etree.ElementTree.fromstring", "ast.parse"}
-)
+_PARSERS = words_in("names/loops", "parsers")
 _OF_A_PATH = frozenset({"read_text", "read_bytes"})
 _WRITING = frozenset("wax+")
 
@@ -92,23 +88,16 @@ def _mode(call: ast.Call) -> frozenset[str]:
 
 # Recognise calls that query a database, by the names that the common libraries for it use.
 
-_EVALUATED = frozenset(
-    {"get", "first", "last", "count", "exists", "create", "update", "delete", "get_or_create", "update_or_create"}
-    | {"aggregate", "earliest", "latest", "aget", "afirst", "acount", "acreate", "aexists"}
-)
+_EVALUATED = words_in("names/loops", "evaluated")
 """Methods of a manager or queryset that ask at once; the others only put a query together."""
 
 _LAZY = frozenset({"all", "filter", "exclude", "values", "values_list", "order_by", "select_related", "distinct"})
 _CONSUMERS = frozenset({"list", "tuple", "set", "len", "sorted", "sum", "max", "min", "dict", "any", "all", "bool"})
-_FETCHED = frozenset(
-    {"all", "first", "one", "one_or_none", "scalar", "count", "get", "get_or_404", "first_or_404", "delete", "update"}
-)
+_FETCHED = words_in("names/loops", "fetched")
 """Ends of a chain behind `query` that ask."""
 
 _STATEMENTS = frozenset({"execute", "fetch", "fetchrow", "fetchval", "fetch_one", "fetch_all", "scalar", "scalars"})
-_DOCUMENTS = frozenset(
-    {"find_one", "insert_one", "update_one", "delete_one", "replace_one", "count_documents", "find_one_and_update"}
-)
+_DOCUMENTS = words_in("names/loops", "documents")
 _CURSORS = frozenset({"cursor", "cur", "curs"})
 _CONNECTIONS = _CURSORS | {"conn", "connection", "con", "session", "db", "database", "tx", "transaction", "engine"}
 _BUILDERS = frozenset({"select", "insert", "update", "delete", "text"})

@@ -13,10 +13,9 @@ from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, 
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import words_in
 
-_JOINS = frozenset(
-    {"pandas.concat", "numpy.concatenate", "numpy.append", "numpy.vstack", "numpy.hstack", "numpy.stack"}
-)
+_JOINS = words_in("names/loops", "joins")
 _COPIES = frozenset({"set", "frozenset", "list", "tuple"})
 _WALKS = frozenset({"sorted", "max", "min", "sum"})
 _PAIR = 2

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Literal
 
 from reviewbot.analyzers.loops.names import chain_of, qualify
 from reviewbot.analyzers.loops.places import Binding, Scope
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import packaged_table, words_in
 
 Kind = Literal[
     "",
@@ -26,63 +28,12 @@ Kind = Literal[
 ]
 """Empty where nothing tells. "http" and "database" are clients that wait; "rows" are objects of an ORM's query."""
 
-_MAKERS: dict[str, Kind] = {
-    "list": "list",
-    "sorted": "list",
-    "dict": "mapping",
-    "str": "text",
-    "requests.Session": "http",
-    "requests.session": "http",
-    "httpx.Client": "http",
-    "httpx.AsyncClient": "http-async",
-    "aiohttp.ClientSession": "http-async",
-    "sqlite3.connect": "database",
-    "psycopg2.connect": "database",
-    "psycopg.connect": "database",
-    "pymysql.connect": "database",
-    "MySQLdb.connect": "database",
-    "mysql.connector.connect": "database",
-    "pyodbc.connect": "database",
-    "cx_Oracle.connect": "database",
-    "oracledb.connect": "database",
-    "socket.socket": "socket",
-    "socket.create_connection": "socket",
-    "boto3.client": "cloud",
-    "boto3.resource": "cloud",
-    "pathlib.Path": "path",
-    "pandas.DataFrame": "frame",
-    "pandas.read_csv": "frame",
-    "pandas.read_excel": "frame",
-    "pandas.read_parquet": "frame",
-    "pandas.read_sql": "frame",
-    "pandas.concat": "frame",
-}
+_MAKERS: Mapping[str, Kind] = packaged_table("names/loops")["makers"]
 """What a call makes, by its name and the module that the name came from."""
 
 _BY_METHOD: dict[str, Kind] = {"cursor": "cursor", "readlines": "list", "splitlines": "list"}
-_BY_ANNOTATION: dict[str, Kind] = {
-    "list": "list",
-    "List": "list",
-    "dict": "mapping",
-    "Dict": "mapping",
-    "DataFrame": "frame",
-    "str": "text",
-    "Path": "path",
-}
-_QUERIES = frozenset(
-    {
-        "all",
-        "filter",
-        "exclude",
-        "order_by",
-        "select_related",
-        "prefetch_related",
-        "only",
-        "defer",
-        "annotate",
-        "iterator",
-    }
-)
+_BY_ANNOTATION: Mapping[str, Kind] = packaged_table("names/loops")["by_annotation"]
+_QUERIES = words_in("names/loops", "queries")
 _DEEPEST = 4
 """Assignments that are followed from one name to the next."""
 

@@ -13,32 +13,15 @@ from reviewbot.analyzers.loops.names import chain_of
 from reviewbot.analyzers.python.trees import below, parts
 from reviewbot.analyzers.python.views import Budget, Found, Step
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import words_in
 
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.comprehension
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-MUTATORS = frozenset(
-    {
-        "append",
-        "appendleft",
-        "extend",
-        "insert",
-        "remove",
-        "pop",
-        "popleft",
-        "clear",
-        "add",
-        "discard",
-        "update",
-        "sort",
-    }
-)
+MUTATORS = words_in("names/loops", "mutators")
 """Methods that change what they are called on."""
 
-_HARMLESS = frozenset(
-    {"len", "sorted", "set", "frozenset", "list", "tuple", "dict", "max", "min", "sum", "any", "all", "print", "str"}
-    | {"enumerate", "zip", "reversed", "range", "iter", "isinstance", "repr", "format", "round", "abs", "int", "open"}
-)
+_HARMLESS = words_in("names/loops", "harmless")
 """Functions that leave their arguments as they are."""
 
 _PAUSES = frozenset({"sleep", "throttle", "backoff", "acquire", "wait", "pause"})

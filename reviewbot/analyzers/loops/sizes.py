@@ -10,6 +10,7 @@ from reviewbot.analyzers.loops.kinds import kind_of, literal_length
 from reviewbot.analyzers.loops.names import chain_of, words
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import words_in
 
 Size = Literal["data", "unknown", "small", "batch", "open"]
 """data: all of something that grows. unknown: neither is written there. open: no end is written there."""
@@ -19,23 +20,7 @@ FEW = 10
 
 _BATCHES = frozenset({"batch", "chunk", "page", "shard", "partition", "slice", "window", "bulk", "offset"})
 _TRIES = frozenset({"retry", "retrie", "attempt", "try", "tries", "trie", "delay", "backoff"})
-_OF_CODE = frozenset(
-    {"param", "parameter", "arg", "argument", "kwarg", "field", "slot", "column", "option", "type", "attr", "attribute"}
-    | {
-        "var",
-        "global",
-        "flag",
-        "dir",
-        "header",
-        "module",
-        "mixin",
-        "decorator",
-        "table",
-        "backend",
-        "plugin",
-        "database",
-    }
-)
+_OF_CODE = words_in("names/loops", "of_code")
 """Words for things that are written out by hand: a program has tens of them, and not as many as there is data."""
 
 _WRAPPERS = frozenset({"enumerate", "reversed", "sorted", "zip", "list", "tuple", "set", "tqdm", "iter"})

@@ -14,39 +14,9 @@ from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import Found, Step
 from reviewbot.context.python_text import dotted_name
+from reviewbot.tables import words_in
 
-_ORDERED = frozenset(
-    {
-        "execute",
-        "executemany",
-        "commit",
-        "rollback",
-        "flush",
-        "send",
-        "put",
-        "write",
-        "drain",
-        "close",
-        "aclose",
-        "join",
-    }
-    | {"lock", "unlock", "release", "run", "step", "start", "stop", "next", "connect", "publish", "emit", "reply"}
-    | {
-        "scalar",
-        "scalars",
-        "add",
-        "refresh",
-        "move",
-        "click",
-        "type",
-        "fill",
-        "goto",
-        "render",
-        "seek",
-        "yield",
-        "migrate",
-    }
-)
+_ORDERED = words_in("names/loops", "ordered")
 """Words for what has an order, or goes over one connection: it cannot be done for all at once."""
 
 _READS = frozenset({"fetch", "get", "load", "download", "read", "lookup", "resolve", "retrieve", "check"})

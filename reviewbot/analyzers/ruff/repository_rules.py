@@ -26,6 +26,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot, ToolReport
+from reviewbot.tables import words_in
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
 
@@ -109,10 +110,7 @@ _CONFIGS_HELD = 8
 _LONGEST_REPORT = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
 
-_NOT_OURS = frozenset(
-    {"I001", "INP001", "N999", "A005", "D100", "D104", "CPY001", "E902", "TC001", "TC002", "TC003"}
-    | {"RUF100", "RUF101", "RUF102", "PGH004", "EXE001", "EXE002", "EXE003", "EXE004", "EXE005"}
-)
+_NOT_OURS = words_in("names/ruff_options", "not_ours")
 """They need the file's own name, mode or neighbours, or count suppressions: ruff sees none of these."""
 
 _NOT_IN_PACKAGES = frozenset({"F401", "F403", "F405", "F822"})

@@ -6,12 +6,13 @@ Only what has a known form leaves this module: codes of rules, numbers, and word
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reviewbot.analyzers.ruff.config import RuffConfig, inner
 from reviewbot.config.globs import glob_fault, matches_glob
+from reviewbot.tables import packaged_table, words_in
 
 SELECTOR = re.compile(r"[A-Z]{1,8}[0-9]{0,4}")
 _CODE = re.compile(r"([A-Z]{1,8})([0-9]{0,4})")
@@ -26,61 +27,16 @@ DEFAULT_TARGET = "py310"
 _TARGETS = frozenset({f"py3{minor}" for minor in range(7, 16)})
 _REQUIRES = re.compile(r">=\s{0,9}3\.(\d{1,2})")
 
-_TABLES: dict[str, tuple[str, ...]] = {
-    "flake8-annotations": ("ANN",),
-    "flake8-bandit": ("S",),
-    "flake8-boolean-trap": ("FBT",),
-    "flake8-bugbear": ("B",),
-    "flake8-builtins": ("A",),
-    "flake8-comprehensions": ("C4",),
-    "flake8-copyright": ("CPY",),
-    "flake8-errmsg": ("EM",),
-    "flake8-gettext": ("INT",),
-    "flake8-implicit-str-concat": ("ISC",),
-    "flake8-import-conventions": ("ICN",),
-    "flake8-pytest-style": ("PT",),
-    "flake8-quotes": ("Q",),
-    "flake8-self": ("SLF",),
-    "flake8-tidy-imports": ("TID",),
-    "flake8-type-checking": ("TC",),
-    "flake8-unused-arguments": ("ARG",),
-    "mccabe": ("C90",),
-    "pep8-naming": ("N",),
-    "pycodestyle": ("E", "W"),
-    "pydocstyle": ("D",),
-    "pyflakes": ("F",),
-    "pylint": ("PL",),
-    "pyupgrade": ("UP",),
-    "ruff": ("RUF",),
-}
+_TABLES: Mapping[str, list[str]] = packaged_table("names/ruff_options")["tables"]
 """The rules that each table of options is about. With an option that is not passed on they would say something else."""
 
-_NUMBERS = frozenset(
-    {"mccabe.max-complexity", "pycodestyle.max-line-length", "pycodestyle.max-doc-length"}
-    | {f"pylint.max-{what}" for what in ("args", "branches", "returns", "statements", "positional-args")}
-    | {f"pylint.max-{what}" for what in ("public-methods", "bool-expr", "locals", "nested-blocks")}
-)
-_QUOTES = frozenset({"single", "double"})
-_WORDS: dict[str, frozenset[str]] = {
-    "pydocstyle.convention": frozenset({"google", "numpy", "pep257"}),
-    "flake8-quotes.inline-quotes": _QUOTES,
-    "flake8-quotes.multiline-quotes": _QUOTES,
-    "flake8-quotes.docstring-quotes": _QUOTES,
-}
+_NUMBERS = words_in("names/ruff_options", "numbers")
+_WORDS: Mapping[str, list[str]] = packaged_table("names/ruff_options")["words"]
 _LARGEST_NUMBER = 1_000
 _LONGEST_LINE = 320
 """Ruff's own bound."""
 
-_NOT_IN: dict[str, frozenset[str]] = {
-    "google": frozenset(
-        {"D203", "D204", "D213", "D215", "D400", "D401", "D404", "D406", "D407", "D408", "D409", "D413"}
-    ),
-    "numpy": frozenset({"D107", "D203", "D212", "D213", "D402", "D413", "D415", "D416", "D417"}),
-    "pep257": frozenset(
-        {"D203", "D212", "D213", "D214", "D215", "D404", "D405", "D406", "D407", "D408", "D409", "D410", "D411"}
-        | {"D413", "D415", "D416", "D417", "D418"}
-    ),
-}
+_NOT_IN: Mapping[str, list[str]] = packaged_table("names/ruff_options")["not_in"]
 """What a convention leaves out, unless the rule is selected by its full code. From ruff's documentation."""
 
 
@@ -141,7 +97,7 @@ def select(config: RuffConfig, known: Collection[str]) -> Selection:
     ]
     settings, unknown = _settings(lint, top)
     convention = next((value for key, value in settings if key == "pydocstyle.convention"), "")
-    left_out = _NOT_IN.get(str(convention), frozenset()) - set(chosen)
+    left_out = set(_NOT_IN.get(str(convention), ())) - set(chosen)
     wanted, unwanted = frozenset(chosen), frozenset(ignored)
     codes = {code for code in known if not prefixes(code) & unknown and _is_selected(code, wanted, unwanted)}
     return Selection(

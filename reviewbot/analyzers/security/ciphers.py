@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_static, label, words
+from reviewbot.tables import packaged_table, words_in
 
 _HAZMAT = "cryptography.hazmat.primitives.ciphers."
 _MODES = tuple(f"{_HAZMAT}modes.{mode}" for mode in ("CBC", "CFB", "CFB8", "OFB", "CTR", "GCM"))
@@ -22,27 +23,13 @@ _ALGORITHMS = tuple(
 )
 _FERNET = "cryptography.fernet.Fernet"
 
-_KEY_SIZES = {
-    "Crypto.PublicKey.RSA.generate": (0, ("bits",)),
-    "Crypto.PublicKey.DSA.generate": (0, ("bits",)),
-    "Crypto.PublicKey.ElGamal.generate": (0, ("bits",)),
-    "rsa.newkeys": (0, ("nbits",)),
-    "rsa.key.newkeys": (0, ("nbits",)),
-    "paramiko.RSAKey.generate": (0, ("bits",)),
-    "paramiko.DSSKey.generate": (0, ("bits",)),
-    "cryptography.hazmat.primitives.asymmetric.rsa.generate_private_key": (1, ("key_size",)),
-    "cryptography.hazmat.primitives.asymmetric.dsa.generate_private_key": (0, ("key_size",)),
-    "cryptography.hazmat.primitives.asymmetric.dh.generate_parameters": (1, ("key_size",)),
-    "M2Crypto.RSA.gen_key": (0, ("bits",)),
-}
+_KEY_SIZES: Mapping[str, tuple[int, list[str]]] = packaged_table("names/security")["key_sizes"]
 """Where the number of bits stands in a call that makes a key: its position and its names."""
 
 _LEAST_BITS = 2048
 """NIST SP 800-57 and SP 800-131A: fewer bits of RSA, DSA or DH are disallowed since 2014."""
 
-_WEAK_CURVES = frozenset(
-    {"SECP192R1", "SECT163K1", "SECT163R2", "SECP160R1", "P-192", "p192", "NIST192p", "prime192v1", "SECP112r1"}
-)
+_WEAK_CURVES = words_in("names/security", "weak_curves")
 
 
 def weak_ciphers(facts: Facts) -> Iterator[Found]:
@@ -113,12 +100,7 @@ def _curves(facts: Facts) -> Iterator[Found]:
 
 _DECODE = ("jwt.decode", "jose.jwt.decode", "jwt.api_jwt.decode", "jwt.decode_complete")
 _ENCODE = ("jwt.encode", "jose.jwt.encode", "jwt.api_jwt.encode")
-_SIGNERS = (
-    "itsdangerous.URLSafeTimedSerializer",
-    "itsdangerous.URLSafeSerializer",
-    "itsdangerous.Signer",
-    "itsdangerous.TimestampSigner",
-)
+_SIGNERS = words_in("names/security", "signers")
 _MACS = frozenset({"hmac.new", "hmac.digest", "hmac.HMAC"})
 _SIGNED = frozenset({"signature", "hmac", "mac", "sig", "signatur"})
 """Words of names whose value an attacker must not be able to guess byte by byte."""
@@ -170,7 +152,7 @@ def _literal_keys(facts: Facts) -> Iterator[Found]:
     for call in (*facts.calls(*_ENCODE), *facts.calls(*_DECODE)):
         if is_static(facts, argument(call, 1, "key")) and not _is_blind(facts, call):
             yield at("hard-coded-key", call)
-    for call in facts.calls("hmac.new", *_SIGNERS):
+    for call in facts.calls("hmac.new", *sorted(_SIGNERS)):
         if is_static(facts, argument(call, 0, "key", "secret_key")):
             yield at("hard-coded-key", call)
 

@@ -9,15 +9,10 @@ from collections.abc import Iterator
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, is_password, is_route, is_stand_in, label, words
+from reviewbot.tables import words_in
 
-_CONNECTS = frozenset(
-    {"connect", "Connect", "Connection", "connection", "login", "create_connection", "create_pool", "Redis",
-     "StrictRedis", "MongoClient", "authenticate", "SMTP", "FTP", "FTP_TLS", "PooledDB", "Client", "KafkaProducer",
-     "PlainCredentials"}
-)  # fmt: skip
-_LOGINS = frozenset(
-    {"smtplib.SMTP", "smtplib.SMTP_SSL", "ftplib.FTP", "ftplib.FTP_TLS", "imaplib.IMAP4", "imaplib.IMAP4_SSL"}
-)
+_CONNECTS = words_in("names/security", "connects")
+_LOGINS = words_in("names/security", "logins")
 _PASSWORD_NAMES = ("password", "passwd", "pwd")
 _FILE_DATABASES = ("sqlite",)
 
@@ -136,9 +131,7 @@ _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "e
 _LOGGERS = frozenset({"logging", "logger", "log", "_logger", "_log", "LOG", "LOGGER"})
 _QUERIES = ("args", "GET", "query_params", "query")
 _TRACES = frozenset({"traceback.format_exc", "traceback.format_exception"})
-_RESPONSES = frozenset(
-    {"HttpResponse", "JsonResponse", "jsonify", "make_response", "Response", "HTMLResponse", "JSONResponse"}
-)
+_RESPONSES = words_in("names/security", "responses")
 
 
 def check_leaks(facts: Facts) -> Iterator[Found]:

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Sequence
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, label, words
+from reviewbot.tables import words_in
 
 _OTHERS_WRITE = 0o002
 _MAKES = {"os.mkdir": 1, "os.makedirs": 1, "os.open": 2}
 """Where the mode of a new file or folder stands."""
 
 _OPENS = frozenset({"open", "io.open", "os.open", "codecs.open"})
-_SHELLS = frozenset(
-    {"os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.Popen"}
-)
+_SHELLS = words_in("names/security", "shells")
 _OPEN_MODES = frozenset({"777", "0777", "666", "0666", "a+w", "o+w", "a+rwx", "ugo+rwx"})
 _LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdir", "path"})
 _CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
@@ -180,10 +179,7 @@ _DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset"
 _PRIVILEGES = frozenset({"privilege", "privileges", "privs", "priv", "root", "capabilities"})
 _GROUPS = frozenset({"os.setgid", "os.setegid", "os.setregid", "os.setresgid", "os.setgroups", "os.initgroups"})
 _USERS = frozenset({"os.setuid", "os.setreuid", "os.setresuid"})
-_RIGHTS = frozenset(
-    {"is_admin", "is_authenticated", "is_staff", "is_superuser", "has_perm", "has_perms", "has_permission", "has_role",
-     "check_password", "verify_password", "is_authorized", "is_owner"}
-)  # fmt: skip
+_RIGHTS = words_in("names/security", "rights")
 
 
 def loose_privileges(facts: Facts) -> Iterator[Found]:

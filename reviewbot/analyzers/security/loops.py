@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts, Function
 from reviewbot.analyzers.security.words import at
+from reviewbot.tables import packaged_table, words_in
 
-_LOCKS = frozenset(
-    {"threading.Lock", "threading.RLock", "threading.Semaphore", "threading.BoundedSemaphore", "multiprocessing.Lock"}
-)
+_LOCKS = words_in("names/security", "locks")
 _LEAVES = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Assert, ast.Import)
 _ENDS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort", "os.execv", "os.execvp", "next"})
 _PLAIN = frozenset({"len", "abs", "int", "float", "max", "min", "sum", "round"})
@@ -21,47 +20,7 @@ _CONDITION = (
 )  # fmt: skip
 """What a condition may hold whose value only assignments change."""
 
-_ABSTRACT = (
-    "Mapping",
-    "MutableMapping",
-    "Sequence",
-    "MutableSequence",
-    "Set",
-    "Iterable",
-    "Iterator",
-    "Callable",
-    "Hashable",
-)
-_GONE = {
-    "time.clock": "3.3",
-    "os.tmpnam": "3.0",
-    "os.tempnam": "3.0",
-    "os.getcwdu": "3.0",
-    "os.popen2": "3.0",
-    "os.popen3": "3.0",
-    "cgi.escape": "3.8",
-    "string.maketrans": "3.0",
-    "string.letters": "3.0",
-    "inspect.getargspec": "3.11",
-    "base64.encodestring": "3.9",
-    "base64.decodestring": "3.9",
-    "platform.linux_distribution": "3.8",
-    "platform.dist": "3.8",
-    "fractions.gcd": "3.9",
-    "sys.maxint": "3.0",
-    "sys.setcheckinterval": "3.9",
-    "ssl.match_hostname": "3.12",
-    "itertools.izip": "3.0",
-    "itertools.imap": "3.0",
-    "inspect.formatargspec": "3.11",
-    "asyncio.coroutine": "3.11",
-    "os.errno": "3.7",
-    "random.jumpahead": "3.0",
-    "string.join": "3.0",
-    "string.lowercase": "3.0",
-    "string.uppercase": "3.0",
-    **dict.fromkeys((f"collections.{name}" for name in _ABSTRACT), "3.10"),
-}
+_GONE: Mapping[str, str] = packaged_table("names/security")["gone"]
 """Names removed from the standard library, with the version that removed them: they fail only when the line runs."""
 
 _EXCUSES = frozenset({"version_info", "hasattr", "PY2", "PY3", "python_version", "getattr"})

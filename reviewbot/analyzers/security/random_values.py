@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import PASSWORDS, argument, at, label, words
+from reviewbot.tables import words_in
 
 _METHODS = ("random", "randint", "randrange", "choice", "choices", "sample", "uniform", "getrandbits", "randbytes")
 _WEAK = frozenset(
@@ -18,23 +19,13 @@ _GUESSABLE = "uuid.uuid1"
 
 _SECRETS = PASSWORDS | {"secret", "otp", "csrf", "nonce", "salt", "cookie", "apikey", "totp", "pincode", "captcha"}
 _TOKENS = frozenset({"token", "session", "cookies"})
-_OF_TOKENS = frozenset(
-    {"access", "auth", "reset", "csrf", "bearer", "refresh", "user", "generate", "create", "new", "make", "session",
-     "api", "verification", "activation", "login", "security", "confirm", "get", "gen", "invite", "id", "key", "my",
-     "remember", "cookies", "cookie", "value", "secret", "random"}
-)  # fmt: skip
+_OF_TOKENS = words_in("names/security", "of_tokens")
 """Words beside "token" or "session" that tell it from a token of a language, a session of a database or a game."""
 
-_NOT_SECRET = frozenset(
-    {"test", "fake", "mock", "sample", "sampling", "logits", "train", "dropout", "vocab", "tokenizer", "tokens",
-     "count", "length", "len", "num", "index", "delay", "timeout", "expiry", "size"}
-)  # fmt: skip
+_NOT_SECRET = words_in("names/security", "not_secret")
 
 _PICKS = frozenset({"choice", "choices", "sample"})
-_ALPHABETS = frozenset(
-    {"alphabet", "alphabets", "letters", "digits", "chars", "characters", "charset", "symbols", "ascii", "hex"}
-    | {"string", "hexdigits", "printable", "punctuation"}
-)  # fmt: skip
+_ALPHABETS = words_in("names/security", "alphabets")
 """Words of a collection whose elements are parts of a secret and no secrets, or whatever else, themselves."""
 
 _CORPORA = frozenset({"vocab", "vocabulary", "tokenizer", "corpus"})

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import at, is_password, label, words
+from reviewbot.tables import packaged_table
 
 _NOT_LIVE = re.compile(
     r"(?:^|[/_.-])(?:dev|devel|development|local|test|tests|testing|debug|ci|example|sandbox)(?:[/_.-]|$)"
 )
 """Paths of settings that no user ever meets."""
 
-_OFF = {
-    "SESSION_COOKIE_SECURE": "insecure-cookie-setting",
-    "REMEMBER_COOKIE_SECURE": "insecure-cookie-setting",
-    "CSRF_COOKIE_SECURE": "insecure-cookie-setting",
-    "JWT_COOKIE_SECURE": "insecure-cookie-setting",
-    "SESSION_COOKIE_HTTPONLY": "readable-cookie-setting",
-    "REMEMBER_COOKIE_HTTPONLY": "readable-cookie-setting",
-    "WTF_CSRF_ENABLED": "csrf-setting-off",
-    "WTF_CSRF_CHECK_DEFAULT": "csrf-setting-off",
-    "JWT_COOKIE_CSRF_PROTECT": "csrf-setting-off",
-}
+_OFF: Mapping[str, str] = packaged_table("names/security")["off"]
 """Settings that must not be false."""
 
 _CLASSES = frozenset({"development", "dev", "test", "testing", "local", "debug"})

@@ -9,22 +9,10 @@ from collections.abc import Iterator
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.words import argument, at, decorators, is_open, label, words
+from reviewbot.tables import words_in
 
-_FRAMEWORKS = (
-    "flask",
-    "django",
-    "fastapi",
-    "starlette",
-    "aiohttp.web",
-    "tornado",
-    "bottle",
-    "pyramid",
-    "sanic",
-    "quart",
-)
-_LOGIN_COOKIES = frozenset(
-    {"session", "sessionid", "auth", "token", "jwt", "sid", "remember", "authorization", "login"}
-)
+_FRAMEWORKS = words_in("names/security", "frameworks")
+_LOGIN_COOKIES = words_in("names/security", "login_cookies")
 _ALLOWED_ORIGIN = "access-control-allow-origin"
 
 
@@ -124,10 +112,7 @@ _HOST_PATTERN = re.compile(
     r"https?:(?://|\\/\\/).{0,80}[a-z0-9)]\.(?:com|org|net|io|gov|edu|de|uk)(?![a-z.])", re.IGNORECASE
 )
 _FILES = (".py", ".json", ".txt", ".html", ".xml", ".csv", ".md", ".js", ".css", ".zip", ".gz", ".png", ".jpg", ".pdf")
-_ADDRESSES = frozenset(
-    {"url", "uri", "host", "hostname", "netloc", "domain", "referer", "referrer", "origin", "target", "next", "link",
-     "redirect"}
-)  # fmt: skip
+_ADDRESSES = words_in("names/security", "addresses")
 _USES = frozenset({"redirect", "HttpResponseRedirect", "RedirectResponse", "urlopen", "urlretrieve"})
 _CLIENTS = frozenset({"requests", "httpx", "urllib"})
 _MATCHES = frozenset({"re.match", "re.search", "re.fullmatch", "re.compile"})
@@ -199,9 +184,7 @@ _FEATURE_TEXT = "http://xml.org/sax/features/external-"
 _DANGEROUS = {"resolve_entities": True, "no_network": False, "load_dtd": True, "dtd_validation": True}
 _CLEANED = re.compile(r"<\W{0,5}script", re.IGNORECASE)
 _TOLERANT = re.compile(r"script[^>]{0,20}(?:\\s|\\b|\[\^>\])[^>]{0,10}>\)?\Z", re.IGNORECASE)
-_REQUEST = frozenset(
-    {"data", "body", "form", "args", "files", "values", "stream", "POST", "GET", "FILES", "get_data", "read"}
-)
+_REQUEST = words_in("names/security", "request")
 
 
 def unsafe_markup(facts: Facts) -> Iterator[Found]:

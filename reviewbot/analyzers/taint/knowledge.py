@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
+
+from reviewbot.tables import packaged_text
 
 _SCHEMA = 1
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -114,7 +115,7 @@ def words_of(name: str) -> list[str]:
 @cache
 def packaged_knowledge() -> Knowledge:
     """The table that comes with the package. Read once: it is a value and never changes."""
-    return read_knowledge((files("reviewbot") / "data" / "taint.toml").read_text("utf-8"))
+    return read_knowledge(packaged_text("taint.toml"))
 
 
 def read_knowledge(text: str) -> Knowledge:

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.model import Import
 from reviewbot.diff.paths import import_stem, module_stem
+from reviewbot.tables import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tree_sitter import Node
 
-_BLOCKS = frozenset(
-    {"if_statement", "try_statement", "block", "else_clause", "elif_clause", "except_clause", "import_spec_list"}
-    | {"import_declaration", "expression_statement", "lexical_declaration", "variable_declaration"}
-)
+_BLOCKS = words_in("names/symbols", "blocks")
 """Where an import may stand below the top of a file."""
 
 

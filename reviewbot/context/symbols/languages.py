@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from reviewbot.context.symbols import queries
+from reviewbot.tables import packaged_text
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -24,7 +24,8 @@ class Language:
     """The package of its grammar."""
     function: str
     """In it, what gives the grammar."""
-    query: str
+    queries: tuple[str, ...]
+    """Files below `data/symbols`, which are put together."""
     candidates: re.Pattern[bytes]
     """Finds every name at a place where a definition may stand, and others; its only group is the name. Each match
     begins at a line end, for which the search can skip."""
@@ -37,7 +38,7 @@ class Language:
     @property
     def compiled(self) -> Query:
         """The query."""
-        return _compiled(self.module, self.function, self.query)
+        return _compiled(self.module, self.function, self.queries)
 
 
 @cache
@@ -48,10 +49,10 @@ def _grammar(module: str, function: str) -> Grammar:
 
 
 @cache
-def _compiled(module: str, function: str, query: str) -> Query:
+def _compiled(module: str, function: str, queries: tuple[str, ...]) -> Query:
     from tree_sitter import Query  # noqa: PLC0415 - as above
 
-    return Query(_grammar(module, function), query)
+    return Query(_grammar(module, function), "".join(packaged_text(f"symbols/{name}.scm") for name in queries))
 
 
 _PYTHON_NAMES = re.compile(
@@ -68,13 +69,14 @@ _GO_NAMES = re.compile(
     rb"\n(?:\t?(?:func[ \t]*\([^)\n]*\)|func|type|const|var)[ \t]+|\t+(?=\w+(?:[ \t,(=]|\n))(?![^\n=]*:=))(\w+)"
 )
 _TYPESCRIPT = "tree_sitter_typescript"
+_JAVASCRIPT, _TYPESCRIPT_QUERIES = ("script", "javascript"), ("script", "typescript")
 
 LANGUAGES = {
-    "python": Language("python", "tree_sitter_python", "language", queries.PYTHON, _PYTHON_NAMES),
-    "javascript": Language("javascript", "tree_sitter_javascript", "language", queries.JAVASCRIPT, _SCRIPT_NAMES),
-    "jsx": Language("javascript", "tree_sitter_javascript", "language", queries.JAVASCRIPT, _SCRIPT_NAMES),
-    "typescript": Language("typescript", _TYPESCRIPT, "language_typescript", queries.TYPESCRIPT, _SCRIPT_NAMES),
-    "tsx": Language("typescript", _TYPESCRIPT, "language_tsx", queries.TYPESCRIPT, _SCRIPT_NAMES),
-    "go": Language("go", "tree_sitter_go", "language", queries.GO, _GO_NAMES),
+    "python": Language("python", "tree_sitter_python", "language", ("python",), _PYTHON_NAMES),
+    "javascript": Language("javascript", "tree_sitter_javascript", "language", _JAVASCRIPT, _SCRIPT_NAMES),
+    "jsx": Language("javascript", "tree_sitter_javascript", "language", _JAVASCRIPT, _SCRIPT_NAMES),
+    "typescript": Language("typescript", _TYPESCRIPT, "language_typescript", _TYPESCRIPT_QUERIES, _SCRIPT_NAMES),
+    "tsx": Language("typescript", _TYPESCRIPT, "language_tsx", _TYPESCRIPT_QUERIES, _SCRIPT_NAMES),
+    "go": Language("go", "tree_sitter_go", "language", ("go",), _GO_NAMES),
 }
 """By the names that `language_of` gives."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.imports import imports_of, package_of
 from reviewbot.context.symbols.model import FileSymbols, Kind, Symbol
+from reviewbot.tables import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,34 +24,8 @@ MAX_SYMBOLS = 20_000
 _MAX_COMMENT_LINES = 12
 """Above a definition, that are a part of it."""
 
-_FUNCTIONS = frozenset(
-    {
-        "function_definition",
-        "function_declaration",
-        "generator_function_declaration",
-        "method_definition",
-        "arrow_function",
-        "function_expression",
-        "generator_function",
-        "method_declaration",
-        "func_literal",
-        "lambda",
-    }
-)
-_TYPES = frozenset(
-    {
-        "class_definition",
-        "class_declaration",
-        "abstract_class_declaration",
-        "class",
-        "interface_declaration",
-        "type_alias_declaration",
-        "enum_declaration",
-        "internal_module",
-        "module",
-        "type_spec",
-    }
-)
+_FUNCTIONS = words_in("names/symbols", "functions")
+_TYPES = words_in("names/symbols", "types")
 _WRAPPERS = frozenset({"decorated_definition", "export_statement", "ambient_declaration", "lexical_declaration"})
 """What stands around one definition, and is a part of it."""
 

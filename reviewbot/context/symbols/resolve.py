@@ -11,27 +11,14 @@ from reviewbot.context.symbols.index import MAX_OTHERS, Definition, SymbolIndex
 from reviewbot.context.symbols.model import Import
 from reviewbot.diff.language import language_of
 from reviewbot.diff.paths import is_test
+from reviewbot.tables import words_in
 
 _SEPARATOR = re.compile(r"::|->|\?\.|[.#]")
 _BASE_DEPTH = 4
 _EXACTLY = 2
 """That a file is the very one that a module stands for."""
 
-_WRAPPING = frozenset(
-    {
-        "Optional",
-        "List",
-        "list",
-        "Sequence",
-        "Iterable",
-        "Iterator",
-        "Promise",
-        "Array",
-        "Readonly",
-        "Partial",
-        "Annotated",
-    }
-)
+_WRAPPING = words_in("names/symbols", "wrapping")
 _OWN = frozenset({"self", "this", "cls", "super", "super()"})
 
 
