@@ -11,6 +11,9 @@ SMALL := $(or $(wildcard $(SHARED)/perf/diffs/small.diff),$(EXAMPLE))
 LARGE := $(or $(wildcard $(SHARED)/perf/diffs/large.diff),$(EXAMPLE))
 HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 
+# Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench second calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml

@@ -7,6 +7,7 @@ and hypothesis may use them.
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import os
 import sys
@@ -52,6 +53,15 @@ settings.register_profile("long", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 __all__ = ["make_repo", "repo"]  # fixtures for all folders
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector from walking over thousands of collected tests, which live until the end."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 class RecordingClock:
