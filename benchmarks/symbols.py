@@ -29,7 +29,9 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reviewbot.context.symbols import LANGUAGES, SymbolIndex, resolve
+from reviewbot.context.symbols.index import SymbolIndex
+from reviewbot.context.symbols.languages import LANGUAGES
+from reviewbot.context.symbols.resolve import resolve
 from reviewbot.diff.language import language_of
 
 MIN_PRECISION, MIN_RECALL = 0.97, 0.90

@@ -31,7 +31,7 @@ from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.whole_tree import Place
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.sources.blobs import BlobStore
+from reviewbot.sources.blobs.store import BlobStore
 from tests.github_api import FakeGitHub
 
 MAX_MEMORY_MIB = 512

@@ -195,7 +195,7 @@ def bare_server(folder: Path, *, keep: bool) -> int:
     from flask import Flask, g, request  # noqa: PLC0415 - the clients need none
     from waitress import serve  # noqa: PLC0415 - the same
 
-    from reviewbot.app.store.inbox import open_store  # noqa: PLC0415 - the same; for the table alone
+    from reviewbot.app.store.inbox.store import open_store  # noqa: PLC0415 - the same; for the table alone
 
     app = Flask("bare")
     local = threading.local()
@@ -226,7 +226,7 @@ def bare_server(folder: Path, *, keep: bool) -> int:
 
 def busy_worker(folder: Path) -> int:
     """Take up a processor as a review does, and take deliveries out of the table five times a second, as ours do."""
-    from reviewbot.app.store.inbox import open_inbox  # noqa: PLC0415 - the clients need none
+    from reviewbot.app.store.inbox.inbox import open_inbox  # noqa: PLC0415 - the clients need none
 
     inbox = open_inbox(str(folder / INBOX), durable=False)
     while True:

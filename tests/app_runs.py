@@ -27,8 +27,8 @@ from uuid import uuid4
 
 from reviewbot.app.scheduling.deliveries import Deliveries
 from reviewbot.app.scheduling.inbox_consumer import InboxCommand
-from reviewbot.app.store.inbox import open_inbox
-from reviewbot.app.triggers import Delivery, Trigger, TriggerKind
+from reviewbot.app.store.inbox.inbox import open_inbox
+from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reviewbot.app.store.durable import open_database
+from reviewbot.app.store.durable.database import open_database
 from reviewbot.cli.commands.action import run_step
 from reviewbot.cli.main import main
 from tests.action_runner import pull_request

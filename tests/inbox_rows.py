@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, get_args
 
-from reviewbot.app.store.inbox import Inbox
-from reviewbot.app.store.inbox.inbox import State
+from reviewbot.app.store.inbox.inbox import Inbox, State
 
 
 class Failed(NamedTuple):

@@ -24,7 +24,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reviewbot.app.store.durable import Runs, open_database
+from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.work import ReviewRequest
 from tests.app_runs import Around, TestInbox, facts

@@ -30,7 +30,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
-from reviewbot.app.store.inbox import open_store
+from reviewbot.app.store.inbox.store import open_store
 from tests.emulate_github import free_port
 from tests.kill_jobs import ROOT, Scene, scene
 from tests.postgres_server import postgres

@@ -13,7 +13,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from reviewbot.app.runtime.credentials import Credentials
-from reviewbot.app.store.inbox import Inbox, open_inbox
+from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
 from reviewbot.app.web.app import create_app
 from reviewbot.app.web.parts import WebParts
 from reviewbot.config import Settings

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reviewbot.coverage import count_of, is_lacking
+from reviewbot.coverage.verdict import count_of, is_lacking
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview

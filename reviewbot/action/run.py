@@ -22,7 +22,7 @@ from reviewbot.action.outcome import (
 )
 from reviewbot.action.pulls import Work, review_range
 from reviewbot.action.runner import Runner, StepOutput
-from reviewbot.coverage import is_lacking
+from reviewbot.coverage.verdict import is_lacking
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.errors import (
     AlreadyPostedError,

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping
 
-from reviewbot.coverage import reading_of
+from reviewbot.coverage.readings import reading_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.domain.contracts import Gap, GapReason, Metadata, Reading, ReviewTask, ToolRun, WorkerCard
 from reviewbot.domain.ports import Analysis, Answer, Tool, ToolReport, WorkOrder

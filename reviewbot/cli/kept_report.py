@@ -25,7 +25,7 @@ from reviewbot.domain.errors import ConfigError
 from reviewbot.fingerprint import digest_of, program_fingerprint
 from reviewbot.journal.sqlite import SteadyJournal, default_path, read_entry
 from reviewbot.report.look import look_of
-from reviewbot.sources.git import GitRepository
+from reviewbot.sources.git.repository import GitRepository
 
 PREFIX = "review/"
 """How the keys begin."""

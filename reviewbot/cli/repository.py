@@ -7,7 +7,7 @@ from pathlib import Path
 from reviewbot.config.load import FILE_NAME
 from reviewbot.config.source import OWN_FOLDERS
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import find_work_tree
+from reviewbot.sources.git.place import find_work_tree
 
 
 def find_repository(start: Path) -> Path | None:

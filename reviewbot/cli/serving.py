@@ -20,8 +20,12 @@ from reviewbot.app.runtime.credentials import (
 from reviewbot.app.runtime.environment import Surroundings, make_state_dir, surroundings_of
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
-from reviewbot.app.store.durable import Runs, Workers, open_database
-from reviewbot.app.store.inbox import Inbox, Tallies, open_store
+from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.durable.workers import Workers
+from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.inbox import Inbox
+from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.web.app import create_app
 from reviewbot.app.web.parts import SetupParts, WebParts
 from reviewbot.app.web.server import serve_app

@@ -13,37 +13,3 @@ a valid answer (`readings`). Without models an analyzer that understands the lan
 before (`needs`): a review, the scans alone, or nothing. `states` assigns the states, `verdict` has the words, the one
 count, and the one table of colours. Pure: values in, values out.
 """
-
-from __future__ import annotations
-
-from reviewbot.coverage.needs import GIT_SUBMODULE, GIT_SYMLINK, needs_of
-from reviewbot.coverage.readings import reading_of
-from reviewbot.coverage.states import READER, file_gaps, final_coverage
-from reviewbot.coverage.verdict import (
-    STATE_WORDS,
-    conclusion_of,
-    count_of,
-    decide,
-    headline,
-    is_lacking,
-    is_sufficient,
-    nothing_reviewed,
-)
-
-__all__ = [
-    "GIT_SUBMODULE",
-    "GIT_SYMLINK",
-    "READER",
-    "STATE_WORDS",
-    "conclusion_of",
-    "count_of",
-    "decide",
-    "file_gaps",
-    "final_coverage",
-    "headline",
-    "is_lacking",
-    "is_sufficient",
-    "needs_of",
-    "nothing_reviewed",
-    "reading_of",
-]

@@ -18,8 +18,8 @@ from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.fingerprints import all_of, of_review
-from reviewbot.redact import Mask, mask_json, redact
-from reviewbot.replay import recorded_review
+from reviewbot.redact.mask import Mask, mask_json, redact
+from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
 from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import Rules

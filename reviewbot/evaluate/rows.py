@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from reviewbot.domain.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
 from reviewbot.domain.contracts.base import Confidence, Contract, Worth
 from reviewbot.domain.contracts.work import NOT_RUN
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.review.model_calibration import ModelId, PromptHash, Role
 
 # The numbers that models stated for each claim of a review, from its trace, before anything was made of them.

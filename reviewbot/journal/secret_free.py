@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from reviewbot.domain.ports import Journal
-from reviewbot.redact import Mask
+from reviewbot.redact.mask import Mask
 
 _DEEPEST = 40
 """No value of ours is nested half as deep; what a model nests deeper counts as one that holds something."""

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import Finding, Review
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 SCHEME = "reviewbot/v2"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reviewbot.coverage import conclusion_of
+from reviewbot.coverage.verdict import conclusion_of
 from reviewbot.domain.contracts import ChangeSet, Finding, Review, Severity
 from reviewbot.hosts.base import Annotation, CheckDraft, Level
 from reviewbot.publish.places import Shown, api_path

@@ -18,7 +18,7 @@ from reviewbot.domain.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileC
 from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.parsing import fault_of, outside
 from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
-from reviewbot.redact import Mask, SecretMask
+from reviewbot.redact.mask import Mask, SecretMask
 from reviewbot.report.text import visible
 
 MOST_LINES = 30

@@ -17,7 +17,7 @@ from reviewbot.domain.errors import (
     TransientError,
 )
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Recorder, StopReason, UsageLedger
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.replay.recorded_inputs import read
 from reviewbot.review.trace import Event
 

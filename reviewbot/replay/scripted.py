@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from reviewbot.coverage import reading_of
+from reviewbot.coverage.readings import reading_of
 from reviewbot.domain.contracts import (
     Candidate,
     Contract,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.coverage import READER, STATE_WORDS
+from reviewbot.coverage.states import READER
+from reviewbot.coverage.verdict import STATE_WORDS
 from reviewbot.domain.contracts import SEVERITY_ORDER
 from reviewbot.wording import counted
 

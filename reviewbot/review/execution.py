@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from reviewbot.domain.contracts import ChangeSet, Escalation, Outcome, ReviewTask, WorkerResult
 from reviewbot.domain.ports import Clock, Engine, Journal, Recorder, Snapshot, Tool, Verifier, WorkerSet, WorkOrder
-from reviewbot.redact import Mask, mask_json, redact
+from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.review.combine.suppression import Suppressor
 from reviewbot.review.dispatch.dispatcher import Dispatcher
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch

@@ -22,8 +22,8 @@ from reviewbot.domain.errors import ConfigError
 from reviewbot.domain.ports import Journal, Tool, WorkerSet
 from reviewbot.journal.secret_free import SecretFreeJournal
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal, default_path
-from reviewbot.redact import SecretMask
-from reviewbot.replay import joint_rows, record_given
+from reviewbot.redact.mask import SecretMask
+from reviewbot.replay.recorded_inputs import joint_rows, record_given
 from reviewbot.review.calibration import Calibration, packaged_calibration
 from reviewbot.review.cards import load_crew
 from reviewbot.review.combine.synthesizer import Rules

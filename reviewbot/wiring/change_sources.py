@@ -15,8 +15,11 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import RepositorySnapshot, Snapshot
-from reviewbot.sources.folder import TreeSnapshot
-from reviewbot.sources.git import GitRepository, GitSnapshot, WorkTreeHistory, tracked_files
+from reviewbot.sources.folder.snapshot import TreeSnapshot
+from reviewbot.sources.git.repository import GitRepository
+from reviewbot.sources.git.snapshot import GitSnapshot
+from reviewbot.sources.git.tracked import tracked_files
+from reviewbot.sources.git.work_tree import WorkTreeHistory
 from reviewbot.sources.memory import DiffSnapshot
 from reviewbot.wording import counted
 

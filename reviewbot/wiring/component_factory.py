@@ -13,9 +13,8 @@ from reviewbot.config.attributes import declaration_reader
 from reviewbot.context.service import Context
 from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
 from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
-from reviewbot.redact import SecretMask
-from reviewbot.replay import RecordedInputs
-from reviewbot.replay.recorded_inputs import JointRow
+from reviewbot.redact.mask import SecretMask
+from reviewbot.replay.recorded_inputs import JointRow, RecordedInputs
 from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
 from reviewbot.review.model_calibration import ModelTables, NumberMaps
 from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner

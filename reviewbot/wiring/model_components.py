@@ -20,7 +20,7 @@ from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.change_map import MapMaker
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.prices import unpriced_note
-from reviewbot.replay import RecordingLedger, RecordingModel
+from reviewbot.replay.model import RecordingLedger, RecordingModel
 from reviewbot.review.cards import shipped_files
 from reviewbot.review.model_calibration import maps_for, packaged_model_tables
 from reviewbot.review.plan.bundling import BundlingPlanner, with_readers

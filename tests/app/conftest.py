@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.scheduling.scheduler import Scheduler
-from reviewbot.app.store.durable import Database, Runs, open_database
+from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.runner import RetryTimings, Runner
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
 from tests.github_api.apps import a_key

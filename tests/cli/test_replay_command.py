@@ -17,7 +17,7 @@ from reviewbot.delivery import deliver, mask_trace
 from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewTask, Timings, WorkerResult
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
-from reviewbot.replay import RecordedInputs, record_given
+from reviewbot.replay.recorded_inputs import RecordedInputs, record_given
 from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.store.durable import RunRecord, Runs, open_database
+from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.cli.main import main
 
 HEADS = ("a" * 40, "b" * 40)

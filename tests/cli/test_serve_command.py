@@ -18,7 +18,7 @@ import pytest
 from reviewbot.app.runtime.credentials import WatchedCredentials, credentials_from, read_credentials, store_credentials
 from reviewbot.app.runtime.environment import Surroundings
 from reviewbot.app.runtime.supervise import Child
-from reviewbot.app.store.inbox import open_inbox
+from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.cli import serving
 from reviewbot.cli.commands import serve
 from reviewbot.domain.errors import ConfigError

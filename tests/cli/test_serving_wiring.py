@@ -16,10 +16,13 @@ from flask import Flask
 from reviewbot.app.runtime.credentials import WatchedCredentials
 from reviewbot.app.runtime.environment import Surroundings
 from reviewbot.app.runtime.supervise import Child
-from reviewbot.app.store.durable import Database, RunRecord, Runs, Workers, open_database
-from reviewbot.app.store.inbox import InboxError, Tallies, Tally, open_inbox, open_store
-from reviewbot.app.store.inbox.store import Store
-from reviewbot.app.triggers import Delivery, Trigger
+from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.runs import RunRecord, Runs
+from reviewbot.app.store.durable.workers import Workers
+from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.inbox import open_inbox
+from reviewbot.app.store.inbox.store import InboxError, Store, open_store
+from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.app.web.health import NO_WORKER
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.worker import Parts, Worker

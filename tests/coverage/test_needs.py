@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.coverage import needs_of
-from reviewbot.coverage.needs import Needs
+from reviewbot.coverage.needs import Needs, needs_of
 from reviewbot.domain.contracts import FileChange, ParsedFile, ParseState
 from tests.make import MakeFile, MakeHunk
 

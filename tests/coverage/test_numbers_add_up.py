@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from reviewbot.action.outcome import Ending, Reviewed, outputs_of, summary_of
 from reviewbot.config import Settings
-from reviewbot.coverage import STATE_WORDS, count_of, reading_of
+from reviewbot.coverage.readings import reading_of
+from reviewbot.coverage.verdict import STATE_WORDS, count_of
 from reviewbot.delivery import DeliveredReview, exit_code
 from reviewbot.delivery.deliver import mask_review
 from reviewbot.domain.contracts import (

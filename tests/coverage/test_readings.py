@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.coverage import reading_of
-from reviewbot.coverage.readings import covers, spans_of, spans_of_file
+from reviewbot.coverage.readings import covers, reading_of, spans_of, spans_of_file
 from reviewbot.domain.contracts import FileChange, Hunk, Payload, Reading, Span
 from reviewbot.review.plan.slices import payloads
 from tests.make import MakeFile, MakeHunk

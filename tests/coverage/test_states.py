@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.coverage import READER, file_gaps, final_coverage
+from reviewbot.coverage.states import READER, file_gaps, final_coverage
 from reviewbot.domain.contracts import (
     ChangeSet,
     FileChange,

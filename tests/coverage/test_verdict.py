@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 import pytest
 
-from reviewbot.coverage import (
+from reviewbot.coverage.verdict import (
+    HEADLINES,
     STATE_WORDS,
     conclusion_of,
     count_of,
@@ -17,7 +18,6 @@ from reviewbot.coverage import (
     is_sufficient,
     nothing_reviewed,
 )
-from reviewbot.coverage.verdict import HEADLINES
 from reviewbot.domain.contracts import (
     Conflict,
     CoverageState,

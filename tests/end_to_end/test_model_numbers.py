@@ -18,7 +18,7 @@ from reviewbot.cli.main import main
 from reviewbot.domain.contracts.answers import ReviewAnswer
 from reviewbot.evaluate.model_fit import LabelledClaim, measure, replace_tables
 from reviewbot.llm.agents.calibrator import prompt_hash
-from reviewbot.replay import replay
+from reviewbot.replay.replay_review import replay
 from reviewbot.review.model_calibration import ModelTables, Quantity, Role, read_model_tables
 from reviewbot.wiring.model_components import prompt
 from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, ruled

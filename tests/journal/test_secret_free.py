@@ -7,7 +7,7 @@ import json
 import pytest
 
 from reviewbot.journal.secret_free import SecretFreeJournal
-from reviewbot.redact import SecretMask
+from reviewbot.redact.mask import SecretMask
 from reviewbot.sources.memory import MemoryJournal
 
 TOKEN = "gh" + "p_" + "aB3" * 12

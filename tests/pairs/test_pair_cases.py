@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.domain.contracts import Finding
-from reviewbot.redact import NAMED, find_secrets
+from reviewbot.redact.patterns import NAMED, find_secrets
 from tests.pairs.pair_cases import (
     DEFAULT_PATH,
     Answer,

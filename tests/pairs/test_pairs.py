@@ -12,7 +12,7 @@ from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.ruff.run import SYNTAX
 from reviewbot.analyzers.text.debug_statements import _PATTERNS
 from reviewbot.diff.paths import is_test
-from reviewbot.redact import KINDS
+from reviewbot.redact.patterns import KINDS
 from tests.pairs.pair_cases import Answer, Pair, Side, all_pairs, certain, tables, true_findings
 
 pytestmark = pytest.mark.pairs

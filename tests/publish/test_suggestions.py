@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Candidate, Finding, Gap
 from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.wiring.checking import analyzers_check
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, offered, prover

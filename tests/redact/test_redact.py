@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.redact import NAMED, PRIVATE_KEY, SecretMask, find_secrets, redact
+from reviewbot.redact.mask import SecretMask, redact
+from reviewbot.redact.patterns import NAMED, PRIVATE_KEY, find_secrets
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6"
 UPPER = "Q7R2S9T4U1V8W3X6"

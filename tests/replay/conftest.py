@@ -18,14 +18,9 @@ from reviewbot.domain.contracts import ChangeSet, Usage, WorkerCard
 from reviewbot.domain.ports import Journal, ModelReply, ModelRequest, WorkerSet
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
-from reviewbot.replay import (
-    RecordedInputs,
-    RecordingLedger,
-    RecordingModel,
-    joint_rows,
-    record_given,
-    replay,
-)
+from reviewbot.replay.model import RecordingLedger, RecordingModel
+from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_given
+from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.review.calibration import Calibration, Row
 from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules

@@ -12,12 +12,7 @@ from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
 from reviewbot.domain.ports import ModelReply, ModelRequest
-from reviewbot.replay import (
-    RecordedBooks,
-    RecordedModel,
-    RecordingLedger,
-    RecordingModel,
-)
+from reviewbot.replay.model import RecordedBooks, RecordedModel, RecordingLedger, RecordingModel
 from reviewbot.review.trace import Event, Trace, read_trace
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"

@@ -12,8 +12,7 @@ from reviewbot.delivery import replay_delivery
 from reviewbot.domain.contracts import Plan, Review, ReviewTask
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
-from reviewbot.replay import recorded_review, replay
-from reviewbot.replay.replay_review import settle
+from reviewbot.replay.replay_review import recorded_review, replay, settle
 from reviewbot.review.trace import Event, read_trace
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"

@@ -15,7 +15,8 @@ from reviewbot.delivery.deliver import mask_review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
-from reviewbot.replay import RecordedInputs, record_given, replay
+from reviewbot.replay.recorded_inputs import RecordedInputs, record_given
+from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.review.finding_limits import MAX_PER_FILE, Kept, keep
 from reviewbot.threads import in_thread, stoppable
 

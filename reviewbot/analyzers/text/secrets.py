@@ -13,7 +13,8 @@ from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import SECRET, Candidate, Severity
 from reviewbot.domain.ports import ChangedFile
-from reviewbot.redact import KINDS, MASK, NAMED, PRIVATE_KEY, Secret, find_secrets
+from reviewbot.redact.mask import MASK
+from reviewbot.redact.patterns import KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
 
 _HARDCODED = 798
 """CWE: use of hard-coded credentials."""

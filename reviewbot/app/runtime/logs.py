@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TextIO
 
-from reviewbot.redact import MASK, redact
+from reviewbot.redact.mask import MASK, redact
 from reviewbot.strict_json import write_json
 
 MAX_TEXT = 2_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reviewbot.app.scheduling.inbox_consumer import InboxCommand
-from reviewbot.app.store.inbox import Inbox
-from reviewbot.app.triggers import Delivery
-from reviewbot.app.triggers.values import trigger_values
+from reviewbot.app.store.inbox.inbox import Inbox
+from reviewbot.app.triggers.values import Delivery, trigger_values
 from reviewbot.app.worker.work import ReviewRequest
 
 

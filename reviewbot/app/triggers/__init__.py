@@ -4,30 +4,3 @@ The web process makes a `Trigger` of a signed delivery and puts it into the inbo
 decide by the same rules: the web by the operator's settings, the job once more by the repository's and by what the API
 says.
 """
-
-from reviewbot.app.triggers.decide import decide, refusal_of
-from reviewbot.app.triggers.values import (
-    Comment,
-    CommentKind,
-    Delivery,
-    Event,
-    PullFacts,
-    Refusal,
-    Trigger,
-    TriggerKind,
-    facts_of,
-)
-
-__all__ = [
-    "Comment",
-    "CommentKind",
-    "Delivery",
-    "Event",
-    "PullFacts",
-    "Refusal",
-    "Trigger",
-    "TriggerKind",
-    "decide",
-    "facts_of",
-    "refusal_of",
-]

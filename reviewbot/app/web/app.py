@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
-from reviewbot.app.store.inbox import InboxError
+from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.web.health import health_blueprint
 from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts

@@ -11,7 +11,8 @@ from typing import TypedDict
 
 from pydantic import ValidationError
 
-from reviewbot.app.triggers import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, TriggerKind, decide
+from reviewbot.app.triggers.decide import decide
+from reviewbot.app.triggers.values import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, TriggerKind
 from reviewbot.app.web.payloads import (
     Account,
     Acted,

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, jsonify, request
 from prometheus_client import CONTENT_TYPE_LATEST
 from werkzeug.exceptions import Forbidden
 
-from reviewbot.app.store.inbox import InboxError
+from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import WebParts
 from reviewbot.app.web.peers import peer_of

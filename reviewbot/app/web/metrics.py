@@ -16,7 +16,8 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 
-from reviewbot.app.store.inbox import COUNTERS, InboxError, Tally
+from reviewbot.app.store.inbox.counters import COUNTERS, Tally
+from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.web.parts import WebParts
 from reviewbot.domain.errors import ConfigError
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import WEB_URL
-from reviewbot.app.store.inbox import Tally
-from reviewbot.app.triggers import Delivery
+from reviewbot.app.store.inbox.counters import Tally
+from reviewbot.app.triggers.values import Delivery
 from reviewbot.config.settings import Settings
 
 MAX_BODY_BYTES = 25 * 1024 * 1024

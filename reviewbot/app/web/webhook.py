@@ -25,7 +25,7 @@ from werkzeug.exceptions import (
     UnsupportedMediaType,
 )
 
-from reviewbot.app.triggers import Delivery, Refusal, Trigger
+from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
 from reviewbot.app.web.events import Identity, PayloadError, judge
 from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
-from reviewbot.app.store.inbox import InboxError, Tallies, Tally
-from reviewbot.app.triggers import PullFacts, facts_of, refusal_of
+from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.store import InboxError
+from reviewbot.app.triggers.decide import refusal_of
+from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.config import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from reviewbot.app.store.inbox import Tally
+from reviewbot.app.store.inbox.counters import Tally
 from reviewbot.domain.contracts import Review
 from reviewbot.review.trace import Event
 

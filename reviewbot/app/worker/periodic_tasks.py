@@ -9,8 +9,11 @@ from threading import Event
 from typing import Protocol
 
 from reviewbot.app.scheduling.scheduler import order_of
-from reviewbot.app.store.durable import Chores, Database, Heads, Runs, Workers, forget_old_entries
-from reviewbot.app.store.durable.journal import forget_old_intents
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
+from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.durable.workers import Chores, Workers
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.work import Json
 from reviewbot.domain.errors import ReviewbotError

@@ -13,8 +13,11 @@ from uuid import uuid4
 
 from reviewbot.app.runtime.logs import run_named
 from reviewbot.app.scheduling.scheduler import Scheduler
-from reviewbot.app.store.durable import Database, DurableIntents, DurableJournal, Heads, Runs, SharedRate
-from reviewbot.app.store.durable.runs import State
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.rate import SharedRate
+from reviewbot.app.store.durable.runs import Runs, State
 from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,
@@ -26,7 +29,7 @@ from reviewbot.domain.errors import (
     ReviewbotError,
 )
 from reviewbot.domain.ports import Journal
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 
 logger = logging.getLogger("reviewbot.app.worker")
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from reviewbot.app.store.durable import SharedRate
+from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Journal
 from reviewbot.hosts.base import Intents

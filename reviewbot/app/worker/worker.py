@@ -14,7 +14,8 @@ from threading import Event, Thread
 
 from reviewbot.app.scheduling.inbox_consumer import InboxConsumer, Incoming
 from reviewbot.app.scheduling.scheduler import Scheduler
-from reviewbot.app.store.durable import Database, Runs, open_database
+from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.engine import DbosRun, Engine, EngineOptions
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import MEND_S, TIDY_S, Heartbeat, PeriodicTasks, Reconciler, Retention

@@ -17,7 +17,9 @@ from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Synthesizer
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
-from reviewbot.replay import Nobody, RecordedBooks, RecordedInputs, RecordedModel, by_rules, replay
+from reviewbot.replay.model import RecordedBooks, RecordedModel
+from reviewbot.replay.recorded_inputs import RecordedInputs
+from reviewbot.replay.replay_review import Nobody, by_rules, replay
 from reviewbot.review.trace import Event, read_trace
 
 MAX_TRACE_BYTES = 256 * 1024 * 1024

@@ -9,7 +9,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reviewbot.app.store.durable import RunRecord, Runs, open_database
+from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.hosts.registry import named_pull

@@ -16,7 +16,9 @@ from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
 from reviewbot.app.scheduling.deliveries import Deliveries
-from reviewbot.app.store.inbox import Inbox, Tallies, open_inbox, open_store
+from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
+from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import TIDY_S

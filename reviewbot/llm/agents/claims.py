@@ -12,7 +12,7 @@ from reviewbot.diff.anchor import anchor, file_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.domain.contracts import Candidate, Payload, Proof, ReviewTask, Side
 from reviewbot.domain.contracts.answers import Claim, ProofQuote
-from reviewbot.redact import MASK, redact
+from reviewbot.redact.mask import MASK, redact
 
 SURE_ENOUGH = 50
 """A claim below this confidence is not worth a further turn for its quotes."""

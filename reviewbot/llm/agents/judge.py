@@ -45,7 +45,7 @@ from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
 from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from reviewbot.review.combine.dedupe import Defect, Merged, merge_findings
 from reviewbot.review.combine.suppression import Place, configured_severities
 from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, build_review, findings_of

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reviewbot.coverage import reading_of
+from reviewbot.coverage.readings import reading_of
 from reviewbot.domain.contracts import (
     FLOOR_WORKER,
     Candidate,

@@ -10,7 +10,7 @@ from reviewbot.domain.ports import ModelRequest
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.prompts.delimiters import fence_text
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix, describe_limits
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 
 NO_TOOLS = Bounds(tool_turns=0)
 MAX_QUOTE = 1_500

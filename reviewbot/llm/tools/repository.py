@@ -15,7 +15,7 @@ from reviewbot.llm.tools.results import Refused, ToolLimits, ToolResult
 from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

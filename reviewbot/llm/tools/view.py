@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from reviewbot.context.symbols import SymbolIndex
+from reviewbot.context.symbols.index import SymbolIndex
 from reviewbot.diff.paths import is_test
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, Side, ToolLimits
 from reviewbot.llm.tools.withheld import withheld

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.coverage import GIT_SUBMODULE, GIT_SYMLINK, decide, file_gaps, final_coverage, headline, nothing_reviewed
+from reviewbot.coverage.needs import GIT_SUBMODULE, GIT_SYMLINK
+from reviewbot.coverage.states import file_gaps, final_coverage
+from reviewbot.coverage.verdict import decide, headline, nothing_reviewed
 from reviewbot.domain.contracts import (
     SEVERITY_ORDER,
     ChangeSet,

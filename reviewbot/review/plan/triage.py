@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import NamedTuple
 
-from reviewbot.coverage import needs_of
-from reviewbot.coverage.needs import Declared
+from reviewbot.coverage.needs import Declared, needs_of
 from reviewbot.diff.rows import Row, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, PlannedFile
 

@@ -4,13 +4,3 @@ The reviewed repository is read through a private git directory that borrows not
 configuration, attributes, hooks, grafts, replacements, filters and remotes are therefore out of force: no program that
 they name can start, and none of them can hide a change. Only the names of revisions are looked up in the real one.
 """
-
-from __future__ import annotations
-
-from reviewbot.sources.git.place import find_work_tree
-from reviewbot.sources.git.repository import GitRepository
-from reviewbot.sources.git.snapshot import GitSnapshot
-from reviewbot.sources.git.tracked import tracked_files
-from reviewbot.sources.git.work_tree import WorkTreeHistory
-
-__all__ = ["GitRepository", "GitSnapshot", "WorkTreeHistory", "find_work_tree", "tracked_files"]

@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.secrets import SecretScan
-from reviewbot.redact import redact
+from reviewbot.redact.mask import redact
 from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
 
 if TYPE_CHECKING:

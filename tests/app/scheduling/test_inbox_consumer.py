@@ -10,9 +10,8 @@ import pytest
 
 from reviewbot.app.scheduling.deliveries import Deliveries, wish_of
 from reviewbot.app.scheduling.inbox_consumer import InboxCommand, InboxConsumer
-from reviewbot.app.store.inbox import open_inbox
-from reviewbot.app.store.inbox.inbox import MOST_TRIES
-from reviewbot.app.triggers import Delivery, Trigger
+from reviewbot.app.store.inbox.inbox import MOST_TRIES, open_inbox
+from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, order
 from tests.inbox_rows import counts, failed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.app.triggers import Comment, Event, Refusal, decide
-from reviewbot.app.triggers.decide import command_in
+from reviewbot.app.triggers.decide import command_in, decide
+from reviewbot.app.triggers.values import Comment, Event, Refusal
 from reviewbot.config import Settings
 
 

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.app.triggers import Comment, Delivery, Event, PullFacts, Refusal, Trigger, decide, facts_of, refusal_of
-from reviewbot.app.triggers.decide import command_in
-from reviewbot.app.triggers.values import trigger_values
+from reviewbot.app.triggers.decide import command_in, decide, refusal_of
+from reviewbot.app.triggers.values import (
+    Comment,
+    Delivery,
+    Event,
+    PullFacts,
+    Refusal,
+    Trigger,
+    facts_of,
+    trigger_values,
+)
 from reviewbot.config import Settings
 from reviewbot.hosts.base import PullRequest
 

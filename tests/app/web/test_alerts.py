@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox import COUNTERS
+from reviewbot.app.store.inbox.counters import COUNTERS
 from tests.webhooks import service
 
 yaml = pytest.importorskip("yaml")

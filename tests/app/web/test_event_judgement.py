@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.app.triggers import Refusal, Trigger
+from reviewbot.app.triggers.values import Refusal, Trigger
 from reviewbot.app.web.events import GHOST, Identity, PayloadError, judge
 from reviewbot.app.web.payloads import MAX_TEXT
 from reviewbot.config import Settings

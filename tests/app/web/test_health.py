@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox import InboxError, Tallies, Tally, open_store
+from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.store import InboxError, open_store
 from reviewbot.app.web.health import NO_WORKER
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import Service, pull_event, service

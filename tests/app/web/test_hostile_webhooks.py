@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.triggers import Delivery
+from reviewbot.app.triggers.values import Delivery
 from tests.webhooks import Service, body_of, headers_of, service, sha, signature
 
 HOSTILE = Path(__file__).parents[2] / "hostile"

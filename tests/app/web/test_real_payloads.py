@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.triggers import Refusal, Trigger
+from reviewbot.app.triggers.values import Refusal, Trigger
 from reviewbot.app.web.events import Identity, judge
 from reviewbot.app.web.webhook import read_object
 from reviewbot.config import Settings

@@ -12,8 +12,8 @@ import pytest
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.logs import LineFormatter
-from reviewbot.app.store.inbox import InboxError
-from reviewbot.app.triggers import Delivery
+from reviewbot.app.store.inbox.store import InboxError
+from reviewbot.app.triggers.values import Delivery
 from reviewbot.app.web.webhook import is_signed
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ConfigError

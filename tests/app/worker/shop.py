@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from reviewbot.app.store.durable import Database
-from reviewbot.app.store.inbox import Tallies, open_store
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import End, ReviewRequest

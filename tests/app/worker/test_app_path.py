@@ -13,7 +13,7 @@ import pytest
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.scheduling.deliveries import Deliveries
 from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
-from reviewbot.app.store.durable import Database
+from reviewbot.app.store.durable.database import Database
 from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.config import Settings

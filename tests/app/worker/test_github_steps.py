@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.durable import Database
+from reviewbot.app.store.durable.database import Database
 from reviewbot.app.worker.github_steps import LOOKING, POSTING, policy_name
 from reviewbot.app.worker.work import ReviewRequest
 from tests.app.conftest import KilledError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.durable import Database
+from reviewbot.app.store.durable.database import Database
 from reviewbot.app.worker.github_steps import LOOKING, STANDS, STOPPED
 from tests.app.conftest import Straight
 from tests.app.worker.shop import Shop, nothing_found

@@ -14,7 +14,9 @@ from threading import Event, Thread
 import pytest
 from dbos._error import DBOSAwaitedWorkflowCancelledError
 
-from reviewbot.app.store.durable import Runs, Workers, open_database
+from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.durable.workers import Workers
 from reviewbot.app.worker.engine import Engine, EngineOptions, JsonSerializer, _no_traces
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings

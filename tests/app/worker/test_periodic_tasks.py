@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.store.durable import DurableIntents, DurableJournal, Heads, RunRecord, Workers
+from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.runs import RunRecord
+from reviewbot.app.store.durable.workers import Workers
 from reviewbot.app.worker.options import ONLY, JobOptions
 from reviewbot.app.worker.periodic_tasks import TIDY_BATCH, Heartbeat, PeriodicTasks, Reconciler, Retention
 from reviewbot.domain.errors import ConfigError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.app.runtime.logs import LineFormatter
-from reviewbot.app.store.durable import DurableJournal
+from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, UnwantedError
 from reviewbot.domain.errors import HostError, HostMissingError
 from tests.app.conftest import A, B, Straight, order, raising

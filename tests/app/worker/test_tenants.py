@@ -14,7 +14,8 @@ from threading import Barrier
 import pytest
 
 from reviewbot.app.runtime.logs import LineFormatter
-from reviewbot.app.store.durable import Database, DurableJournal, forget_installation
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.journal import DurableJournal, forget_installation
 from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import Json, Posted, Reviewed, ReviewRequest, Run, Steps
 from tests.app.conftest import Stage, Straight

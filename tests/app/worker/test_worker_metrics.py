@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reviewbot.app.store.inbox import COUNTERS
+from reviewbot.app.store.inbox.counters import COUNTERS
 from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.domain.contracts import Finding, Gap, Review, Timings, Usage, WorkerUsage
 

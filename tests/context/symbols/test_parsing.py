@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.context.symbols import LANGUAGES
+from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import
 from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
 

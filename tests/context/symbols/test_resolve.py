@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.context.symbols import Resolution, SymbolIndex, resolve
-from reviewbot.context.symbols.index import MAX_PARSED
+from reviewbot.context.symbols.index import MAX_PARSED, SymbolIndex
+from reviewbot.context.symbols.resolve import Resolution, resolve
 
 FILES = {
     "shop/service.py": "class ReservationService(Base):\n    def get(self, key):\n        return self.find(key)\n",

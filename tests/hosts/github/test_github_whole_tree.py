@@ -16,7 +16,7 @@ from reviewbot.hosts.github.files.snapshot import NO_TREE, GithubSnapshot
 from reviewbot.hosts.github.files.stores import checkout_files
 from reviewbot.hosts.github.files.whole_tree import FEW_FILES, Place
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.sources.blobs import BlobStore
+from reviewbot.sources.blobs.store import BlobStore
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
 from tests.make import MakePullRequest

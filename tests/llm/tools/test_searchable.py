@@ -13,7 +13,7 @@ import pytest
 from reviewbot.domain.repository_files import Expression, Searchable
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.results import ToolResult
-from reviewbot.sources.blobs import BlobStore
+from reviewbot.sources.blobs.store import BlobStore
 
 FILES: dict[str, str | bytes] = {
     "a.py": "first = 1",  # no line end, so that it touches the next one

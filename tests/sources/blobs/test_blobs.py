@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.sources.blobs import BlobStore
 from reviewbot.sources.blobs.segment import MAX_BLOB_BYTES
-from reviewbot.sources.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BusyError, hash_of
+from reviewbot.sources.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BlobStore, BusyError, hash_of
 
 
 def sha(content: bytes, algorithm: str = "sha1") -> str:

@@ -15,7 +15,7 @@ from reviewbot.config.source import repository_crew, repository_settings
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.folder import TreeSnapshot
+from reviewbot.sources.folder.snapshot import TreeSnapshot
 from reviewbot.wiring import Subject, from_diff, from_range
 from tests.planting import PLANTS, start, submodule, worker
 

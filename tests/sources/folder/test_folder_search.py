@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from reviewbot.context.word_search import MAX_LINE
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.ports import Occurrence
-from reviewbot.sources.folder import TreeSnapshot
 from reviewbot.sources.folder.files import MAX_FILE_BYTES
 from reviewbot.sources.folder.search import SKIPPED, Caps, FolderText
+from reviewbot.sources.folder.snapshot import TreeSnapshot
 
 CHANGE = (
     "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+word\n"

@@ -15,9 +15,8 @@ from reviewbot.diff.parser.names import label
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot
-from reviewbot.sources.folder import TreeSnapshot
 from reviewbot.sources.folder.files import ABSENT, MAX_FILE_BYTES, list_files, read_file
-from reviewbot.sources.folder.snapshot import MAX_LISTED
+from reviewbot.sources.folder.snapshot import MAX_LISTED, TreeSnapshot
 
 OLD = "one\ntwo\nthree\n"
 NEW = "one\n2\nthree\n"

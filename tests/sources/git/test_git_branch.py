@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import GitRepository
 from reviewbot.sources.git.branch import BranchRange
+from reviewbot.sources.git.repository import GitRepository
 
 if TYPE_CHECKING:
     from tests.git_repositories import Repo

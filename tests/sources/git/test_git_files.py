@@ -12,9 +12,9 @@ from reviewbot.config.source import BaseSide
 from reviewbot.diff.parser.names import label
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot
-from reviewbot.sources.git import GitRepository, GitSnapshot
 from reviewbot.sources.git.objects import MAX_FILE_BYTES
-from reviewbot.sources.git.repository import MAX_LISTED
+from reviewbot.sources.git.repository import MAX_LISTED, GitRepository
+from reviewbot.sources.git.snapshot import GitSnapshot
 
 
 def test_a_file_is_read_as_it_stood_in_the_commit(repo: Any) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import GitRepository
 from reviewbot.sources.git.process import Git, find_program
+from reviewbot.sources.git.repository import GitRepository
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 
 from reviewbot import wiring
 from reviewbot.domain.ports import Commit
-from reviewbot.sources.git import GitRepository, GitSnapshot
+from reviewbot.sources.git.repository import GitRepository
+from reviewbot.sources.git.snapshot import GitSnapshot
 
 
 def commit_at(repo: Any, text: str, subject: str, when: str, name: str = "a.py") -> str:

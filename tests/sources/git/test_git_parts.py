@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import GitRepository
 from reviewbot.sources.git.place import MAX_INDEX_BYTES, MAX_SHALLOW_BYTES, read_shallow
 from reviewbot.sources.git.process import Result
+from reviewbot.sources.git.repository import GitRepository
 
 SECRET = "a line of another file"
 

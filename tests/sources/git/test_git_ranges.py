@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import GitRepository
 from reviewbot.sources.git.branch import Range, parse_range
+from reviewbot.sources.git.repository import GitRepository
 
 
 def refusal(repository: GitRepository, text: str) -> str:

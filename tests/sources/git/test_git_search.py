@@ -11,9 +11,10 @@ import pytest
 
 from reviewbot.context.word_search import MAX_LINE
 from reviewbot.domain.ports import Occurrence, Snapshot
-from reviewbot.sources.git import GitRepository, GitSnapshot
 from reviewbot.sources.git.process import Git, find_program
+from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.search import MAX_SEARCH_BYTES, log_file, search_tree
+from reviewbot.sources.git.snapshot import GitSnapshot
 
 
 def at_head(repository: GitRepository, base: str | None, head: str | None) -> Snapshot:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git import GitRepository, GitSnapshot, tracked_files
+from reviewbot.sources.git.repository import GitRepository
+from reviewbot.sources.git.snapshot import GitSnapshot
+from reviewbot.sources.git.tracked import tracked_files
 
 
 def test_the_regular_files_of_a_commit_are_listed_by_name(repo: Any) -> None:

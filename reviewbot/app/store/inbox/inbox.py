@@ -12,8 +12,7 @@ from typing import Literal
 
 from reviewbot.app.store.inbox.store import Store, open_store
 from reviewbot.app.store.sql import Row
-from reviewbot.app.triggers import Delivery, Trigger
-from reviewbot.app.triggers.values import trigger_values
+from reviewbot.app.triggers.values import Delivery, Trigger, trigger_values
 
 State = Literal["waiting", "claimed", "done", "failed", "superseded"]
 Outcome = Literal["new", "repeat"]

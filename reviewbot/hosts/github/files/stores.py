@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.hosts.base import Workspace
 from reviewbot.hosts.github.files.whole_tree import Place
-from reviewbot.sources.blobs import MAX_STORE_BYTES, BlobStore
-from reviewbot.sources.git import GitRepository
+from reviewbot.sources.blobs.store import MAX_STORE_BYTES, BlobStore
+from reviewbot.sources.git.repository import GitRepository
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.store.durable import Database, open_database
+from reviewbot.app.store.durable.database import Database, open_database
 from tests.still_clock import Moment
 
 

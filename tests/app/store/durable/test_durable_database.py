@@ -8,19 +8,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from reviewbot.app.store.durable import (
-    Chores,
-    Database,
-    DurableIntents,
-    DurableJournal,
-    Heads,
-    RunRecord,
-    Runs,
-    SharedRate,
-    Workers,
-    open_database,
-)
-from reviewbot.app.store.durable.database import PostgresDatabase
+from reviewbot.app.store.durable.database import Database, PostgresDatabase, open_database
+from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.rate import SharedRate
+from reviewbot.app.store.durable.runs import RunRecord, Runs
+from reviewbot.app.store.durable.workers import Chores, Workers
 from reviewbot.domain.errors import ConfigError
 
 

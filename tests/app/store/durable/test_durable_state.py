@@ -6,22 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.app.store.durable import (
-    Chores,
-    Database,
+from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.journal import (
     DurableIntents,
     DurableJournal,
-    Heads,
-    RunRecord,
-    Runs,
-    SharedRate,
-    Workers,
     forget_installation,
     forget_old_entries,
-    open_database,
+    forget_old_intents,
 )
-from reviewbot.app.store.durable.journal import forget_old_intents
-from reviewbot.app.store.durable.runs import State
+from reviewbot.app.store.durable.rate import SharedRate
+from reviewbot.app.store.durable.runs import RunRecord, Runs, State
+from reviewbot.app.store.durable.workers import Chores, Workers
 
 if TYPE_CHECKING:
     from tests.still_clock import Moment

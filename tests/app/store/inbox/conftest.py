@@ -7,9 +7,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from reviewbot.app.store.inbox import Inbox
+from reviewbot.app.store.inbox.inbox import Inbox
 from reviewbot.app.store.inbox.store import Store, open_store
-from reviewbot.app.triggers import Delivery, Trigger, TriggerKind
+from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from tests.still_clock import Moment
 
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reviewbot.app.store.inbox import COUNTERS, Tallies, Tally
+from reviewbot.app.store.inbox.counters import COUNTERS, Tallies, Tally
 from reviewbot.app.store.inbox.store import Store
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox import Inbox, InboxError, open_inbox
-from reviewbot.app.store.inbox.inbox import MOST_TRIES
-from reviewbot.app.store.inbox.store import Store, open_store
-from reviewbot.app.triggers import Delivery
+from reviewbot.app.store.inbox.inbox import MOST_TRIES, Inbox, open_inbox
+from reviewbot.app.store.inbox.store import InboxError, Store, open_store
+from reviewbot.app.triggers.values import Delivery
 from reviewbot.domain.errors import ConfigError
 from tests.inbox_rows import counts, failed
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox import Inbox, Tallies
-from reviewbot.app.store.inbox.counters import BUCKETS
-from reviewbot.app.store.inbox.inbox import MOST_TRIES
+from reviewbot.app.store.inbox.counters import BUCKETS, Tallies
+from reviewbot.app.store.inbox.inbox import MOST_TRIES, Inbox
 from reviewbot.app.store.inbox.store import Store
-from reviewbot.app.triggers import Delivery
+from reviewbot.app.triggers.values import Delivery
 from tests.inbox_rows import counts, failed
 
 Maker = Callable[..., Delivery]
