@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_FILE_BYTES = 64 * 1024
-"""Of a settings file, a card or a prompt. Nobody writes a longer one by hand."""
+"""Of a settings file, a card or a prompt. Larger ones are not written by hand."""
 
 _MAX_DOT_WORK = 1_000_000
 """Sum over the lines of their dots squared. tomllib's time for a name grows with the square of its dotted parts: a file

@@ -114,7 +114,7 @@ KEYS: Mapping[str, Key] = {
     "person_label": Key(Line(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"), repository=True, meaning=
         "Of the App: the label that is set where something needs a person; none: no label."),
     "person_reviewers": Key(Line(_REVIEWERS, "logins, or team:NAME, separated by commas"), repository=True, meaning=
-        "Of the App: who is asked to review then, logins or team:NAME; none: nobody."),
+        "Of the App: the people asked to review then, as logins or team:NAME; none: no request."),
     "inline": Key(Few(10), repository=True, meaning=
         "How many findings a published review repeats at their lines; off: none."),
     "request_changes": Key(Switch(), meaning=

@@ -342,7 +342,7 @@ class ModelReply:
     model: str
     """The id of the model that answered."""
     stored: bool = False
-    """Nobody was asked: it came from the journal, and cost nothing now."""
+    """No model was asked: it came from the journal, and cost nothing now."""
     written_tokens: int = 0
     """Of a stored reply: its output tokens, which its usage leaves out."""
 

@@ -64,7 +64,7 @@ async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rul
         executor=_RecordedExecutor(events),
         synthesizer=synthesizer_of(given, events),
         clock=_RecordedClock(recorded_review(events).timings.wall_ms),
-        trace=Nobody(),
+        trace=NullRecorder(),
     )
     return await review(change, setup)
 
@@ -201,7 +201,7 @@ class _RecordedClock:
         """Not at all: everything has happened already."""
 
 
-class Nobody:
+class NullRecorder:
     """Stands for the recorder, whose events are there already."""
 
     def record(self, event: str, **fields: object) -> None:

@@ -26,7 +26,7 @@ HIGHEST = 99
 """Nothing but a person is certain."""
 
 MOST_COUNTS = 10**9
-"""Reports of one kind. Nobody counts so many, and the bound is a sum of floating numbers."""
+"""Upper bound of reports of one kind, above any real count: the sum is one of floating numbers."""
 
 BAND = 10
 """Estimates are pooled by tens: 80 to 89 is one band."""

@@ -315,7 +315,7 @@ def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list
     code, message = item["code"], item["message"]
     first, last = item["location"]["row"], item["end_location"]["row"]
     if code not in known:
-        raise ValueError("a report that nobody asked for")
+        raise ValueError("a report of a rule that was not requested")
     if (
         not isinstance(message, str)
         or not isinstance(first, int)

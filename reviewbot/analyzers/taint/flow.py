@@ -36,7 +36,7 @@ _MOST_HITS = 40
 
 _WHERE_FROM = {
     "remote": "A value from outside",
-    "typed": "What somebody types",
+    "typed": "Typed input",
     "local": "An argument or a variable of the environment",
 }
 

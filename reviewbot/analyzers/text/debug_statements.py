@@ -146,7 +146,7 @@ def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
         category=_CATEGORY,
         rule=_rule(pattern),
         line=line.number,
-        trigger="The program stops here and waits for somebody." if pattern.rule == "debugger" else "",
+        trigger="The program stops here and waits for input." if pattern.rule == "debugger" else "",
         cwe=_ACTIVE_DEBUG_CODE,
         token=" ".join(line.text.split()),
     )

@@ -28,7 +28,7 @@ _HINT_CONFIDENCE = 40
 
 _HINT = 60
 
-_TRIGGER = "Whoever can read the repository, now or in its history, has it: revoke it, to remove it is not enough."
+_TRIGGER = "Everyone who can read the repository, now or in its history, has it. Revoke it; removing it is not enough."
 
 
 def _rule(kind: str) -> str:

@@ -22,7 +22,7 @@ def resolve_command(host: CodeHost, order: ReviewRequest) -> ReviewRequest | Non
     """The order with its number and head; None where it is refused. Blocking. Raises HostError."""
     trigger = order.trigger
     if trigger.get("kind") == "command" and not _may(host, order):
-        logger.info("a command of somebody who may not give one")
+        logger.info("a command was refused: its author has no write permission")
         return None
     number = order.number or _of_commit(host, order)
     if not number:

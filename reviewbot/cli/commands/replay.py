@@ -19,7 +19,7 @@ from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.replay.model import RecordedBooks, RecordedModel
 from reviewbot.replay.recorded_inputs import RecordedInputs
-from reviewbot.replay.replay_review import Nobody, by_rules, replay
+from reviewbot.replay.replay_review import NullRecorder, by_rules, replay
 from reviewbot.review.trace import Event, read_trace
 
 MAX_TRACE_BYTES = 256 * 1024 * 1024
@@ -41,14 +41,14 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
     if given.synthesizer not in ("judge", "claims"):
         return by_rules(given, events)
     # Without a prompt: the answers are there, whatever the question was.
-    said, nobody = RecordedModel(events), Nobody()
+    said, silent = RecordedModel(events), NullRecorder()
     return JudgingSynthesizer(
         rules=given.rules,
         model=said,
         prompt="",
-        trace=nobody,
+        trace=silent,
         engine=given.engine,
-        calibrator=Calibrator(nobody, given.number_maps),
+        calibrator=Calibrator(silent, given.number_maps),
         notes=given.notes,
         books=RecordedBooks(events),
         refused=given.refused,

@@ -176,7 +176,7 @@ def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
         return
     rows = ["| File | State | Seen by |", "| --- | --- | --- |"]
     for entry in review.coverage[: detail.items * _ROWS_PER_ITEM]:
-        seen = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.readers) or "nobody"
+        seen = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.readers) or "no reader"
         rows.append(f"| {md_cell(_shorten(entry.path))} | {state_words(entry)} | {seen} |")
     blocks = ["\n".join(rows), *_more(len(review.coverage) - detail.items * _ROWS_PER_ITEM, "file")]
     if review.workers:

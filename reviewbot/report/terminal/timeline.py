@@ -18,7 +18,7 @@ _BAR_SHARE, _FEWEST_BAR, _MOST_BAR = 3, 8, 40
 _NOTE_CHARS, _NOTES = 300, 12
 """Of one note, and how many of a row; the trace itself has all."""
 _ROWS = 2_000
-"""Nobody scrolls through more; the largest reviews have thousands of tasks."""
+"""More rows are not read; the largest reviews have thousands of tasks."""
 _TASK, _CALL, _MOMENT, _EMPTY = "#", "=", "|", "."
 """Plain characters: they look the same in a terminal, in a log and in a file."""
 

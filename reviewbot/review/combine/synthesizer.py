@@ -133,7 +133,7 @@ def _for_a_person(change: ChangeSet, coverage: Sequence[FileCoverage]) -> list[H
                 HumanItem(path=file.path, reason="a submodule is added or moved; its code is not in this diff")
             )
         elif parsed.state == "binary" and entry.need == "review":
-            reason = f"the diff calls this {file.language} file binary (.gitattributes can do that); nobody has read it"
+            reason = f"the diff calls this {file.language} file binary (.gitattributes can do that); it was not read"
             items.append(HumanItem(path=file.path, reason=reason))
     return items
 

@@ -216,7 +216,7 @@ def _for_file(
     wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
     able = [card for card in wanted if covers(card, file.language)]
     stranded = _stranded(able)
-    # Whoever only passes on what others have found has not looked: the file stays in `unlooked` for it.
+    # A worker that only relays SARIF results has not looked at the file: the file stays in its `unlooked` list.
     relaying = [card for card in wanted if card not in able and file.path in limits.handed_in.get(card.name, ())]
     working = [card for card in (*able, *relaying) if card.name not in stranded]
     return working, _cannot_look(file, wanted, able, stranded)

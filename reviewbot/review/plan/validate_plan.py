@@ -136,7 +136,7 @@ def _of_workers(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
     if not proposed.workers:
         return
     if not ground.seats:
-        yield "it asks for workers that nobody described; this review has only those that were named"
+        yield "it asks for workers that it does not describe; this review has only those that were named"
         return
     if len(proposed.workers) > len(ground.seats):
         yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(ground.seats)} are allowed"
@@ -224,4 +224,4 @@ def _of_floor(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
             if name not in given[path]:
                 yield f"{quote(path)} has to stay with {name}; its task there may be focused, not dropped"
         if not held and not given[path]:
-            yield f"nobody reads {quote(path)}; the routed plan gives it to {', '.join(sorted(workers))}"
+            yield f"no task reads {quote(path)}; the routed plan gives it to {', '.join(sorted(workers))}"

@@ -95,7 +95,7 @@ def test_only_added_lines_are_told(file_of: FileOf, bare: Snapshot) -> None:
 def test_a_debugger_call_says_when_it_bites(file_of: FileOf, bare: Snapshot) -> None:
     (candidate,) = asyncio.run(DebugLeftovers().run(changed_file([file_of("breakpoint()")], bare), bare)).candidates
 
-    assert candidate.trigger == "The program stops here and waits for somebody."
+    assert candidate.trigger == "The program stops here and waits for input."
     assert (candidate.severity, candidate.rule, candidate.category) == ("warning", "leftover-debugger", "debug")
 
 

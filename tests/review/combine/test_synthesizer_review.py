@@ -115,11 +115,11 @@ def test_what_a_worker_hands_to_a_person_is_said_once_and_its_file_is_not_clean(
     [
         ({"mode": "120000"}, "reviewed", "a symbolic link is added or changed; check where it points"),
         ({"mode": "160000"}, "reviewed", "a submodule is added or moved; its code is not in this diff"),
-        ({}, "binary", "the diff calls this python file binary (.gitattributes can do that); nobody has read it"),
+        ({}, "binary", "the diff calls this python file binary (.gitattributes can do that); it was not read"),
         (
             {"kind": "config", "language": "yaml"},
             "binary",
-            "the diff calls this yaml file binary (.gitattributes can do that); nobody has read it",
+            "the diff calls this yaml file binary (.gitattributes can do that); it was not read",
         ),
     ],
 )

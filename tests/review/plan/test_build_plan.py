@@ -183,7 +183,7 @@ def test_what_a_worker_of_the_repositorys_own_reads_stays_with_it(
 def test_a_file_that_loses_its_last_reader_is_a_fault(ground: PlanContext) -> None:
     proposal = a_proposal(a_proposed("sec", "security", "src/a.py", "src/b.py"))
 
-    assert faults_of(proposal, ground) == ("nobody reads 'tests/test_a.py'; the routed plan gives it to logic",)
+    assert faults_of(proposal, ground) == ("no task reads 'tests/test_a.py'; the routed plan gives it to logic",)
 
 
 def test_a_proposal_that_only_adds_need_not_hold_the_floor(ground: PlanContext) -> None:
@@ -220,7 +220,7 @@ def test_without_seats_no_worker_may_be_proposed(ground: PlanContext) -> None:
 
     faults = faults_of(proposal, ground)
 
-    assert faults[0] == "it asks for workers that nobody described; this review has only those that were named"
+    assert faults[0] == "it asks for workers that it does not describe; this review has only those that were named"
     assert faults[1].startswith("task x: there is no worker 'translator'")
 
 
