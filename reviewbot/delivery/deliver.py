@@ -13,16 +13,18 @@ from typing import NamedTuple
 from reviewbot import __version__
 from reviewbot.config import Settings
 from reviewbot.delivery.places import add_symbols, places, set_symbols
-from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Plan, Review
+from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Plan, Review, Withheld
+from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
-from reviewbot.memory.fingerprints import all_of, of_review
+from reviewbot.memory.fingerprints import all_of, identities, of_review
+from reviewbot.memory.recall import Recall, grave_notes, recall, withhold
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
 from reviewbot.report.json_report import render_json
-from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.combine.synthesizer import Rules, recount
 from reviewbot.review.trace import Event, Trace, write_trace
 from reviewbot.review.verify.verifier import by_a_model_alone
 
@@ -52,6 +54,8 @@ class DeliveredReview(NamedTuple):
 
     review: Review
     fingerprints: Mapping[Finding, str]
+    ledger: Ledger | None = None
+    """What is remembered after it; None where it was held against no ledger."""
 
 
 def deliver(
@@ -60,15 +64,27 @@ def deliver(
     trace: Trace,
     journal: SteadyJournal | None = None,
     notes: Sequence[str] = (),
+    memory: Recall | None = None,
 ) -> DeliveredReview:
     """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much.
 
-    `notes` is what the door has to add.
+    `notes` is what the door has to add. With a `memory`, what earlier heads and decisions are against is withheld.
     """
     whole = add_symbols(answer, snapshot)
     whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})
     review = mask_review(whole, journal, trace.mask)
-    fingerprints = of_review(review, place_of=places(review, snapshot))
+    names = identities(all_of(review), place_of=places(review, snapshot))
+    held: list[dict[str, object]] = []
+    ledger = None
+    if memory is not None:
+        found = recall(review, names, memory, snapshot.head)
+        ledger = found.ledger
+        held = [{"finding": n, "reason": found.held[each].reason, "message": found.held[each].message}
+                for n, each in enumerate(dict.fromkeys(all_of(review))) if each in found.held]  # fmt: skip
+        if found.held:
+            review = recount(withhold(review, found.held), memory.change)
+            review = review.model_copy(update={"notes": (*review.notes, *grave_notes(found.held))})
+    fingerprints = {finding: each.name for finding, each in names.items()}
     trace.record(
         "delivered",
         symbols=[
@@ -78,8 +94,23 @@ def deliver(
         notes=list(review.notes[len(answer.notes) :]),
         fingerprints=[fingerprints[finding] for finding in dict.fromkeys(all_of(review))],
         digest=_digest(review),
+        **({"held": held, "counted": {key: getattr(review, key) for key in _COUNTED}} if held else {}),
     )
-    return DeliveredReview(review, fingerprints)
+    return DeliveredReview(review, fingerprints, ledger)
+
+
+_COUNTED = ("verdict", "headline", "summary")
+"""What is counted again where findings are withheld for the sake of earlier heads."""
+
+
+def _withhold_again(review: Review, event: Event) -> Review:
+    """The review of a trace with what was withheld when it was delivered. Raises KeyError, TypeError, ValueError."""
+    if "held" not in event:
+        return review
+    findings = list(dict.fromkeys(all_of(review)))
+    held = {findings[each["finding"]]: Withheld(finding=findings[each["finding"]], reason=each["reason"],
+            message=each["message"]) for each in event["held"]}  # fmt: skip
+    return withhold(review, held).model_copy(update={key: event["counted"][key] for key in _COUNTED})
 
 
 def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:
@@ -102,6 +133,10 @@ def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:
         raise InputError("what this trace says of the delivery is not what this version writes") from None
     review = set_symbols(review, lambda finding: symbols.get((finding.path, finding.line, finding.end_line)))
     review = mask_review(review.model_copy(update={"notes": (*review.notes, *notes)}))
+    try:
+        review = _withhold_again(review, event)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise _other_version(events) from None
     findings = dict.fromkeys(all_of(review))
     if _digest(review) != event.get("digest") or len(findings) != len(fingerprints):
         raise _other_version(events)

@@ -49,6 +49,9 @@ WITHHELD_WORDS = {
     "below_threshold": "below the confidence threshold",
     "over_cap": "over the cap on findings",
     "minor": "true and minor",
+    "dismissed": "dismissed by a decision",
+    "refuted": "refuted at an earlier head",
+    "late": "new on code that was reviewed before",
 }
 
 

@@ -65,7 +65,7 @@ def _recorded(
     trace.record("step", task_id=task.task_id, root=task.task_id, action="done", reason="answered", gaps=[], human=None)
     trace.record("review", **answer.model_dump(mode="json"))
     shown = deliver(answer, no_snapshot, trace)
-    found = Recorded(tmp_path, *shown)
+    found = Recorded(tmp_path, shown.review, shown.fingerprints)
     found.path.write_text(mask_trace(trace))
     return found
 

@@ -18,8 +18,9 @@ class Withheld(Contract):
     """A finding that is counted and not shown among the others, with the reason."""
 
     finding: Finding
-    reason: Literal["below_threshold", "minor", "over_cap"]
-    """"minor": true and not worth a comment; the gate counts it."""
+    reason: Literal["below_threshold", "minor", "over_cap", "dismissed", "refuted", "late"]
+    """"minor": true and not worth a comment; the gate counts it. Of the memory across pushes: a person "dismissed" it,
+    our judge "refuted" it at an earlier head, or it is new and "late", on code that was reviewed before."""
     message: str
 
 

@@ -31,7 +31,16 @@ from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import counted
 
-__all__ = ["ReviewFacts", "RuledSynthesizer", "Rules", "SortedFindings", "build_review", "findings_of", "weigh"]
+__all__ = [
+    "ReviewFacts",
+    "RuledSynthesizer",
+    "Rules",
+    "SortedFindings",
+    "build_review",
+    "findings_of",
+    "recount",
+    "weigh",
+]
 
 
 @dataclass(frozen=True)
@@ -102,6 +111,21 @@ def build_review(
         usage=total(row.usage for row in rows),
         effort=plan.effort,
         timings=timings(plan, settled),
+    )
+
+
+def recount(review: Review, change: ChangeSet) -> Review:
+    """The review with verdict, headline and summary of the findings that it has now."""
+    weighed = SortedFindings(list(review.findings), list(review.withheld), list(review.human), list(review.conflicts))
+    people = len(review.human)
+    verdict = decide(change, review.coverage, review.gaps, weighed.issues, people)
+    silenced = sum(entry.is_silenced for entry in review.suppressed)
+    return review.model_copy(
+        update={
+            "verdict": verdict,
+            "headline": headline(verdict, review.coverage, weighed.issues, people),
+            "summary": _summary(change, weighed, people, review.gaps, silenced),
+        }
     )
 
 

@@ -1,0 +1,102 @@
+"""What is remembered of the findings of one change from one push to the next."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reviewbot.domain.contracts.base import Contract, Count, LineNumber, Severity
+
+LEDGER_VERSION = 1
+"""Of the stored form. What another version has written is not read, and the ledger begins anew."""
+
+FindingState = Literal["new", "open", "fixed", "dismissed", "refuted", "outdated"]
+"""new: first reported at the newest head. open: reported at an earlier one. fixed: its code is gone, or the program
+that found it no longer does. dismissed: a person, or a setting of the base side, decided against it. refuted: the judge
+of a later head holds it to be wrong. outdated: its code is no longer a part of the change, or a decision about it
+expired."""
+
+Origin = Literal["review", "decisions", "settings"]
+"""What led to a state: a review, the file of decisions on the base branch, or another setting or comment there."""
+
+HeadOutcome = Literal["reviewed", "partial", "not_reviewed"]
+
+MAX_NAMES = 8
+"""Fingerprints of one record: one more for each rename and each edit that it was followed through."""
+
+Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class Record(Contract):
+    """One finding of a change, in the state that it is in now, and how it came there."""
+
+    names: Annotated[tuple[Fingerprint, ...], Field(min_length=1, max_length=MAX_NAMES)]
+    """Its fingerprint now, then those that it had before."""
+    path: str
+    symbol: str = ""
+    kind: str = ""
+    code: str = ""
+    """Digest of the normal form of its code; empty where it is only known from a comment."""
+    line: LineNumber = 1
+    """On the new side of the head at which it was seen last."""
+    rows: LineNumber = 1
+    title: str = ""
+    type: str = ""
+    rule: str = ""
+    severity: Severity = "warning"
+    by_model: bool = True
+    """Whether no program stands behind it: what a model leaves out once is not gone."""
+    state: FindingState
+    reason: Annotated[str, Field(min_length=1)]
+    who: Annotated[str, Field(min_length=1)]
+    at: str
+    """When it came into this state, in UTC; empty where that is not known."""
+    head: str
+    """The commit at which it came into this state."""
+    since: str
+    """The commit at which it was first reported."""
+    origin: Origin = "review"
+
+    @property
+    def name(self) -> str:
+        """Its fingerprint now."""
+        return self.names[0]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still waits to be dealt with."""
+        return self.state in ("new", "open")
+
+
+class HeadEntry(Contract):
+    """What came of one head."""
+
+    head: str
+    outcome: HeadOutcome
+    at: str
+    policy: str = ""
+    """What decided its review but for where the change starts, see `reviewbot.publish.policy_of`."""
+    new: Count = 0
+    open: Count = 0
+    """Those of earlier heads."""
+    closed: Count = 0
+    """How many this head fixed, refuted or left behind."""
+
+
+class Ledger(Contract):
+    """All records of a change, oldest first, and its heads in the order of their reviews."""
+
+    version: Annotated[int, Field(ge=LEDGER_VERSION, le=LEDGER_VERSION)] = LEDGER_VERSION
+    records: tuple[Record, ...] = ()
+    heads: tuple[HeadEntry, ...] = ()
+    seen: str = ""
+    """Rows of the change that reviews before that of the last head have read, see `reviewbot.memory.seen_rows`."""
+    seen_last: str = ""
+    """Further ones that the last head's review has read."""
+    forgotten: Count = 0
+    """Closed records that were left out for want of room."""
+
+    def find(self, name: str) -> Record | None:
+        """The record that has, or had, this fingerprint."""
+        return next((each for each in self.records if name in each.names), None)

@@ -1,0 +1,145 @@
+"""`.reviewbot/decisions.toml`: what people decided about findings, as data of the base side of a change.
+
+    [[decision]]
+    finding = "d6cc44e3717c28155e56e2ab0166b7fa"    # or a rule = "S608", with path = "tests/*" for some files alone
+    author = "jo"
+    reason = "the table is filled by us alone"
+    until = 2027-01-31                              # optional
+    about = "SQL is built from user input (app/db.py, load)"    # optional, for people
+
+A decision about a finding ends when the code of the finding changes: its fingerprint is another one then.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, NamedTuple
+
+from reviewbot.config.globs import glob_fault, matches_glob
+from reviewbot.config.hints import check_size, quote, read_toml
+from reviewbot.domain.contracts import Finding
+from reviewbot.domain.errors import ConfigError
+from reviewbot.redact.mask import redact
+
+FILE_NAME = ".reviewbot/decisions.toml"
+MAX_DECISIONS = 1_000
+
+_FINDING = re.compile(r"[0-9a-f]{32}")
+_RULE = re.compile(r"[A-Za-z0-9_.:/@-]{1,80}")
+_KEYS = frozenset({"finding", "rule", "path", "author", "reason", "until", "about"})
+_TEXT_CHARS = 500
+
+
+class Decision(NamedTuple):
+    """One decision against a finding, or against a rule in some files."""
+
+    author: str
+    reason: str
+    finding: str = ""
+    rule: str = ""
+    path: str = ""
+    """A glob; empty: every file."""
+    until: dt.date | None = None
+    about: str = ""
+
+    def covers(self, finding: Finding, names: Collection[str]) -> bool:
+        """Whether it is about a finding that has, or had, these names."""
+        if self.finding:
+            return self.finding in names
+        return (
+            bool(self.rule)
+            and self.rule in (finding.rule, finding.category)
+            and (not self.path or matches_glob(self.path, finding.path))
+        )
+
+
+def read_decisions(text: str | None, today: dt.date) -> tuple[tuple[Decision, ...], tuple[str, ...]]:
+    """The decisions of a file that hold today, and a note for each entry that does not count."""
+    if text is None:
+        return (), ()
+    try:
+        check_size(FILE_NAME, text)
+        entries = read_toml(FILE_NAME, text).get("decision", [])
+    except ConfigError as error:
+        return (), (f"decisions about findings do not count: {error}",)
+    if not isinstance(entries, list) or len(entries) > MAX_DECISIONS:
+        return (), (f"{FILE_NAME}: decisions do not count: they are no list of at most {MAX_DECISIONS} [[decision]]",)
+    decisions: list[Decision] = []
+    notes: list[str] = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            decision = _decision(entry)
+        except ConfigError as error:
+            notes.append(f"{FILE_NAME}: entry {number} does not count: {error}")
+            continue
+        if decision.until is not None and decision.until < today:
+            notes.append(f"{FILE_NAME}: entry {number} by {decision.author} ended on {decision.until}")
+        else:
+            decisions.append(decision)
+    return tuple(decisions), tuple(notes)
+
+
+def written(decision: Decision) -> str:
+    """One entry of the file, to be put at its end."""
+    named = [("finding", decision.finding), ("rule", decision.rule), ("path", decision.path)]
+    named += [("author", decision.author), ("reason", decision.reason)]
+    rows = [f"{key} = {_toml_text(value)}" for key, value in named if value]
+    rows += [f"until = {decision.until.isoformat()}"] if decision.until else []
+    rows += [f"about = {_toml_text(decision.about)}"] if decision.about else []
+    return "\n".join(["[[decision]]", *rows, ""])
+
+
+def check_decision(decision: Decision) -> Decision:
+    """The decision, if the file may hold it. Raises ConfigError."""
+    return _decision({key: value for key, value in decision._asdict().items() if value})
+
+
+def _decision(entry: object) -> Decision:
+    if not isinstance(entry, dict):
+        raise ConfigError("it is no table")
+    if unknown := sorted(set(entry) - _KEYS):
+        raise ConfigError(f"{quote(unknown[0])} is no key of a decision")
+    texts = {key: _text(entry, key) for key in _KEYS - {"until"}}
+    if bool(texts["finding"]) == bool(texts["rule"]):
+        raise ConfigError("it needs either `finding` or `rule`")
+    if texts["finding"] and (not _FINDING.fullmatch(texts["finding"]) or texts["path"]):
+        raise ConfigError("`finding` is a fingerprint of 32 hexadecimal digits, without `path`")
+    if texts["rule"] and not _RULE.fullmatch(texts["rule"]):
+        raise ConfigError(f"{quote(texts['rule'])} is no name of a rule")
+    if texts["path"] and (fault := glob_fault(texts["path"])):
+        raise ConfigError(f"`path` {fault}")
+    if missing := next((key for key in ("author", "reason") if not texts[key]), ""):
+        raise ConfigError(f"it has no `{missing}`")
+    until = entry.get("until")
+    if until is not None and type(until) is not dt.date:
+        raise ConfigError("`until` is a date, such as 2027-01-31")
+    return Decision(until=until, **texts)
+
+
+def _text(entry: dict[str, Any], key: str) -> str:
+    value = entry.get(key, "")
+    if not isinstance(value, str) or len(value) > _TEXT_CHARS:
+        raise ConfigError(f"`{key}` is no text of at most {_TEXT_CHARS} characters")
+    return redact(" ".join(value.split()))
+
+
+def _toml_text(text: str) -> str:
+    """A basic string of TOML, ASCII alone."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(each if " " <= each <= "~" else _escape(each) for each in escaped) + '"'
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\U{code:08x}"
+
+
+Covering = Callable[[Finding, Collection[str]], Decision | None]
+
+
+def covering(decisions: Iterable[Decision]) -> Covering:
+    """A function that finds the first decision about a finding and its names."""
+    every = tuple(decisions)
+    return lambda finding, names: next((each for each in every if each.covers(finding, names)), None)

@@ -1,0 +1,332 @@
+"""Hold a review against what is remembered of earlier heads: one pure function from both to what is said, and kept.
+
+    sightings -> matched with records -> dismissed, refuted and late ones withheld -> records advanced -> verdict again
+
+Nothing that is true is dropped: what is not said again stands in the review's withheld findings, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from reviewbot.coverage.verdict import is_sufficient
+from reviewbot.domain.contracts import SECRET, ChangeSet, Finding, Review, Suppression, Withheld
+from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Record
+from reviewbot.memory.decisions import FILE_NAME, Decision, covering
+from reviewbot.memory.fingerprints import Identity, all_of
+from reviewbot.memory.matching import Sighting, Surroundings, match
+from reviewbot.memory.seen_rows import MAX_ROWS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
+from reviewbot.memory.standing_code import Standing, Text, standing_codes
+from reviewbot.memory.states import Event, advance
+from reviewbot.review.verify.verifier import by_a_model_alone
+
+US = "reviewbot"
+"""Who decides where a review does."""
+
+MAX_RECORDS = 400
+"""Of one change; beyond them closed records are forgotten, the oldest first, and counted."""
+
+MAX_HEADS = 100
+
+_SAID_CHARS = 300
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What a review is held against."""
+
+    change: ChangeSet
+    head: str
+    at: str
+    """Now, in UTC."""
+    ledger: Ledger = field(default_factory=Ledger)
+    decisions: tuple[Decision, ...] = ()
+    policy: str = ""
+    """What decided the review but for where the change starts: under another one, new findings may be late."""
+
+
+class Recalled(NamedTuple):
+    """What a ledger makes of a review, and the ledger after it."""
+
+    held: Mapping[Finding, Withheld]
+    """What is withheld for the sake of earlier heads and decisions, and would have been shown otherwise."""
+    ledger: Ledger
+
+
+def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, text: Text) -> Recalled:
+    """Hold a review against a ledger. Pure but for `text`, which reads files of the head.
+
+    The same review a second time at the same head, with the ledger that this has given, gives the same ledger.
+    """
+    sightings = [Sighting(finding, names[finding]) for finding in dict.fromkeys(all_of(review)) if finding in names]
+    around = _surroundings(memory, text)
+    matched = match(sightings, memory.ledger.records, around)
+    marks = marks_of(memory.change)
+    held = _held(review, sightings, matched, memory, marks)
+    review = withhold(review, held)
+    records = _advanced(review, sightings, matched, held, memory, around)
+    before, rows = _seen_before(memory), in_files(marks, _read_paths(review))
+    kept = len(before | rows) <= MAX_ROWS
+    entry = _entry(review, records, memory)
+    ledger = Ledger(
+        records=_within(records, MAX_RECORDS),
+        heads=(*(each for each in memory.ledger.heads if each.head != memory.head), entry)[-MAX_HEADS:],
+        seen=encode(before) if kept else "",
+        seen_last=encode(rows - before) if kept else "",
+        forgotten=memory.ledger.forgotten + max(0, len(records) - MAX_RECORDS),
+    )
+    return Recalled(held, ledger)
+
+
+def _surroundings(memory: Recall, text: Text) -> Surroundings:
+    files = memory.change.files
+    old_paths = {file.path: file.old_path for file in files if file.old_path and file.status == "renamed"}
+    removed = {file.path for file in files if file.status == "deleted"}
+    path_now = {old: new for new, old in old_paths.items()}
+    standing = standing_codes(memory.ledger.records, path_now, text, removed.__contains__)
+    return Surroundings(old_paths, standing)
+
+
+def _held(
+    review: Review,
+    sightings: Sequence[Sighting],
+    matched: Mapping[Finding, Record],
+    memory: Recall,
+    marks: Marks,
+) -> dict[Finding, Withheld]:
+    """What is not said again: dismissed and refuted findings, and late ones on code that was read before."""
+    decided = covering(memory.decisions)
+    seen = _seen_before(memory)
+    shown = set(shown_in(review))
+    held: dict[Finding, Withheld] = {}
+    for finding, identity in sightings:
+        if finding not in shown:
+            continue
+        record = matched.get(finding)
+        names = {identity.name, identity.former, *(record.names if record else ())}
+        if decision := decided(finding, names):
+            held[finding] = Withheld(finding=finding, reason="dismissed", message=_words_of(decision))
+        elif record is not None and _stays_closed(record, finding):
+            why = f"{record.reason} ({record.who})"
+            held[finding] = Withheld(
+                finding=finding, reason="dismissed" if record.state == "dismissed" else "refuted", message=why
+            )
+        elif record is None and finding.severity != "critical" and stands_on_seen_rows(finding, marks, seen):
+            message = "first found in a later round, on code that did not change since it was reviewed"
+            held[finding] = Withheld(finding=finding, reason="late", message=message)
+    return held
+
+
+def _stays_closed(record: Record, finding: Finding) -> bool:
+    """Whether a decision of an earlier head still holds: one of the file counts only as long as the file has it.
+
+    What our own judge refuted, and now holds to be critical, is said: a mistake of ours must not hide it.
+    """
+    if record.state == "dismissed":
+        return record.origin == "review"
+    return record.state == "refuted" and finding.severity != "critical"
+
+
+def _seen_before(memory: Recall) -> frozenset[bytes]:
+    """The rows that reviews of earlier heads have read, where the same settings and program decided the last one."""
+    if not _is_same_policy(memory):
+        return frozenset()
+    seen = decode(memory.ledger.seen)
+    return seen if memory.ledger.heads[-1].head == memory.head else seen | decode(memory.ledger.seen_last)
+
+
+def _is_same_policy(memory: Recall) -> bool:
+    return bool(memory.ledger.heads) and memory.ledger.heads[-1].policy == memory.policy
+
+
+def shown_in(review: Review) -> Iterable[Finding]:
+    """What a review reports: the certain findings, contradictions, and what is for a person."""
+    yield from review.findings
+    for conflict in review.conflicts:
+        yield from conflict.findings
+    yield from (item.finding for item in review.human if item.finding is not None)
+
+
+def withhold(review: Review, held: Mapping[Finding, Withheld]) -> Review:
+    """The review with these findings among its withheld ones. Its verdict is not counted again."""
+    if not held:
+        return review
+    left = [[each for each in conflict.findings if each not in held] for conflict in review.conflicts]
+    kept = zip(review.conflicts, left, strict=True)
+    conflicts = [each.model_copy(update={"findings": tuple(rest)}) for each, rest in kept if len(rest) > 1]
+    single = [rest[0] for rest in left if len(rest) == 1]
+    return review.model_copy(
+        update={
+            "findings": (*(each for each in review.findings if each not in held), *single),
+            "conflicts": tuple(conflicts),
+            "human": tuple(item for item in review.human if item.finding is None or item.finding not in held),
+            "withheld": (*held.values(), *review.withheld),
+        }
+    )
+
+
+def grave_notes(held: Mapping[Finding, Withheld]) -> tuple[str, ...]:
+    """A note for each withheld finding that is critical or a secret: a reader must see that it was decided against."""
+    return tuple(
+        f"{finding.severity} and {entry.reason}: {finding.path}:{finding.line}: "
+        f"{(finding.title or finding.message)[:_SAID_CHARS]} - {entry.message}"
+        for finding, entry in held.items()
+        if finding.severity == "critical" or finding.category == SECRET
+    )
+
+
+def _advanced(
+    review: Review,
+    sightings: Sequence[Sighting],
+    matched: Mapping[Finding, Record],
+    held: Mapping[Finding, Withheld],
+    memory: Recall,
+    around: Surroundings,
+) -> list[Record]:
+    """All records after this head: those that were seen, those that were not, and new ones."""
+    by_record = {record.name: finding for finding, record in matched.items()}
+    identities = dict(sightings)
+    withheld = {entry.finding: entry for entry in review.withheld}
+    decided = covering(memory.decisions)
+    records: list[Record] = []
+    for record in memory.ledger.records:
+        finding = by_record.get(record.name)
+        if finding is None:
+            event = _of_unseen(record, review, memory, around)
+            records.append(record if event is None else advance(record, event))
+            continue
+        followed = _followed(record, finding, identities[finding])
+        event = _of_seen(followed, withheld.get(finding), decided(finding, followed.names), memory)
+        records.append(followed if event is None else advance(followed, event))
+    for finding, identity in sightings:
+        if finding in matched or (finding in held and held[finding].reason == "late"):
+            continue
+        entry = withheld.get(finding)
+        if entry is None or entry.reason in ("over_cap", "dismissed"):
+            record = _begun(finding, identity, memory)
+            event = _of_seen(record, entry, decided(finding, record.names), memory)
+            records.append(record if event is None else advance(record, event))
+    return records
+
+
+def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
+    return Record(
+        names=(identity.name, identity.former),
+        path=identity.path,
+        symbol=identity.symbol,
+        kind=identity.kind,
+        code=identity.code,
+        line=identity.line,
+        rows=identity.rows,
+        title=(finding.title or finding.message)[:_SAID_CHARS],
+        type=finding.type,
+        rule=finding.rule,
+        severity=finding.severity,
+        by_model=by_a_model_alone(finding),
+        state="new",
+        reason="first reported",
+        who=US,
+        at=memory.at,
+        head=memory.head,
+        since=memory.head,
+    )
+
+
+def _followed(record: Record, finding: Finding, identity: Identity) -> Record:
+    """The record at the place where its finding is now, with its words as they were said first."""
+    return record.model_copy(
+        update={
+            "names": tuple(dict.fromkeys((identity.name, *record.names)))[:MAX_NAMES],
+            "path": identity.path,
+            "symbol": identity.symbol,
+            "kind": identity.kind,
+            "code": identity.code,
+            "line": identity.line,
+            "rows": identity.rows,
+            "title": record.title or (finding.title or finding.message)[:_SAID_CHARS],
+            "type": finding.type,
+            "rule": finding.rule,
+            "severity": finding.severity,
+            "by_model": by_a_model_alone(finding),
+        }
+    )
+
+
+def _of_seen(record: Record, entry: Withheld | None, decision: Decision | None, memory: Recall) -> Event | None:
+    """What happened to a record whose finding this review has, shown or withheld."""
+    at = (memory.head, memory.at)
+    if decision is not None:
+        return Event("dismissed", f"{decision.reason} ({FILE_NAME})", decision.author, *at, "decisions")
+    if record.state == "dismissed" and record.origin != "review":
+        return Event("reinstated", "the decision against it does not stand any more", US, *at)
+    if entry is None:
+        if record.state == "refuted":
+            return Event("reinstated", "the judge holds it to be true and critical now", US, *at)
+        return Event("found", "found again", US, *at)
+    doubted = entry.reason == "below_threshold" and record.by_model and entry.finding.judgement
+    if doubted and record.is_open:
+        return Event("refuted", entry.finding.judgement[:_SAID_CHARS], f"{US}'s judge", *at)
+    return None if entry.reason in ("dismissed", "refuted") or doubted else Event("found", "found again", US, *at)
+
+
+def _of_unseen(record: Record, review: Review, memory: Recall, around: Surroundings) -> Event | None:
+    """What happened to a record that this review does not report; None: nothing that is known."""
+    at = (memory.head, memory.at)
+    standing: Standing = around.standing.get(record.name, "unknown")
+    if standing == "gone":
+        return Event("fixed", "its code was changed or removed", US, *at)
+    if standing == "unknown":
+        return None
+    path = next((new for new, old in around.old_paths.items() if old == record.path), record.path)
+    if entry := _silencing(review.suppressed, path, standing, record):
+        return Event("dismissed", entry.reason or f"{entry.action} by {entry.by}", entry.by, *at, "settings")
+    changed = marks_of(memory.change).get(path, {})
+    if not any(line in changed for line in range(standing, standing + record.rows)):
+        return Event("outdated", "its code is no longer a part of the change", US, *at)
+    if not record.by_model and _is_same_policy(memory) and path in _read_paths(review):
+        return Event("fixed", "what found it no longer does", US, *at)
+    return None
+
+
+def _silencing(entries: Iterable[Suppression], path: str, line: int, record: Record) -> Suppression | None:
+    lines = range(line, line + record.rows)
+    silenced = (each for each in entries if each.is_silenced and each.path == path and each.line in lines)
+    return next((each for each in silenced if each.rule == record.rule), None)
+
+
+def _read_paths(review: Review) -> Collection[str]:
+    """The files that got all that they need, and of which no tool or worker is missing."""
+    missing = {gap.path for gap in review.gaps}
+    return {entry.path for entry in review.coverage if is_sufficient(entry) and entry.path not in missing}
+
+
+def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEntry:
+    outcome: HeadOutcome = "partial" if review.incomplete else "reviewed"
+    if review.verdict == "not_reviewed":
+        outcome = "not_reviewed"
+    here = [each for each in records if each.head == memory.head]
+    return HeadEntry(
+        head=memory.head,
+        outcome=outcome,
+        at=memory.at,
+        policy=memory.policy,
+        new=sum(each.state == "new" for each in here),
+        open=sum(each.is_open for each in records) - sum(each.state == "new" for each in here),
+        closed=sum(not each.is_open for each in here),
+    )
+
+
+def _within(records: Sequence[Record], most: int) -> tuple[Record, ...]:
+    """At most so many: closed ones are left out first, the oldest of them before others."""
+    surplus = len(records) - most
+    if surplus <= 0:
+        return tuple(records)
+    closed = [each for each in records if not each.is_open][:surplus]
+    kept = [each for each in records if each not in closed]
+    return tuple(kept[-most:])
+
+
+def _words_of(decision: Decision) -> str:
+    return f"dismissed by {decision.author} in {FILE_NAME}: {decision.reason}"

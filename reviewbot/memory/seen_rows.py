@@ -1,0 +1,85 @@
+"""Which rows of a change an earlier head's review has read, as a short text that travels with the ledger.
+
+A row is known by its text and by those of the rows above and below it, without blanks at their ends, and not by its
+file or line: a rename, a rebase and lines inserted elsewhere leave it as it is.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
+
+from reviewbot.diff.rows import hunk_rows
+from reviewbot.domain.contracts import ChangeSet, FileChange, Finding
+
+MARK_BYTES = 3
+"""Of one row. With 6,000 rows a new one is taken for one of them once in 2,800 times."""
+
+MAX_ROWS = 6_000
+"""Of a change. Rows of a larger one are not remembered, and nothing counts as unchanged code."""
+
+Marks = Mapping[str, Mapping[int, bytes]]
+"""By path and line of the new side: the mark of each added row. Removed rows count with the line that follows them."""
+
+
+def marks_of(change: ChangeSet) -> dict[str, dict[int, bytes]]:
+    """The marks of all changed rows."""
+    found: dict[str, dict[int, bytes]] = {}
+    for file in change.files:
+        found.setdefault(file.path, {}).update(_marks_of_file(file))
+    return found
+
+
+def in_files(marks: Marks, paths: Iterable[str]) -> frozenset[bytes]:
+    """The marks of these files."""
+    return frozenset(mark for path in paths for mark in marks.get(path, {}).values())
+
+
+def encode(rows: Collection[bytes]) -> str:
+    """Marks as one text."""
+    return b64encode(b"".join(sorted(rows))).decode("ascii")
+
+
+def decode(text: str) -> frozenset[bytes]:
+    """The marks of a text of `encode`. What is none has no marks."""
+    try:
+        data = b64decode(text.encode("ascii"), validate=True)
+    except ValueError:
+        return frozenset()
+    return frozenset(data[at : at + MARK_BYTES] for at in range(0, len(data), MARK_BYTES))
+
+
+def stands_on_seen_rows(finding: Finding, marks: Marks, seen: Collection[bytes]) -> bool:
+    """Whether all changed rows that a finding rests on were read before: its own, those on its way, and its proof."""
+    spans = [(finding.path, finding.line, finding.end_line), *((finding.path, line, line) for line in finding.also)]
+    spans += [(proof.path, proof.line, proof.end_line) for proof in finding.proof if proof.side == "new"]
+    rows = [mark for span in spans for mark in _within(marks, *span)]
+    return bool(rows) and all(mark in seen for mark in rows)
+
+
+def _within(marks: Marks, path: str, first: int, last: int) -> Iterable[bytes]:
+    rows = marks.get(path, {})
+    if last - first > len(rows):
+        return (mark for line, mark in rows.items() if first <= line <= last)
+    return (rows[line] for line in range(first, last + 1) if line in rows)
+
+
+def _marks_of_file(file: FileChange) -> dict[int, bytes]:
+    found: dict[int, bytes] = {}
+    for hunk in file.hunks:
+        rows = list(hunk_rows(hunk))
+        texts = {row.new: row.text.strip() for row in rows if row.new is not None}
+        line: int | None = None
+        for row in reversed(rows):
+            line = line if row.new is None else row.new
+            if row.kind == "+" and line is not None:
+                found[line] = _mark(texts.get(line - 1, ""), row.text.strip(), texts.get(line + 1, ""))
+            elif row.kind == "-" and line is not None:
+                found.setdefault(line, _mark("-", row.text.strip(), ""))
+    return found
+
+
+def _mark(above: str, text: str, below: str) -> bytes:
+    whole = f"{above}\n{text}\n{below}".encode("utf-8", "surrogatepass")
+    return blake2b(whole, digest_size=MARK_BYTES).digest()
