@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from reviewbot.context.service import Context
+from reviewbot.context.enclosing import enclosing
 from reviewbot.context.statements import Statements
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review
@@ -24,13 +24,13 @@ SymbolFor = Callable[[Finding], str | None]
 
 def add_symbols(answer: Review, snapshot: Snapshot) -> Review:
     """The review with the definition around each finding, as far as the whole files tell it."""
-    context = Context(snapshot)
     symbols: dict[tuple[str, int, int], str] = {}
 
     def look(finding: Finding) -> None:
         if finding.path not in (TITLE, DESCRIPTION):
-            around = context.enclosing(finding.path, finding.line, finding.end_line)
-            if around is not None:
+            text = snapshot.head(finding.path)
+            around = text and enclosing(text, language_of(finding.path), finding.line, finding.end_line)
+            if around:
                 symbols[_lines_of(finding)] = around.name
 
     # File by file: what is parsed of one is let go with the next.

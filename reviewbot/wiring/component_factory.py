@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from reviewbot.analyzers.engine import AnalyzersEngine
 from reviewbot.config import Settings
 from reviewbot.config.attributes import declaration_reader
-from reviewbot.context.service import Context
+from reviewbot.context.conventions import conventions
 from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
 from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
 from reviewbot.redact.mask import SecretMask
@@ -129,11 +129,10 @@ def _preview_of(planner: Planner) -> MakePreview:
 
 def plan_limits(settings: Settings, ground: BuildContext, *, models: bool = False) -> PlanLimits:
     """What a planner of rules must know of a run; `models`: readers do the work, and not programs alone."""
-    context = Context(ground.subject.snapshot)
 
     @cache
     def has_conventions(path: str) -> bool:
-        return bool(context.conventions(path).files)
+        return bool(conventions(ground.subject.snapshot, path).files)
 
     given = PlanLimits(
         chunk_lines=settings.chunk_lines,

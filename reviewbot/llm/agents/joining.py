@@ -10,35 +10,35 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Proof
-from reviewbot.review.combine.dedupe import Defect, merge_words
+from reviewbot.review.combine.dedupe import merge_words
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 
 class Joined(NamedTuple):
     """The defects that are left, and which finding was joined to which."""
 
-    defects: list[Defect]
+    defects: list[Finding]
     pairs: list[tuple[Finding, Finding]]
     """(the one that speaks, the one that was joined to it)."""
 
 
-def join_by_proof(defects: Sequence[Defect]) -> Joined:
+def join_by_proof(defects: Sequence[Finding]) -> Joined:
     """Join claims of models alone. A claim is compared with the speaker's own proof only: joins do not chain."""
-    order = sorted(range(len(defects)), key=lambda at: _weight(defects[at].finding))
+    order = sorted(range(len(defects)), key=lambda at: _weight(defects[at]))
     speakers: list[tuple[Finding, int]] = []
     gone: dict[int, int] = {}
     for at in order:
-        finding = defects[at].finding
+        finding = defects[at]
         speaker = next((known for own, known in speakers if _one_defect(own, finding)), None)
         if speaker is None:
             speakers.append((finding, at))
         else:
             gone[at] = speaker
-    pairs = [(defects[speaker].finding, defects[at].finding) for at, speaker in gone.items()]
-    left: list[Defect] = []
+    pairs = [(defects[speaker], defects[at]) for at, speaker in gone.items()]
+    left: list[Finding] = []
     for at, defect in enumerate(defects):
         if at not in gone:
-            others = [defects[each].finding for each, speaker in gone.items() if speaker == at]
+            others = [defects[each] for each, speaker in gone.items() if speaker == at]
             left.append(_speaking_for(defect, others))
     return Joined(left, pairs)
 
@@ -62,13 +62,12 @@ def _overlap(one: Proof, two: Proof) -> bool:
     return same_file and one.line <= two.end_line and two.line <= one.end_line
 
 
-def _speaking_for(defect: Defect, others: Sequence[Finding]) -> Defect:
+def _speaking_for(finding: Finding, others: Sequence[Finding]) -> Finding:
     """The defect with the places of those that were joined to it: lines of the same file, and words for other files."""
-    finding = defect.finding
     for other in others:
         finding = merge_words(finding, other)
     also = {*finding.also, *(other.line for other in others if other.path == finding.path)}
     elsewhere = sorted({f"{other.path}:{other.line}" for other in others if other.path != finding.path})
     message = f"{finding.message} The same at {', '.join(elsewhere)}." if elsewhere else finding.message
     changed = {"also": tuple(sorted(also - {finding.line})), "message": message}
-    return defect._replace(finding=finding.model_copy(update=changed)) if others else defect
+    return finding.model_copy(update=changed) if others else finding

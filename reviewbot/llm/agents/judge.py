@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from reviewbot.domain.contracts import (
     SEVERITY_ORDER,
+    SURE,
     ChangeSet,
     Conflict,
     Finding,
@@ -46,7 +47,7 @@ from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact.mask import redact
-from reviewbot.review.combine.dedupe import Defect, Merged, merge_findings
+from reviewbot.review.combine.dedupe import Merged, merge
 from reviewbot.review.combine.suppression import Place, configured_severities
 from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, build_review, findings_of
 from reviewbot.review.combine.visibility import sort_findings
@@ -60,8 +61,6 @@ JUDGE_BOUNDS = Bounds(tool_turns=2, result_chars=40_000)
 NO_PREFIX = SharedPrefix("large")
 """For a replay, where answers are there whatever was asked."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
-SURE = 80
-"""A critical claim that is ruled below this is asked about once more."""
 NO_ANSWER: Mapping[type[Exception], str] = {
     TimeoutError: "no time was left",
     BudgetError: "the budget was spent",
@@ -129,8 +128,8 @@ class JudgingSynthesizer:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
         findings = map(self.calibrator.finding, findings_of(settled))
-        found = self._joined(merge_findings(findings, self.rules.together))
-        defects = [*found.single, *(side for pair in found.contradictions for side in pair.sides)]
+        found = self._joined(merge(findings, self.rules.together))
+        defects = [*found.single, *(side for pair in found.contradictions for side in pair.findings)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
         rulings = await self._rulings(claims, slices, notes)
@@ -158,9 +157,9 @@ class JudgingSynthesizer:
             self.trace.record("joined", to_path=speaker.path, to_line=speaker.line, **said)
         return found._replace(single=joined.defects)
 
-    def _claims(self, defects: Iterable[Defect]) -> list[NamedClaim]:
+    def _claims(self, defects: Iterable[Finding]) -> list[NamedClaim]:
         """What models claim, the gravest and surest first, each with its handle."""
-        mine = [defect.finding for defect in defects if not by_programs_alone(defect.finding)]
+        mine = [finding for finding in defects if not by_programs_alone(finding)]
         mine.sort(key=lambda f: (SEVERITY_ORDER[f.severity], -f.confidence, f.path, f.line, f.message))
         return [NamedClaim(f"c{number}", finding) for number, finding in enumerate(mine, 1)]
 
@@ -179,16 +178,17 @@ class JudgingSynthesizer:
             severity = configured.get((finding.path, finding.line, finding.message), judged.severity)
             return judged if severity == judged.severity else judged.model_copy(update={"severity": severity})
 
-        pairs = [pair.as_conflict() for pair in found.contradictions]
-        after = [each.model_copy(update={"findings": tuple(map(ruled, each.findings))}) for each in pairs]
+        after = [
+            each.model_copy(update={"findings": tuple(map(ruled, each.findings))}) for each in found.contradictions
+        ]
         freed, conflicts = settle_conflicts(after)
-        by_handle = {handles.get(id(defect.finding), f"analyzer {n}"): defect for n, defect in enumerate(found.single)}
+        by_handle = {handles.get(id(finding), f"analyzer {n}"): finding for n, finding in enumerate(found.single)}
         apart: set[str] = set()
-        for pair_of_handles in contradictions({name: each.finding for name, each in by_handle.items()}, rulings):
-            sides = tuple(ruled(by_handle[name].finding) for name in pair_of_handles)
+        for pair_of_handles in contradictions(by_handle, rulings):
+            sides = tuple(ruled(by_handle[name]) for name in pair_of_handles)
             conflicts.append(Conflict(findings=sides, reason=CONTRADICTED))
             apart |= set(pair_of_handles)
-        single = [ruled(defect.finding) for name, defect in by_handle.items() if name not in apart]
+        single = [ruled(finding) for name, finding in by_handle.items() if name not in apart]
         return sort_findings([*single, *freed], conflicts, self.rules)
 
     async def _rulings(
@@ -280,4 +280,5 @@ def unjudged_note(number: int, why: str) -> str:
 
 
 def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:
+    """Whether a critical claim is asked about once more."""
     return "critical" in (finding.severity, ruling.severity) and ruling.confidence < SURE

@@ -36,28 +36,12 @@ COMPARED = 16
 _WORD = re.compile(r"[a-z0-9_]{3,}")
 
 
-class Defect(NamedTuple):
-    """A finding that speaks for all that was joined to it."""
-
-    finding: Finding
-
-
-class Contradiction(NamedTuple):
-    """Two defects that cannot both be followed, or be one, as they stand."""
-
-    sides: tuple[Defect, Defect]
-    reason: str
-
-    def as_conflict(self) -> Conflict:
-        """The conflict that a review shows."""
-        return Conflict(findings=tuple(side.finding for side in self.sides), reason=self.reason)
-
-
 class Merged(NamedTuple):
     """Every defect, in exactly one of the two."""
 
-    single: list[Defect]
-    contradictions: list[Contradiction]
+    single: list[Finding]
+    contradictions: list[Conflict]
+    """Two defects each that cannot both be followed, or be one, as they stand."""
 
 
 class _Said(NamedTuple):
@@ -74,19 +58,8 @@ class _Said(NamedTuple):
         """Whether one of them is more likely right than wrong."""
         return self.trust >= AGREES_FROM
 
-    def as_defect(self) -> Defect:
-        return Defect(self.finding)
 
-
-def merge(
-    findings: Iterable[Finding], together: Together = lambda _sources, _rules: None
-) -> tuple[list[Finding], list[Conflict]]:
-    """Split findings into single defects and conflicts, as `merged` does."""
-    single, contradictions = merge_findings(findings, together)
-    return [defect.finding for defect in single], [pair.as_conflict() for pair in contradictions]
-
-
-def merge_findings(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
+def merge(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
     """Split findings into single defects and contradictions. No finding is in both, and none is lost.
 
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
@@ -100,13 +73,12 @@ def merge_findings(findings: Iterable[Finding], together: Together = lambda _sou
     by_path: dict[str, list[_Said]] = defaultdict(list)
     for finding in findings:
         by_path[finding.path].append(_said(finding))
-    single: list[Defect] = []
-    contradictions: list[Contradiction] = []
+    found = Merged([], [])
     for group in by_path.values():
         kept, contradicting = _parted(_trusted(_fold(group), together))
-        single += kept
-        contradictions += contradicting
-    return Merged(single, contradictions)
+        found.single.extend(kept)
+        found.contradictions.extend(contradicting)
+    return found
 
 
 def words_of(finding: Finding) -> frozenset[str]:
@@ -179,10 +151,10 @@ def _folded(group: Iterable[_Said], is_twin: Callable[[_Said, _Said], bool]) -> 
     return window.done + window.near
 
 
-def _parted(group: Iterable[_Said]) -> tuple[list[Defect], list[Contradiction]]:
+def _parted(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
     """Take pairs that contradict each other out of the findings of one file."""
     window = _Window()
-    pairs: list[Contradiction] = []
+    pairs: list[Conflict] = []
     for said in sorted(group, key=_order):
         window.advance(said.finding.line)
         reasons = ((kept, _contradiction(kept, said)) for kept in window.near)
@@ -191,8 +163,8 @@ def _parted(group: Iterable[_Said]) -> tuple[list[Defect], list[Contradiction]]:
             window.add(said)
         else:
             window.near.remove(other)
-            pairs.append(Contradiction((other.as_defect(), said.as_defect()), reason))
-    return [said.as_defect() for said in window.done + window.near], pairs
+            pairs.append(Conflict(findings=(other.finding, said.finding), reason=reason))
+    return [said.finding for said in window.done + window.near], pairs
 
 
 def _is_twin(one: _Said, other: _Said) -> bool:
