@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 from reviewbot.tables import packaged_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 LEAST_COUNTS = 8
 """Reports. With fewer of them the rule's own estimate stands: the bound would tell their number and not their worth."""

@@ -7,10 +7,11 @@ refused, and a card only chooses among the tools that the code offers.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -20,10 +21,6 @@ from reviewbot.config.tiers import current_tier
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
 from reviewbot.domain.ports import WorkerSet
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from importlib.resources.abc import Traversable
 
 FIRST = ("security", "logic", "performance", "style")
 """The order in which reports name the shipped workers; others follow by name."""

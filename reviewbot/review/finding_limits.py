@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from reviewbot.domain.contracts import SEVERITY_ORDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reviewbot.domain.contracts import Candidate
+from reviewbot.domain.contracts import SEVERITY_ORDER, Candidate
 
 MAX_PER_RULE = 100
 """Findings of one rule in one file. With the hundredth a reader knows; the number of all is in a gap."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from reviewbot.config.globs import glob_fault
 from reviewbot.config.hints import quote
 from reviewbot.diff.parser.names import exact
 from reviewbot.diff.policy import refusal
 from reviewbot.llm.tools.results import Refused, Side
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MAX_PATTERN = 400
 """Characters of what is searched for."""

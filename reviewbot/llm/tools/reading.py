@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from reviewbot.llm.tools.arguments import Arguments
 from reviewbot.llm.tools.results import Refused, ToolResult
-from reviewbot.llm.tools.view import NO_TREE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.llm.tools.arguments import Arguments
-    from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 
 
 def read(view: RepositoryView, given: Arguments) -> ToolResult:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from reviewbot.config.hints import quote
 from reviewbot.domain.errors import ReviewbotError
-from reviewbot.domain.ports import OfferedTool
+from reviewbot.domain.ports import OfferedTool, RepositorySnapshot
 from reviewbot.llm.tools.arguments import Arguments, Parameter, schema_of
 from reviewbot.llm.tools.reading import history, list_folder, read
 from reviewbot.llm.tools.results import Refused, ToolLimits, ToolResult
@@ -16,11 +16,6 @@ from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.redact.mask import redact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from reviewbot.domain.ports import RepositorySnapshot
 
 LEFT_OUT = "\n[{} more characters are left out: ask for something narrower]"
 

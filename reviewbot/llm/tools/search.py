@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import re2
 
 from reviewbot.config.globs import matches_glob
 from reviewbot.domain.repository_files import Expression, Searchable
+from reviewbot.llm.tools.arguments import Arguments
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
-from reviewbot.llm.tools.view import NO_TREE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from reviewbot.llm.tools.arguments import Arguments
-    from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 
 _WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?(?!:|P)")
 """What may tell apart the ends of a text from those of a line: anchors, and groups that set flags."""

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from reviewbot.context.symbols.index import Definition
 from reviewbot.context.symbols.languages import LANGUAGES
-from reviewbot.context.symbols.resolve import resolve
+from reviewbot.context.symbols.resolve import Resolution, resolve
 from reviewbot.diff.paths import is_test
+from reviewbot.llm.tools.arguments import Arguments
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.search import compile_pattern, find_lines
-from reviewbot.llm.tools.view import NO_TREE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reviewbot.context.symbols.index import Definition
-    from reviewbot.context.symbols.resolve import Resolution
-    from reviewbot.llm.tools.arguments import Arguments
-    from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 
 MAX_BODIES = 3
 """Definitions that are shown in full."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.index import SymbolIndex
 from reviewbot.diff.paths import is_test
+from reviewbot.domain.ports import RepositorySnapshot
 from reviewbot.llm.tools.results import EvidenceEntry, Refused, Side, ToolLimits
 from reviewbot.llm.tools.withheld import withheld
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reviewbot.domain.ports import RepositorySnapshot
 
 NO_TREE = "only the changed files are at hand, not the whole repository"
 CUT = " ... (line cut)"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from reviewbot.config.globs import matches_any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CREDENTIALS = "files like this one usually hold credentials, so that no model is shown them"
 PRIVATE = "the repository's settings keep this file private"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from reviewbot.domain.contracts import Tier
@@ -16,9 +17,6 @@ from reviewbot.llm.providers.claude.errors import from_body, from_status
 from reviewbot.llm.providers.claude.sdk import Sdk, client_of, unusable
 from reviewbot.llm.providers.claude.wire import REPORTING, Assembly, params_of, reply_of, usage_of
 from reviewbot.prices import PriceTable
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 UNREADABLE = "the model API sent something that cannot be read"
 

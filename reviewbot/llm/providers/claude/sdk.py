@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import ssl
 import time
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from reviewbot.domain.errors import ConfigError
 from reviewbot.llm.providers.claude.access import ANTHROPIC_URL, CONNECT_S, Access
-
-if TYPE_CHECKING:
-    import ssl
-    from types import ModuleType
 
 MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.types")
 """The first one loads the others only when they are used."""
