@@ -246,7 +246,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
     group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
     group.add_argument(
-        "--pr", metavar="PR", help="a pull request on GitHub: OWNER/REPO#NUMBER or its address; see docs/github.md"
+        "--pr", metavar="PR", help="a pull request: OWNER/REPO#NUMBER or its address on GitHub, or local:PATH#NUMBER"
     )
     group.add_argument(
         "--repo",

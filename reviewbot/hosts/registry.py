@@ -11,6 +11,7 @@ from reviewbot.config.hints import quote
 from reviewbot.domain.errors import InputError
 from reviewbot.hosts.base import CodeHost, PullName
 from reviewbot.hosts.github import names as github_names
+from reviewbot.hosts.local import names as local_names
 
 Open = Callable[[PullName, Mapping[str, str]], AbstractContextManager[CodeHost]]
 
@@ -25,7 +26,10 @@ class _Host(NamedTuple):
     """Has `open_host`, an `Open`; loaded when it is needed: the libraries of a host take time to load."""
 
 
-HOSTS = (_Host(github_names.FORMS, github_names.pull_name, "reviewbot.hosts.github.host"),)
+HOSTS = (
+    _Host(github_names.FORMS, github_names.pull_name, "reviewbot.hosts.github.host"),
+    _Host(local_names.FORMS, local_names.pull_name, "reviewbot.hosts.local.host"),
+)
 """In the order in which they are asked whether they know a name."""
 
 

@@ -15,6 +15,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from tests.github_api.reads import pull_json
 from tests.github_api.refusals import not_found
 from tests.github_api.routes import Call, Refused, Reply, route
 from tests.github_api.server import FakeGitHub
@@ -183,4 +184,4 @@ def ask_reviewers(call: Call) -> Reply:
 @route("GET", "/repos/{owner}/{repo}/commits/{sha}/pulls", needs=("pull_requests", "read"))
 def pulls_of_commit(call: Call) -> Reply:
     found = [each for each in call.repository().pulls.values() if each.head_sha == call.parts["sha"]]
-    return Reply(200, [{"number": each.number, "state": each.state, "head": {"sha": each.head_sha}} for each in found])
+    return call.page([pull_json(each) for each in found])

@@ -74,8 +74,8 @@ def list_files(root: Path, path: str) -> tuple[str, ...]:
     return tuple(sorted(label(os.fsencode(each)) for each in names))
 
 
-def read_at(folder: int, name: str) -> Found:
-    """Read a file of an open folder. Raises OSError."""
+def read_at(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> Found:
+    """Read a file of at most `limit` bytes in an open folder. Raises OSError."""
     # Asked before it is opened, since opening a device can do something.
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         return ABSENT
@@ -83,8 +83,8 @@ def read_at(folder: int, name: str) -> Found:
         status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
             return ABSENT
-        content = stream.read(MAX_FILE_BYTES + 1)
-    text = None if len(content) > MAX_FILE_BYTES else content.decode("utf-8", "replace")
+        content = stream.read(limit + 1)
+    text = None if len(content) > limit else content.decode("utf-8", "replace")
     return Found(text, there=True, identity=(status.st_dev, status.st_ino))
 
 
