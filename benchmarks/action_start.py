@@ -25,7 +25,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.action_runner import BEFORE, DEFECT, ROOT, ActionRunner, Checkout, pushed
+from tests.action_runner import BEFORE, DEFECT, ROOT, ActionRunner, pushed
+from tests.git_repo import GitRepo
 
 GOAL_S = 3.0
 SHIPPED = ("action.yml", "reviewbot", "workers", "prompts", "requirements")
@@ -86,7 +87,7 @@ def whole(python: str, folder: Path, job: Mapping[str, str]) -> Cost:
         else:
             shutil.copy(source, tree / name)
     runner = ActionRunner(tree, folder / "runner", python=python, job=job)
-    checkout = Checkout(runner.workspace)
+    checkout = GitRepo(runner.workspace)
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"run.py": DEFECT})
     watch = Watch()

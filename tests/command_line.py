@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.git_repo import ENVIRONMENT
 
 
 class Ended(NamedTuple):
@@ -28,8 +29,5 @@ Run = Callable[..., Ended]
 
 def git(folder: Path, *words: str) -> str:
     """Run git in a folder, without the configuration of the person who runs the tests."""
-    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for who in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{who}_NAME": "a", f"GIT_{who}_EMAIL": "a@example.invalid"}
-    done = subprocess.run(["git", *words], cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(["git", *words], cwd=folder, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     return done.stdout.strip()

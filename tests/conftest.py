@@ -34,8 +34,8 @@ from reviewbot.domain.contracts import (
     WorkerCard,
 )
 from reviewbot.domain.ports import ModelRequest, Text, Turn, WorkerSet, WorkOrder
-from tests.command_line import Ended, Run, git
-from tests.git_repositories import make_repo, repo
+from tests.command_line import Ended, Run
+from tests.git_repo import GitRepo, make_repo, repo
 from tests.github_api import FakeGitHub
 from tests.make import factory
 from tests.messages_api import MessagesApi
@@ -320,8 +320,5 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
 @pytest.fixture
 def repository(home: Path) -> Path:
     """A git repository with one commit of one harmless file, in the folder that the command line is run in."""
-    git(home, "init", "-q", "-b", "main")
-    (home / "app.py").write_text("def double(number):\n    return number * 2\n")
-    git(home, "add", "-A")
-    git(home, "commit", "-qm", "one")
+    GitRepo(home).commit({"app.py": "def double(number):\n    return number * 2\n"})
     return home

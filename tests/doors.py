@@ -18,6 +18,7 @@ from reviewbot.cli.main import main
 from tests.action_runner import pull_request
 from tests.app.worker.shop import Shop
 from tests.fork_cases import an_environment
+from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import AppGithub
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, called, rulings_on
@@ -110,8 +111,7 @@ class ShopFolder:
         self.folder = folder
         self.settings = {"requests_per_minute": 60_000, **settings}
         self._clock = 1_790_000_000
-        folder.mkdir()
-        self.git("init", "--quiet", "--initial-branch=main")
+        GitRepo(folder)
         filler = {f"lib/part{n % 9}/module{n}.py": b"VALUE = %d\n" % n for n in range(more)}
         self.commit(
             {"shop/orders.py": ORDERS[:60], "shop/prices.py": PRICES[:40]}, "Begin\nwith two lines\n\nand a body"

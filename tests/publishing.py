@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Find
 from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, ReviewDraft, Thread
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish import PublishOptions, PublishRequest, Signer
-from tests.github_api import objects
+from tests.git_repo import GitRepo
 
 OWN, STRANGER = 77, 78
 HEAD, BASE = "a" * 40, "b" * 40
@@ -193,26 +193,11 @@ class Shop(NamedTuple):
 
 def make_shop(folder: Path) -> Shop:
     """Lines 1 and 20 of app.py are changed, and new.py is added."""
-    folder.mkdir()
-    _git(folder, "init", "--quiet", "--initial-branch=main")
-    _commit(folder, {"app.py": "".join(LINES)})
-    _git(folder, "checkout", "--quiet", "-b", "feature")
+    repo = GitRepo(folder)
+    repo.commit({"app.py": "".join(LINES)})
     changed = ["LINE 1\n", *LINES[1:19], "LINE 20\n", *LINES[20:]]
-    feature = _commit(folder, {"app.py": "".join(changed), "new.py": "a\nb\n"})
-    later = _commit(folder, {"more.py": "x\n"})
-    shifted = _commit(folder, {"app.py": "".join(["LINE 0\n", *changed])})
-    _git(folder, "reset", "--quiet", "--hard", feature)
+    feature = repo.commit({"app.py": "".join(changed), "new.py": "a\nb\n"}, branch="feature")
+    later = repo.commit({"more.py": "x\n"})
+    shifted = repo.commit({"app.py": "".join(["LINE 0\n", *changed])})
+    repo.git("reset", "--quiet", "--hard", feature)
     return Shop(folder, later, shifted)
-
-
-def _commit(folder: Path, files: Mapping[str, str]) -> str:
-    for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
-    _git(folder, "add", "--all")
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
-    _git(folder, *who, "commit", "--quiet", "--message", "a commit")
-    return _git(folder, "rev-parse", "HEAD")
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    return objects.git(folder, *arguments).decode().strip()

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.action_runner import BEFORE, ROOT, ActionRunner, Checkout, MakeRunner
+from tests.action_runner import BEFORE, ROOT, ActionRunner, MakeRunner
 from tests.action_runner.played import Run, played_run
+from tests.git_repo import GitRepo
 
 SHIPPED = ("action.yml", "reviewbot", "workers", "prompts", "requirements")
 
@@ -53,9 +54,9 @@ def make_runner(action_tree: Path, installed: Path, tmp_path: Path) -> MakeRunne
 
 
 @pytest.fixture
-def checkout(make_runner: MakeRunner) -> Checkout:
+def checkout(make_runner: MakeRunner) -> GitRepo:
     """The workspace as actions/checkout leaves it, with one commit."""
-    made = Checkout(make_runner().workspace)
+    made = GitRepo(make_runner().workspace)
     made.commit({"app.py": BEFORE})
     return made
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +16,7 @@ from reviewbot.action.run import Step, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
 from tests.action_runner import outputs_in
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
 
 BEFORE = "def pay(order):\n    return order\n"
@@ -25,20 +25,10 @@ AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return or
 
 @pytest.fixture
 def pull(github_api: FakeGitHub, tmp_path: Path) -> Pull:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-
-    def git(*arguments: str) -> None:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
-
-    git("init", "--quiet", "--initial-branch=main")
-    for branch, text in (("main", BEFORE), ("feature", AFTER)):
-        git("checkout", "--quiet", "-B", branch)
-        (folder / "pay.py").write_text(text)
-        git("add", "--all")
-        git("commit", "--quiet", "--message", "a commit")
-    github_api.add_repository("acme/shop", folder)
+    repo = GitRepo(tmp_path / "shop")
+    repo.commit({"pay.py": BEFORE})
+    repo.commit({"pay.py": AFTER}, branch="feature")
+    github_api.add_repository("acme/shop", repo.folder)
     return github_api.open_pull("acme/shop", "main", "feature")
 
 

@@ -15,13 +15,13 @@ from tests.action_runner import (
     DEFECT,
     ROOT,
     ActionRunner,
-    Checkout,
     MakeRunner,
     Ran,
     dispatched,
     pull_request,
     pushed,
 )
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
 from tests.messages_api import MessagesApi
 
@@ -33,9 +33,9 @@ NAME = "acme/shop"
 
 
 @pytest.fixture
-def origin(tmp_path: Path) -> Checkout:
+def origin(tmp_path: Path) -> GitRepo:
     """What GitHub has: `main`, and a branch `feature` with a defect."""
-    made = Checkout(tmp_path / "origin")
+    made = GitRepo(tmp_path / "origin")
     made.commit({"app.py": BEFORE})
     made.git("checkout", "-q", "-b", "feature")
     made.commit({"run.py": DEFECT})
@@ -43,7 +43,7 @@ def origin(tmp_path: Path) -> Checkout:
 
 
 @pytest.fixture
-def pull(github_api: FakeGitHub, origin: Checkout) -> Pull:
+def pull(github_api: FakeGitHub, origin: GitRepo) -> Pull:
     github_api.add_repository(NAME, origin.folder)
     return github_api.open_pull(NAME, "main", "feature")
 
@@ -89,7 +89,7 @@ def test_a_head_is_reviewed_once_and_a_new_head_gets_a_review_of_its_own(
     assert (len(posted(github_api)), again.outputs["review-url"]) == (1, first.outputs["review-url"])
     assert "This head has its review already" in again.summary
 
-    Checkout(pull.repository.folder).commit({"more.py": "def more():\n    return eval(input())\n"})
+    GitRepo(pull.repository.folder).commit({"more.py": "def more():\n    return eval(input())\n"})
     github_api.push(NAME, pull.number, "feature")
 
     ran = runner.run("pull_request", pull_request(pull.number, "synchronize"))
@@ -116,7 +116,7 @@ def test_a_forks_run_with_a_token_that_can_only_read_ends_by_the_gate(
 
 
 @pytest.mark.slow
-def test_a_push_is_reviewed_from_the_checkout(make_runner: MakeRunner, checkout: Checkout) -> None:
+def test_a_push_is_reviewed_from_the_checkout(make_runner: MakeRunner, checkout: GitRepo) -> None:
     before = checkout.git("rev-parse", "HEAD")
     after = checkout.commit({"run.py": DEFECT})
 
@@ -143,7 +143,7 @@ def models() -> Iterator[MessagesApi]:
 
 @pytest.mark.slow
 def test_the_key_goes_where_the_input_says_and_nowhere_that_the_job_says(
-    make_runner: MakeRunner, checkout: Checkout, models: MessagesApi
+    make_runner: MakeRunner, checkout: GitRepo, models: MessagesApi
 ) -> None:
     before = checkout.git("rev-parse", "HEAD")
     after = checkout.commit({"run.py": DEFECT})
@@ -170,7 +170,7 @@ def test_the_key_goes_where_the_input_says_and_nowhere_that_the_job_says(
 
 
 @pytest.mark.slow
-def test_no_file_of_the_checkout_is_python_for_us(make_runner: MakeRunner, checkout: Checkout) -> None:
+def test_no_file_of_the_checkout_is_python_for_us(make_runner: MakeRunner, checkout: GitRepo) -> None:
     before = checkout.git("rev-parse", "HEAD")
     names = ("reviewbot/__init__.py", "reviewbot/__main__.py", "json.py", "pydantic.py", "sitecustomize.py", "re.py")
     after = checkout.commit(dict.fromkeys(names, "open('canary', 'w')\n") | {"run.py": DEFECT})
@@ -183,21 +183,21 @@ def test_no_file_of_the_checkout_is_python_for_us(make_runner: MakeRunner, check
 
 
 @pytest.fixture
-def hostile(checkout: Checkout) -> str:
+def hostile(checkout: GitRepo) -> str:
     """Text that makes a file `canary` in the checkout where a shell or the runner takes it for more than text."""
     canary = checkout.folder / "canary"
     shell = f'"; touch {canary}; $(touch {canary}) `touch {canary}` ${{{{ github.token }}}} \n::set-output name=x::y\n'
     return shell + "".join(path.read_text("utf-8", "replace") for path in INJECTIONS)
 
 
-def assert_harmless(ran: Ran, checkout: Checkout) -> None:
+def assert_harmless(ran: Ran, checkout: GitRepo) -> None:
     assert not list(checkout.folder.parent.rglob("canary"))
     assert "touch" not in ran.raw + ran.summary + json.dumps(ran.outputs)
     assert all(re.match(r"::(?:error|warning|notice) |reviewbot: ", line) for line in ran.raw.splitlines())
 
 
 def test_texts_of_a_push_execute_nothing_and_reach_no_file_of_the_runner(
-    make_runner: MakeRunner, checkout: Checkout, hostile: str
+    make_runner: MakeRunner, checkout: GitRepo, hostile: str
 ) -> None:
     before = checkout.git("rev-parse", "HEAD")
     after = checkout.commit({"run.py": DEFECT})
@@ -211,7 +211,7 @@ def test_texts_of_a_push_execute_nothing_and_reach_no_file_of_the_runner(
 
 @pytest.mark.slow
 def test_texts_of_a_pull_request_execute_nothing_and_reach_no_file_of_the_runner(
-    make_runner: MakeRunner, checkout: Checkout, hostile: str
+    make_runner: MakeRunner, checkout: GitRepo, hostile: str
 ) -> None:
     ran = make_runner().run("pull_request", pull_request(title=hostile, branch=hostile, body=hostile))
 
@@ -221,7 +221,7 @@ def test_texts_of_a_pull_request_execute_nothing_and_reach_no_file_of_the_runner
 
 @pytest.mark.slow
 def test_a_pull_request_with_an_empty_commit_alone_is_nothing_to_review(
-    runner: ActionRunner, github_api: FakeGitHub, origin: Checkout
+    runner: ActionRunner, github_api: FakeGitHub, origin: GitRepo
 ) -> None:
     origin.git("checkout", "-q", "-b", "empty", "main")
     origin.commit({})
@@ -239,7 +239,7 @@ def test_a_pull_request_with_an_empty_commit_alone_is_nothing_to_review(
     ("name", "text"),
     [("engine", '"; touch canary; "'), ("config", "$(touch canary)"), ("paths", "`touch canary`"), ("mode", "a\nb")],
 )
-def test_an_input_is_never_a_script(make_runner: MakeRunner, checkout: Checkout, name: str, text: str) -> None:
+def test_an_input_is_never_a_script(make_runner: MakeRunner, checkout: GitRepo, name: str, text: str) -> None:
     head = checkout.git("rev-parse", "HEAD")
 
     ran = make_runner().run("push", pushed("0" * 40, head, [head]), {name: text})
@@ -256,7 +256,7 @@ def real(name: str, **changes: Any) -> Any:
 @pytest.mark.skipif(not REAL.is_dir(), reason="GitHub's own example payloads are not beside the repository")
 @pytest.mark.parametrize("name", ["pull_request.opened.00.json", "pull_request.synchronize.22.json", "fork"])
 def test_a_real_payload_of_a_pull_request_is_reviewed_and_posted_once(
-    make_runner: MakeRunner, github_api: FakeGitHub, origin: Checkout, name: str
+    make_runner: MakeRunner, github_api: FakeGitHub, origin: GitRepo, name: str
 ) -> None:
     payload = real("pull_request.opened.00.json" if name == "fork" else name)
     repository = payload["repository"]["full_name"]
@@ -277,7 +277,7 @@ def test_a_real_payload_of_a_pull_request_is_reviewed_and_posted_once(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="GitHub's own example payloads are not beside the repository")
-def test_real_payloads_of_pushes_and_manual_runs_are_answered(make_runner: MakeRunner, checkout: Checkout) -> None:
+def test_real_payloads_of_pushes_and_manual_runs_are_answered(make_runner: MakeRunner, checkout: GitRepo) -> None:
     before = checkout.git("rev-parse", "HEAD")
     after = checkout.commit({"run.py": DEFECT})
     runner = make_runner(repository="Codertocat/Hello-World")

@@ -11,8 +11,9 @@ from reviewbot.action.outcome import OUTPUTS, PASSED_EMPTY, PASSED_UNREAD, UNKNO
 from reviewbot.action.pulls import OUTCOMES
 from reviewbot.domain.contracts import CoverageState, FileCoverage, Gap, Verdict
 from reviewbot.domain.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
-from tests.action_runner import BEFORE, DEFECT, Checkout, pull_request, pushed, zeros
+from tests.action_runner import BEFORE, DEFECT, pull_request, pushed, zeros
 from tests.action_runner.played import PlayedPulls, Run, reviewed
+from tests.git_repo import GitRepo
 from tests.make import MakeFinding
 from tests.publishing import a_review
 
@@ -24,7 +25,7 @@ def covered(state: CoverageState) -> tuple[FileCoverage, ...]:
 
 
 def test_the_first_push_of_several_commits_is_reviewed_from_its_root_on(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     commits = [checkout.commit(files) for files in ({"run.py": DEFECT}, {"app.py": BEFORE})]
 
     result = run("push", pushed(zeros, commits[-1], commits))
@@ -33,7 +34,7 @@ def test_the_first_push_of_several_commits_is_reviewed_from_its_root_on(run: Run
 
 
 def test_a_forced_push_is_reviewed_in_a_checkout_that_never_had_the_old_commits(run: Run, tmp_path: Path) -> None:
-    origin = Checkout(tmp_path / "origin")
+    origin = GitRepo(tmp_path / "origin")
     kept = origin.commit({"app.py": BEFORE})
     old = origin.commit({"old.py": BEFORE})
     origin.git("reset", "-q", "--hard", kept)

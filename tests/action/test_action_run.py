@@ -18,8 +18,9 @@ from reviewbot.domain.errors import (
     HostLimitError,
     HostMissingError,
 )
-from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, pull_request, pushed, read_yaml, zeros
+from tests.action_runner import BEFORE, DEFECT, ROOT, pull_request, pushed, read_yaml, zeros
 from tests.action_runner.played import URL, PlayedPulls, Run, reviewed
+from tests.git_repo import GitRepo
 from tests.make import MakeFinding
 from tests.publishing import a_review
 
@@ -129,7 +130,7 @@ def test_a_deleted_branch_is_nothing_to_review_and_no_clean_review(run: Run) -> 
 
 
 def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"run.py": DEFECT})
     (tmp_path / "work/run.py").write_text("the files of the checkout are not read\n")
@@ -148,13 +149,13 @@ def test_a_push_is_reviewed_from_the_objects_of_the_checkout(run: Run, tmp_path:
 
 
 def test_a_push_to_a_new_repository_is_reviewed(run: Run, tmp_path: Path) -> None:
-    after = Checkout(tmp_path / "work").commit({"run.py": DEFECT})
+    after = GitRepo(tmp_path / "work").commit({"run.py": DEFECT})
 
     assert run("push", pushed(zeros, after, [after])).outputs["critical"] == "1"
 
 
 def test_a_change_cannot_configure_its_own_review(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE, ".reviewbot.toml": 'fail_on = "critical"\n'})
     after = checkout.commit({"run.py": DEFECT, ".reviewbot.toml": 'ignore = ["*"]\n'})
 
@@ -165,7 +166,7 @@ def test_a_change_cannot_configure_its_own_review(run: Run, tmp_path: Path) -> N
 
 
 def test_a_shallow_checkout_is_an_error_that_says_what_to_do(run: Run, tmp_path: Path) -> None:
-    after = Checkout(tmp_path / "work").commit({"run.py": DEFECT})
+    after = GitRepo(tmp_path / "work").commit({"run.py": DEFECT})
 
     result = run("push", pushed("d" * 40, after, [after]))
 
@@ -179,7 +180,7 @@ def test_without_a_checkout_a_range_is_an_error_that_says_so(run: Run) -> None:
 
 
 def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"app.go": "package main\n\nfunc main() { run() }\n"})
 
@@ -194,7 +195,7 @@ def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path:
 
 
 def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"app.go": "package main\n", "other.py": BEFORE})
 
@@ -208,7 +209,7 @@ def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) 
 
 
 def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path / "work")
+    checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"run.py": DEFECT})
 

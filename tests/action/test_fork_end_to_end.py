@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.action_runner import ROOT, ActionRunner, Checkout, Ran, read_yaml
+from tests.action_runner import ROOT, ActionRunner, Ran, read_yaml
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,7 @@ class Runs:
     def __init__(self, github: FakeGitHub, folder: Path, tree: Path, installed: Path) -> None:
         self.github, self.folder = github, folder
         self.tree, self.installed = tree, installed
-        self.origin = Checkout(folder / "origin")
+        self.origin = GitRepo(folder / "origin")
         self.origin.commit({"app.py": BEFORE})
         self.repository = github.add_repository("acme/shop", self.origin.folder)
         self.fork = github.add_repository("mallory/shop", self.origin.folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from reviewbot.cli.commands.action import run_step
 from reviewbot.domain.errors import ExitCode
 from tests.action_runner import outputs_in
 from tests.fork_cases import an_environment, text_of
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.messages_api import MessagesApi, Scripted, a_reading, answered
 
@@ -39,11 +39,6 @@ HOSTILE: dict[str, str] = {
 }
 
 
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false")
-    return subprocess.check_output(("git", "-C", str(folder), *identity, *arguments), text=True).strip()
-
-
 @dataclass
 class World:
     """A repository, a stranger's fork of it with one open pull request, and the runs of stage two."""
@@ -54,27 +49,20 @@ class World:
     log: str = ""
 
     def __post_init__(self) -> None:
-        self.git = self.folder / "git"
-        self.git.mkdir()
-        git(self.git, "init", "--quiet", "--initial-branch=main")
-        self.commit({"src/app.py": OWN, ".reviewbot.toml": "max_findings = 20\n"}, "base")
-        self.github.add_repository("acme/shop", self.git)
-        self.fork = self.github.add_repository("mallory/shop", self.git)
+        self.repo = GitRepo(self.folder / "git")
+        self.repo.commit({"src/app.py": OWN, ".reviewbot.toml": "max_findings = 20\n"}, message="base")
+        self.github.add_repository("acme/shop", self.repo.folder)
+        self.fork = self.github.add_repository("mallory/shop", self.repo.folder)
 
     def commit(self, files: Mapping[str, str], message: str = "$(touch /tmp/reviewbot-fork-canary-commit)") -> str:
-        for name, text in files.items():
-            (self.git / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.git / name).write_text(text)
-        git(self.git, "add", "--all")
-        git(self.git, "commit", "--quiet", "-m", message)
-        return git(self.git, "rev-parse", "HEAD")
+        return self.repo.commit(files, message=message)
 
     def open(self, files: Mapping[str, str], branch: str = "patch-1") -> Pull:
-        git(self.git, "checkout", "--quiet", "-b", branch, "main")
+        self.repo.git("checkout", "--quiet", "-b", branch, "main")
         if "link" in files:
-            (self.git / "secrets.txt").symlink_to("/proc/self/environ")
+            (self.repo.folder / "secrets.txt").symlink_to("/proc/self/environ")
         self.commit({name: text for name, text in files.items() if name != "link"})
-        git(self.git, "checkout", "--quiet", "main")
+        self.repo.git("checkout", "--quiet", "main")
         self.pull = self.github.open_pull(
             "acme/shop",
             "main",
@@ -196,7 +184,7 @@ def test_a_marker_key_that_is_too_short_is_a_clear_error(world: World) -> None:
 
 def pushing(world: World) -> Any:
     """A request that is answered after the author has pushed."""
-    git(world.git, "checkout", "--quiet", "patch-1")
+    world.repo.git("checkout", "--quiet", "patch-1")
     newer = world.commit({"src/more.py": "x = 1\n"})
 
     def push() -> Reply:

@@ -11,7 +11,7 @@ not know fails the test.
 
 from __future__ import annotations
 
-from tests.action_runner.checkout import BEFORE, DEFECT, ROOT, Checkout, MakeRunner
+from tests.action_runner.checkout import BEFORE, DEFECT, ROOT, MakeRunner
 from tests.action_runner.composite import ActionRunner, Ran, outputs_in, read_yaml
 from tests.action_runner.events import dispatched, pull_request, pushed, zeros
 
@@ -20,7 +20,6 @@ __all__ = [
     "DEFECT",
     "ROOT",
     "ActionRunner",
-    "Checkout",
     "MakeRunner",
     "Ran",
     "dispatched",

@@ -10,7 +10,8 @@ import pytest
 
 from reviewbot.action.outcome import KEYLESS, STOPPED
 from reviewbot.cli.commands.action import forget, run_step
-from tests.action_runner import BEFORE, DEFECT, Checkout, outputs_in, pull_request, pushed
+from tests.action_runner import BEFORE, DEFECT, outputs_in, pull_request, pushed
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull, Reply
 
 NAME = "acme/shop"
@@ -19,7 +20,7 @@ KEY = "sk-ant-api03-" + "k" * 40
 
 @pytest.fixture
 def pull(github_api: FakeGitHub, tmp_path: Path) -> Pull:
-    origin = Checkout(tmp_path / "origin")
+    origin = GitRepo(tmp_path / "origin")
     origin.commit({"app.py": BEFORE})
     origin.git("checkout", "-q", "-b", "feature")
     origin.commit({"run.py": DEFECT})
@@ -81,7 +82,7 @@ def test_where_nothing_is_to_be_posted_nothing_is_written_to_github(
 def test_the_file_of_config_comes_from_the_base_branch_and_not_from_the_head(
     step: Step, github_api: FakeGitHub, tmp_path: Path
 ) -> None:
-    origin = Checkout(tmp_path / "origin")
+    origin = GitRepo(tmp_path / "origin")
     origin.commit({"app.py": BEFORE, "ci/bot.toml": 'fail_on = "critical"\n'})
     origin.git("checkout", "-q", "-b", "feature")
     origin.commit({"run.py": DEFECT, "ci/bot.toml": 'ignore = ["*"]\n'})
@@ -104,7 +105,7 @@ def test_the_file_of_config_comes_from_the_base_branch_and_not_from_the_head(
 def test_without_a_key_no_check_is_green_for_what_was_not_reviewed(
     step: Step, github_api: FakeGitHub, tmp_path: Path, files: dict[str, str], code: int, verdict: str
 ) -> None:
-    origin = Checkout(tmp_path / "origin")
+    origin = GitRepo(tmp_path / "origin")
     origin.commit({"app.py": BEFORE})
     origin.git("checkout", "-q", "-b", "feature")
     origin.commit(files)
@@ -139,10 +140,10 @@ def test_what_the_workflow_says_wrong_is_one_mark_at_the_run(
 
 
 def test_a_head_that_moves_while_it_is_reviewed_gets_nothing(step: Step, github_api: FakeGitHub, pull: Pull) -> None:
-    Checkout(pull.repository.folder).commit({"more.py": "x = 1\n"})
+    GitRepo(pull.repository.folder).commit({"more.py": "x = 1\n"})
 
     def moved() -> Reply:
-        pull.head_sha = Checkout(pull.repository.folder).git("rev-parse", "HEAD")
+        pull.head_sha = GitRepo(pull.repository.folder).git("rev-parse", "HEAD")
         return Reply(200, [])
 
     github_api.refuse("GET", r"/pulls/1/reviews$", moved)

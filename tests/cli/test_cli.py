@@ -24,6 +24,7 @@ from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings
 from reviewbot.domain.errors import InputError
 from reviewbot.review.combine.synthesizer import Rules, weigh
 from tests.command_line import Run, git
+from tests.git_repo import GitRepo
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/orders/change.diff"
@@ -300,7 +301,7 @@ def test_a_range_without_changes_has_nothing_to_review_and_is_no_error(run: Run,
 
 def test_a_folder_that_is_no_repository_and_an_unknown_commit_are_one_line(run: Run, home: Path) -> None:
     assert run("review", "--git", "HEAD", "--repo", home).code == 2
-    git(home, "init", "-q")
+    GitRepo(home)
     ended = run("review", "--git", "nowhere..HEAD")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.config.attributes import ATTRIBUTES, MAX_FOLDERS, MAX_RULES, declaration_reader, rules_of_text
 from reviewbot.domain.errors import HostError
+from tests.git_repo import GitRepo
 
 GENERATED = "declared linguist-generated in .gitattributes of the base side"
 VENDORED = "declared linguist-vendored in .gitattributes of the base side"
@@ -135,8 +136,7 @@ def test_a_pattern_of_many_stars_costs_no_time() -> None:
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("attributes")
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    return folder
+    return GitRepo(folder).folder
 
 
 PARTS = st.sampled_from(["a", "b", "*", "**", "a*", "[ab]", "?"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.git_repo import GitRepo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,31 +17,13 @@ if TYPE_CHECKING:
 
 HOSTILE = Path(__file__).resolve().parent.parent / "hostile"
 MODULES = ("protocol", "check_diffs", "generate_big", "mutate", "fuzz_git_names")
-ENVIRONMENT = {
-    "PATH": os.environ["PATH"],
-    "HOME": os.devnull,
-    "LC_ALL": "C",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_AUTHOR_NAME": "a",
-    "GIT_AUTHOR_EMAIL": "a@example.invalid",
-    "GIT_COMMITTER_NAME": "a",
-    "GIT_COMMITTER_EMAIL": "a@example.invalid",
-}
 
 
 @pytest.fixture
 def git(tmp_path: Path) -> Callable[..., bytes]:
     """Run git in a fresh repository at `tmp_path`, free of the user's settings; gives what it printed."""
 
-    def run(*arguments: str | bytes, status: int = 0) -> bytes:
-        command = ["git", "-c", "protocol.file.allow=always", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False)
-        assert done.returncode == status, done.stderr
-        return done.stdout
-
-    run("-c", "init.defaultBranch=main", "init", "-q")
-    return run
+    return GitRepo(tmp_path).output
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
+from tests.git_repo import GitRepo
 
 HIDDEN = 'import os\n\n\ndef pay(name):\n    os.system("pay " + name)\n    return eval(name)\n'
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"
@@ -25,26 +25,10 @@ def _review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     folder = tmp_path / "work"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def git(*words: str) -> None:
-        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
-
-    def commit(files: Mapping[str, str | None]) -> None:
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if text is None:
-                path.unlink()
-            else:
-                path.write_text(text)
-        git("add", "-A", "-f")
-        git("commit", "-q", "--allow-empty", "-m", "x")
-
     def run(base: Mapping[str, str], head: Mapping[str, str | None], *flags: str) -> tuple[int, dict[str, Any]]:
-        folder.mkdir()
-        git("init", "-q")
-        commit(base)
-        commit(head)
+        repo = GitRepo(folder)
+        repo.commit(base)
+        repo.commit(head)
         code = main(
             ["review", "--repo", str(folder), "--git", "HEAD~1..HEAD", "--format", "json", "--no-cache", *flags]
         )

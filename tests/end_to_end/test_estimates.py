@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -18,6 +16,7 @@ from reviewbot.cli.running import run_to_end
 from reviewbot.domain.contracts import Review, Usage
 from reviewbot.llm.estimate import Estimate
 from tests.estimating import MAX_FINDINGS, GreedyTeam, UsualTeam, cut_off
+from tests.git_repo import GitRepo
 from tests.messages_api import MessagesApi, Scripted
 
 ORDERS = Path(__file__).parents[2] / "examples/orders"
@@ -70,18 +69,11 @@ def read(usage: Usage) -> int:
     return usage.input_tokens + usage.cached_tokens + usage.cache_write_tokens
 
 
-def git(folder: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, env=environ)
-
-
 @pytest.fixture
 def change(tmp_path: Path) -> Iterator[Change]:
     """Makes a repository of eighty modules, and a change that adds `lines` to each of the first `files` of them."""
     folder = tmp_path / "shop"
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=main")
+    repo = GitRepo(folder)
     words = "the mean of all orders " * 8
     rows = [f"def value_{row}(orders):\n    return orders[{row}].total / len(orders)  # {words}\n" for row in range(33)]
     with ExitStack() as closing:
@@ -93,17 +85,13 @@ def change(tmp_path: Path) -> Iterator[Change]:
                 path = folder / ".reviewbot" / name.replace("__", "/")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.with_suffix(".md" if path.parent.name == "prompts" else ".toml").write_text(text)
-            commit("before")
+            repo.commit()
             for number in range(files):
                 path = folder / f"module{number}.py"
                 more = [f"    total_{row} = value_{row % 33}(orders) / orders[{row}].count" for row in range(lines - 3)]
                 path.write_text("\n".join([path.read_text(), "\ndef all_of(orders):", *more, ""]))
-            commit("after")
+            repo.commit()
             return wiring.from_range(folder, "HEAD~1..HEAD", closing)
-
-        def commit(message: str) -> None:
-            git(folder, "add", "--all")
-            git(folder, "commit", "--quiet", "--message", message)
 
         yield make
 

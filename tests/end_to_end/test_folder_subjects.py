@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from reviewbot import wiring
+from tests.git_repo import GitRepo
 
 DIFF = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
 
@@ -16,8 +16,7 @@ DIFF = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "b.py").write_text("import a\n")
-    for command in ("init -q", "add .", "-c user.name=n -c user.email=e commit -q -m one"):
-        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    GitRepo(tmp_path).commit()
     (tmp_path / ".env").write_text("KEY=word\n")
     return tmp_path
 
@@ -51,8 +50,9 @@ def test_a_folder_without_git_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_a_changed_file_without_a_text_is_listed_and_a_link_is_not(checkout: Path) -> None:
     (checkout / "logo.png").write_bytes(b"\0new")
     (checkout / "link.py").symlink_to("b.py")
-    subprocess.run(["git", "add", "."], cwd=checkout, check=True)
-    diff = subprocess.run(["git", "diff", "--cached"], cwd=checkout, check=True, capture_output=True).stdout
+    repo = GitRepo(checkout)
+    repo.git("add", ".")
+    diff = repo.output("diff", "--cached")
 
     subject = wiring.from_diff(diff, checkout)
 

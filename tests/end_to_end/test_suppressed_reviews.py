@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
+from tests.git_repo import GitRepo
 
 MARK = "# reviewbot: ignore[S602, command-parameter] the command is a constant"
 BASE = f"""import subprocess
@@ -23,15 +23,6 @@ def run(command):
 HEAD = BASE.replace("shell=True", "check=True, shell=True")
 
 Reviewed = Callable[..., tuple[int, Any]]
-
-
-def git(folder: Path, *words: str) -> str:
-    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for who in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{who}_NAME": "a", f"GIT_{who}_EMAIL": "a@example.invalid"}
-    return subprocess.run(
-        ["git", *words], cwd=folder, env=environment, check=True, capture_output=True, text=True
-    ).stdout
 
 
 def write(folder: Path, **files: str) -> None:
@@ -49,12 +40,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dic
 
     def make(base: dict[str, str], head: dict[str, str]) -> Path:
         folder = tmp_path / "repository"
-        folder.mkdir()
-        git(folder, "init", "-q", "-b", "main")
+        repo = GitRepo(folder)
         for files in (base, head):
             write(folder, **files)
-            git(folder, "add", "-A")
-            git(folder, "commit", "-qm", "one")
+            repo.commit()
         return folder
 
     return make
@@ -154,7 +143,7 @@ def test_a_folder_beside_a_diff_has_a_base_side_and_a_diff_alone_has_none(
     repository: Any, reviewed: Reviewed, tmp_path: Path
 ) -> None:
     folder = repository({"app": BASE}, {"app": HEAD})
-    (tmp_path / "change.diff").write_text(git(folder, "diff", "HEAD~1..HEAD"))
+    (tmp_path / "change.diff").write_text(GitRepo(folder).git("diff", "HEAD~1..HEAD"))
 
     beside = reviewed(folder, how=(str(tmp_path / "change.diff"), "--repo", str(folder)))[1]
     alone = reviewed(folder, how=(str(tmp_path / "change.diff"),))[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from threading import Thread
 from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from tests.git_repo import commit_of
 from tests.github_api import contracts, graphql, reads, writes
 from tests.github_api.refusals import bad_token, missing_permission, not_found, primary_limit
 from tests.github_api.routes import ROUTES, Call, Refused, Reply, Route
@@ -104,9 +104,9 @@ class FakeGitHub:
             number=len(repository.pulls) + 1,
             repository=repository,
             base_ref=base_ref,
-            base_sha=sha_of(repository.folder, base_ref),
+            base_sha=commit_of(repository.folder, base_ref),
             head_ref=head_ref,
-            head_sha=sha_of(head.folder, head_ref),
+            head_sha=commit_of(head.folder, head_ref),
             head_repository=head,
             title=title,
             body=body,
@@ -121,7 +121,7 @@ class FakeGitHub:
         """Move the head of a pull request to a commit."""
         pull = self.state.repositories[name.lower()].pulls[number]
         with self.state.lock:
-            pull.head_sha = sha_of((pull.head_repository or pull.repository).folder, commit)
+            pull.head_sha = commit_of((pull.head_repository or pull.repository).folder, commit)
 
     def refuse(
         self,
@@ -201,12 +201,6 @@ class FakeGitHub:
 
 def _limit_of(call: Call) -> str:
     return "graphql" if call.path == "/graphql" else "core"
-
-
-def sha_of(folder: Path, ref: str) -> str:
-    """The commit that a name stands for in a git folder."""
-    command = ["git", "-C", str(folder), "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _routed(call: Call) -> Reply:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.action_runner import BEFORE, DEFECT, ROOT, ActionRunner, Checkout, pushed
+from tests.action_runner import BEFORE, DEFECT, ROOT, ActionRunner, pushed
+from tests.git_repo import GitRepo
 
 SHIPPED = ("action.yml", "reviewbot", "workers", "prompts", "requirements")
 
@@ -21,7 +22,7 @@ def test_the_action_installs_its_lock_and_reviews_a_push(tmp_path: Path) -> None
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
     runner = ActionRunner(tree, tmp_path / "runner")
-    checkout = Checkout(runner.workspace)
+    checkout = GitRepo(runner.workspace)
     before = checkout.commit({"app.py": BEFORE})
     # What stands beside the work must not be what is installed with.
     after = checkout.commit({"run.py": DEFECT, "pip.py": "raise SystemExit(9)\n", "venv.py": "raise SystemExit(9)\n"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.publish import Signer
 from reviewbot.pull_requests import HostSession
+from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
 
 REPOSITORY = "acme/shop"
@@ -34,44 +34,18 @@ class QuickClock:
         self.now += seconds
 
 
-class GitFolder:
-    """A repository on disk, worked on with real git."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir()
-        self.git("init", "--quiet", "--initial-branch=main")
-
-    def git(self, *arguments: str) -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-        command = ["git", "-C", str(self.folder), *who, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    def commit(self, files: Mapping[str, str], branch: str = "") -> str:
-        """Write files and commit them, on a new branch where one is named; the commit."""
-        if branch:
-            self.git("checkout", "--quiet", "-B", branch)
-        for name, text in files.items():
-            place = self.folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8", newline="")
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", "a commit")
-        return self.git("rev-parse", "HEAD")
+@pytest.fixture
+def folder(tmp_path: Path) -> GitRepo:
+    return GitRepo(tmp_path / "shop")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> GitFolder:
-    return GitFolder(tmp_path / "shop")
-
-
-@pytest.fixture
-def open_pull(github_api: FakeGitHub, folder: GitFolder) -> Callable[..., Pull]:
+def open_pull(github_api: FakeGitHub, folder: GitRepo) -> Callable[..., Pull]:
     """Open one between two states of some files."""
 
     def make(head: Mapping[str, str] | None = None, base: Mapping[str, str] | None = None) -> Pull:
         folder.commit({"src/pay.py": BEFORE, **(base or {})})
-        folder.commit(head or {"src/pay.py": AFTER}, "feature")
+        folder.commit(head or {"src/pay.py": AFTER}, branch="feature")
         github_api.add_repository(REPOSITORY, folder.folder)
         return github_api.open_pull(REPOSITORY, "main", "feature", title="Pay three at most")
 

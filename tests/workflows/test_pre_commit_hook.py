@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.action_runner import BEFORE, DEFECT, ROOT, Checkout, read_yaml
+from tests.action_runner import BEFORE, DEFECT, ROOT, read_yaml
+from tests.git_repo import GitRepo
 
 HOOK: dict[str, Any] = read_yaml(ROOT / ".pre-commit-hooks.yaml")[0]
 
 
-def commit(checkout: Checkout) -> int:
+def commit(checkout: GitRepo) -> int:
     """The exit code of the hook on what is staged."""
     args: list[str] = HOOK["args"]
     program, *words = [*shlex.split(HOOK["entry"]), *args]
@@ -26,7 +27,7 @@ def commit(checkout: Checkout) -> int:
 
 @pytest.mark.slow
 def test_a_commit_with_a_critical_defect_is_stopped_and_another_one_is_not(tmp_path: Path) -> None:
-    checkout = Checkout(tmp_path)
+    checkout = GitRepo(tmp_path)
     checkout.commit({"app.py": BEFORE})
     (tmp_path / "app.py").write_text(BEFORE + "\n\ndef other() -> int:\n    return 1\n")
     (tmp_path / "notes.xyz").write_text("what no analyzer reads stops nobody\n")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.hosts.github.host import github_host
 from tests.app.conftest import A, Stage, order
+from tests.git_repo import GitRepo, commit_of
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.github_api.refusals import not_found
@@ -23,8 +23,7 @@ YEAR_S = 365 * 86_400.0
 
 @pytest.fixture
 def github(pem: str, tmp_path: Path) -> Iterator[AppGithub]:
-    git(tmp_path, "init", "--quiet", "--initial-branch=main")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "base")
+    GitRepo(tmp_path).commit()
     with AppGithub(pem) as api:
         for name in ("acme/shop", "acme/other"):
             api.add_repository(name, tmp_path)
@@ -33,16 +32,10 @@ def github(pem: str, tmp_path: Path) -> Iterator[AppGithub]:
     api.check()
 
 
-def git(folder: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    command = ["git", "-C", str(folder), *who, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def open_pull(github: AppGithub, number: int, name: str = "acme/shop") -> Pull:
     """All have the same head, as far as git is concerned; runs are told apart by the number."""
     repository = github.state.repositories[name]
-    sha = git(repository.folder, "rev-parse", "HEAD")
+    sha = commit_of(repository.folder, "HEAD")
     author = github.state.account("contributor")
     made = Pull(number, repository, "main", sha, "feature", sha, repository, "A change", "", author)
     repository.pulls[number] = made

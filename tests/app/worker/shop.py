@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from reviewbot.app.worker.work import End, ReviewRequest
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish import Signer
 from tests.app.conftest import Stage
+from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.messages_api import Scripted, a_reading, answered
@@ -46,22 +46,10 @@ class Shop:
         self.pem = pem
         self.environ = dict(ENVIRON)
         self.tallies = Tallies(open_store(str(folder.parent / "inbox.sqlite"), durable=False))
-        folder.mkdir()
-        self.git("init", "--quiet", "--initial-branch=main")
-
-    def git(self, *arguments: str) -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-        command = ["git", "-C", str(self.folder), *who, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        self.repo = GitRepo(folder)
 
     def commit(self, branch: str = "", **files: str) -> str:
-        if branch:
-            self.git("checkout", "--quiet", "-B", branch)
-        for name, text in files.items():
-            (self.folder / name.replace("__", ".")).write_text(text, "utf-8")
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", "a commit")
-        return self.git("rev-parse", "HEAD")
+        return self.repo.commit({name.replace("__", "."): text for name, text in files.items()}, branch=branch)
 
     def open(self, settings: str = "", after: str = AFTER, **more: Any) -> Pull:
         base = {"pay__py": BEFORE, **({"__reviewbot__toml": settings} if settings else {})}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from reviewbot.config import Settings
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish import Signer
 from tests.app.conftest import Stage, Straight
+from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.webhooks import PERSON, SECRET, Service, body_of, comment_event, pull_event, service
@@ -45,34 +45,21 @@ class Place:
         self.pull = self._open()
 
     def _open(self) -> Pull:
-        self.folder.mkdir()
-        self._git("init", "--quiet", "--initial-branch=main")
+        self.repo = GitRepo(self.folder)
         self.commit(BEFORE)
-        self._git("checkout", "--quiet", "-b", "feature")
-        self.commit(AFTER)
+        self.repo.commit({"pay.py": AFTER}, branch="feature")
         self.github.add_repository("acme/shop", self.folder)
         self.github.install(1, "acme/shop")
         return self.github.open_pull("acme/shop", "main", "feature")
 
-    def _git(self, *arguments: str) -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-        command = ["git", "-C", str(self.folder), *who, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
     def commit(self, text: str) -> str:
-        (self.folder / "pay.py").write_text(text, "utf-8")
-        self._git("add", "--all")
-        self._git("commit", "--quiet", "--message", "a commit")
-        return self._git("rev-parse", "HEAD")
+        return self.repo.commit({"pay.py": text})
 
     def settle(self, settings: str) -> None:
         """Have settings on the base side."""
-        self._git("checkout", "--quiet", "main")
-        (self.folder / ".reviewbot.toml").write_text(settings, "utf-8")
-        self._git("add", "--all")
-        self._git("commit", "--quiet", "--message", "settings")
-        self.pull.base_sha = self._git("rev-parse", "HEAD")
-        self._git("checkout", "--quiet", "feature")
+        self.repo.git("checkout", "--quiet", "main")
+        self.pull.base_sha = self.repo.commit({".reviewbot.toml": settings})
+        self.repo.git("checkout", "--quiet", "feature")
 
     def push(self, text: str) -> str:
         """Another head, and the event of it."""

@@ -29,6 +29,7 @@ import pytest
 
 from reviewbot.cli.main import main
 from tests.emulate_github import free_port
+from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
@@ -139,7 +140,7 @@ def _found(quote: str, tag: str) -> Json:
 
 def repository(folder: Path, after: str) -> Path:
     """A branch with this change; the same change makes the same commit."""
-    folder.mkdir()
+    GitRepo(folder)
     who = {f"GIT_{role}_{part}": f"a{'@example.com' if part == 'EMAIL' else ''}"
            for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}  # fmt: skip
     environ = {**os.environ, **who, "GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE}
@@ -147,7 +148,6 @@ def repository(folder: Path, after: str) -> Path:
     def git(*arguments: str) -> None:
         subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, env=environ)
 
-    git("init", "--quiet", "--initial-branch=main")
     for branch, text in (("main", BASE), ("feature", after)):
         git("checkout", "--quiet", "-B", branch)
         (folder / "bill.py").write_text(text, "utf-8")

@@ -21,6 +21,7 @@ from reviewbot.cli.commands.worker import signer_of
 from reviewbot.cli.main import main
 from reviewbot.domain.errors import ConfigError
 from reviewbot.publish.marker import ReviewMarker
+from tests.git_repo import GitRepo
 from tests.github_api.apps import APP_ID, AppGithub
 
 if TYPE_CHECKING:
@@ -39,25 +40,14 @@ def github(pem: str) -> Iterator[AppGithub]:
 
 @pytest.fixture
 def pull(github: AppGithub, tmp_path: Path) -> Pull:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    for command in (
-        ["init", "--quiet", "--initial-branch=main"],
-        ["commit", "--quiet", "--allow-empty", "--message", "base"],
-        ["checkout", "--quiet", "-b", "feature"],
-    ):
-        _git(folder, *command)
-    (folder / "pay.py").write_text("def pay(order):\n    if order is 3:\n        return None\n    return order\n")
-    _git(folder, "add", "--all")
-    _git(folder, "commit", "--quiet", "--message", "pay")
-    github.add_repository("acme/shop", folder)
+    repo = GitRepo(tmp_path / "shop")
+    repo.commit(message="base")
+    repo.commit(
+        {"pay.py": "def pay(order):\n    if order is 3:\n        return None\n    return order\n"}, branch="feature"
+    )
+    github.add_repository("acme/shop", repo.folder)
     github.install(1, "acme/shop")
     return github.open_pull("acme/shop", "main", "feature")
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.slow

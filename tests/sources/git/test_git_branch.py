@@ -13,11 +13,11 @@ from reviewbot.sources.git.branch import BranchRange
 from reviewbot.sources.git.repository import GitRepository
 
 if TYPE_CHECKING:
-    from tests.git_repositories import Repo
+    from tests.git_repo import GitRepo
 
 
 @pytest.fixture
-def clone(make_repo: Callable[..., Repo], tmp_path: Path) -> Repo:
+def clone(make_repo: Callable[..., GitRepo], tmp_path: Path) -> GitRepo:
     """A clone of a repository with one commit, on its main branch."""
     origin = make_repo("origin")
     origin.commit(a_py="x = 1\n")
@@ -28,24 +28,24 @@ def clone(make_repo: Callable[..., Repo], tmp_path: Path) -> Repo:
     return made
 
 
-def found(repo: Repo) -> BranchRange:
+def found(repo: GitRepo) -> BranchRange:
     with GitRepository(repo.folder) as repository:
         return repository.branch_range()
 
 
-def refusal(repo: Repo) -> str:
+def refusal(repo: GitRepo) -> str:
     with pytest.raises(InputError) as caught:
         found(repo)
     return str(caught.value)
 
 
-def test_the_default_branch_is_compared_with_its_upstream(clone: Repo) -> None:
+def test_the_default_branch_is_compared_with_its_upstream(clone: GitRepo) -> None:
     clone.commit(b_py="y = 1\n")
 
     assert found(clone) == BranchRange("refs/remotes/origin/main...HEAD", "main", "origin/main", 1)
 
 
-def test_a_branch_without_an_upstream_is_compared_with_the_default_branch(clone: Repo) -> None:
+def test_a_branch_without_an_upstream_is_compared_with_the_default_branch(clone: GitRepo) -> None:
     clone.git("checkout", "-q", "-b", "feature/x")
     clone.commit(b_py="y = 1\n")
     clone.commit(b_py="y = 2\n")
@@ -53,7 +53,7 @@ def test_a_branch_without_an_upstream_is_compared_with_the_default_branch(clone:
     assert found(clone) == BranchRange("refs/remotes/origin/main...HEAD", "feature/x", "origin/main", 2)
 
 
-def test_a_branch_that_was_pushed_is_compared_with_the_default_branch_too(clone: Repo) -> None:
+def test_a_branch_that_was_pushed_is_compared_with_the_default_branch_too(clone: GitRepo) -> None:
     clone.git("checkout", "-q", "-b", "feature")
     clone.commit(b_py="y = 1\n")
     clone.git("push", "-q", "-u", "origin", "feature")
@@ -64,7 +64,7 @@ def test_a_branch_that_was_pushed_is_compared_with_the_default_branch_too(clone:
     assert (found(clone).base, found(clone).commits) == ("origin/main", 1)
 
 
-def test_an_upstream_of_another_name_comes_first(clone: Repo) -> None:
+def test_an_upstream_of_another_name_comes_first(clone: GitRepo) -> None:
     clone.git("checkout", "-q", "-b", "release")
     clone.commit(b_py="y = 1\n")
     clone.git("checkout", "-q", "-b", "fix", "--track", "release")
@@ -73,7 +73,7 @@ def test_an_upstream_of_another_name_comes_first(clone: Repo) -> None:
     assert found(clone) == BranchRange("refs/heads/release...HEAD", "fix", "release", 1)
 
 
-def test_a_base_that_has_everything_gives_way_to_the_next_one(clone: Repo) -> None:
+def test_a_base_that_has_everything_gives_way_to_the_next_one(clone: GitRepo) -> None:
     clone.git("checkout", "-q", "-b", "release")
     clone.commit(b_py="y = 1\n")
     clone.git("checkout", "-q", "-b", "fix", "--track", "release")
@@ -81,7 +81,7 @@ def test_a_base_that_has_everything_gives_way_to_the_next_one(clone: Repo) -> No
     assert found(clone).base == "origin/main"
 
 
-def test_without_a_branch_the_commit_is_compared_with_the_default_branch(clone: Repo) -> None:
+def test_without_a_branch_the_commit_is_compared_with_the_default_branch(clone: GitRepo) -> None:
     clone.commit(b_py="y = 1\n")
     clone.git("checkout", "-q", "--detach")
 
@@ -89,7 +89,7 @@ def test_without_a_branch_the_commit_is_compared_with_the_default_branch(clone: 
 
 
 @pytest.mark.parametrize("name", ["main", "master"])
-def test_without_a_remote_the_usual_names_stand_for_the_default_branch(repo: Repo, name: str) -> None:
+def test_without_a_remote_the_usual_names_stand_for_the_default_branch(repo: GitRepo, name: str) -> None:
     repo.commit(a_py="x = 1\n")
     repo.git("branch", "-M", name)
     repo.git("checkout", "-q", "-b", "feature")
@@ -98,7 +98,7 @@ def test_without_a_remote_the_usual_names_stand_for_the_default_branch(repo: Rep
     assert (found(repo).base, found(repo).text) == (name, f"refs/heads/{name}...HEAD")
 
 
-def test_a_remote_of_another_name_has_a_default_branch_too(clone: Repo) -> None:
+def test_a_remote_of_another_name_has_a_default_branch_too(clone: GitRepo) -> None:
     clone.git("remote", "rename", "origin", "upstream")
     clone.git("remote", "set-head", "upstream", "main")
     clone.git("checkout", "-q", "-b", "feature")
@@ -107,7 +107,7 @@ def test_a_remote_of_another_name_has_a_default_branch_too(clone: Repo) -> None:
     assert found(clone).base == "upstream/main"
 
 
-def test_where_nothing_can_be_taken_it_says_what_to_give(clone: Repo, repo: Repo) -> None:
+def test_where_nothing_can_be_taken_it_says_what_to_give(clone: GitRepo, repo: GitRepo) -> None:
     how = "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged, "
     how += "and `git diff | reviewbot review -` what is not"
     assert refusal(clone) == f"main has no commit that origin/main lacks; {how}"

@@ -12,6 +12,7 @@ from reviewbot import wiring
 from reviewbot.domain.ports import Commit
 from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
+from tests.git_repo import GitRepo
 
 
 def commit_at(repo: Any, text: str, subject: str, when: str, name: str = "a.py") -> str:
@@ -144,7 +145,7 @@ def test_a_folder_without_a_repository_of_its_own_has_no_history(three: Any, tmp
 
 
 def test_a_repository_without_a_commit_has_no_history(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    GitRepo(tmp_path)
     (tmp_path / "a.py").write_text("1\n")
     subprocess.run(["git", "-C", str(tmp_path), "add", "--all"], check=True)
     diff = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-1\n+2\n"

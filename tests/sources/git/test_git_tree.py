@@ -12,6 +12,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
 from reviewbot.sources.git.tracked import tracked_files
+from tests.git_repo import GitRepo
 
 
 def test_the_regular_files_of_a_commit_are_listed_by_name(repo: Any) -> None:
@@ -87,7 +88,7 @@ def test_a_folder_outside_of_any_work_tree_has_no_tracked_files(repo: Any, tmp_p
 
 
 def test_a_work_tree_without_a_commit_tracks_nothing(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    GitRepo(tmp_path)
     (tmp_path / ".env").write_text("KEY=1")
 
     assert tracked_files(tmp_path) == frozenset()
