@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.hints import quote
-from reviewbot.config.keys import KINDS
+from reviewbot.config.settings import KEYS
 from reviewbot.config.source import BaseSide, repository_settings
 from reviewbot.config.values import Value
 from reviewbot.domain.errors import ConfigError
@@ -22,14 +22,8 @@ and the outputs. The last one is `review` for the event `workflow_run`, which a 
 
 PREFIX = "INPUT_"
 
-SETTINGS = {
-    "engine": "engine",
-    "fail-on": "fail_on",
-    "min-confidence": "min_confidence",
-    "paths": "paths",
-    "max-cost": "max_cost",
-}
-"""Inputs that are settings, each with its key. They count above every file."""
+SETTINGS = ("engine", "fail-on", "min-confidence", "paths", "max-cost")
+"""Inputs that are settings, by the keys with "_" in place of "-". They count above every file."""
 
 _OF_VARIABLES = {"ANTHROPIC_API_KEY": "the input anthropic-api-key", "ANTHROPIC_BASE_URL": "the input base-url"}
 
@@ -109,7 +103,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         base_url=of("base-url"),
         mode=mode,
         config=config,
-        values={key: _value(name, key, of(name)) for name, key in SETTINGS.items() if of(name)},
+        values={name.replace("-", "_"): _value(name, of(name)) for name in SETTINGS if of(name)},
     )
 
 
@@ -138,10 +132,11 @@ def settings_by(inputs: Inputs, base: BaseSide | None) -> Settings:
     return load_settings(repository, {}, dict(inputs.values), user_text=text, user_name=inputs.config)
 
 
-def _value(name: str, key: str, text: str) -> Value:
+def _value(name: str, text: str) -> Value:
     """A list may stand on several lines, as YAML likes it. The word "none" stays: without it a file would count."""
+    key = name.replace("-", "_")
     try:
-        value = KINDS[key].parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
+        value = KEYS[key].kind.parse(_LIST_ENDS.sub(",", text) if key == "paths" else text)
     except ValueError:
-        raise ConfigError(f"the input {name} must be {KINDS[key].expected}, not {quote(text)}") from None
+        raise ConfigError(f"the input {name} must be {KEYS[key].kind.expected}, not {quote(text)}") from None
     return text if value is None else value

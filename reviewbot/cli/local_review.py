@@ -13,8 +13,9 @@ from pathlib import Path
 from reviewbot import delivery, wiring
 from reviewbot.analyzers.core.report_cache import LASTING_GAPS
 from reviewbot.cli.delivering import preview, shortfall, write_trace
+from reviewbot.cli.flags import flags_of
 from reviewbot.cli.kept_report import Asked, KeptReport, keep
-from reviewbot.cli.options import flags_of, given_of
+from reviewbot.cli.options import given_of
 from reviewbot.cli.reading import is_piped
 from reviewbot.cli.reports import render
 from reviewbot.cli.repository import find_repository

@@ -9,10 +9,13 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 from reviewbot import __version__
 from reviewbot.cli.arguments import Parser
+from reviewbot.cli.flags import add_flags
 from reviewbot.cli.writing import reader_may_leave, say
+from reviewbot.config.settings import FlagGroup
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.report.formats import FORMATS
 
@@ -62,7 +65,6 @@ COMMANDS = {
 SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
 """What comes with the extra `server` alone."""
 _VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
-_ENGINE_HELP = "who does the work: claude (where a key is configured), analyzers (else) or scripted"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -131,7 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_review(review)
     plan = _command(commands, "plan", "print what a review would do, and run nothing")
     _add_input(plan)
-    _add_routing(plan, plan)
+    _add_routing(plan)
     plan.add_argument("--format", choices=("terminal", "json"), default="terminal")
     parse = _command(commands, "parse", "print how a diff is read, file by file")
     parse.add_argument("diff", metavar="DIFF", help="a diff file, or - for standard input")
@@ -208,10 +210,8 @@ def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
     add(
         "--out", metavar="FILE", type=Path, required=True, help="one line of JSON per case; what is there is not redone"
     )
-    add("--engine", metavar="E", help=_ENGINE_HELP)
+    add_flags(dict.fromkeys(get_args(FlagGroup), judge), ("engine", "effort", "deadline_s"))
     add("--baseline", choices=("request", "reader"), help="one request without tools, or one reader without a judge")
-    add("--effort", metavar="E", help="quick, standard or deep")
-    add("--deadline", metavar="S", help="seconds for each review")
     add("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
     add("--group", metavar="G", nargs="+", action="extend", help="only these groups")
     add("--stage", choices=("plan", "workers", "synthesis"), default="synthesis", help="how far each review goes")
@@ -258,49 +258,35 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--description", metavar="TEXT", help="likewise what its author says of it")
 
 
-def _add_routing(scope: argparse._ActionsContainer, models: argparse._ActionsContainer) -> None:
-    scope.add_argument("--worker", metavar="NAME", nargs="+", action="extend", help="only these workers")
-    scope.add_argument(
+def _add_routing(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
+    """Add what decides about the plan of a review; the groups by their titles."""
+    groups = {title: parser.add_argument_group(title) for title in ("what is looked for", "models")}
+    add_flags(groups)
+    groups["what is looked for"].add_argument(
         "--sarif",
         metavar="FILE",
         nargs="+",
         action="extend",
         help="results of other programs, for the lines of the change",
     )
-    models.add_argument("--engine", metavar="E", help=_ENGINE_HELP)
-    models.add_argument("--script", metavar="FILE", type=Path, help="the answers of --engine scripted, for tests")
+    groups["models"].add_argument(
+        "--script", metavar="FILE", type=Path, help="the answers of --engine scripted, for tests"
+    )
+    return groups
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
-    scope, models = parser.add_argument_group("what is looked for"), parser.add_argument_group("models")
-    _add_routing(scope, models)
-    add = scope.add_argument
-    add(
-        "--rule",
-        metavar="RULE=LEVEL",
-        action="append",
-        help="off, on, critical, warning or info for a rule or category; RULE=LEVEL:GLOB for some files; repeatable",
-    )
-    add("--min-confidence", metavar="N", help="show findings from this confidence on, 0-100 (default: per worker, 80)")
-    add = models.add_argument
-    add("--effort", metavar="E", help="how much models are asked: quick, standard (default) or deep")
-    add("--max-cost", metavar="DOLLARS", help="for models; what it cuts off is named (default: 10)")
-    add("--concurrency", metavar="N", help="tasks at once, and calls of a model in flight (16)")
+    add = _add_routing(parser)["models"].add_argument
     add("--estimate", action="store_true", help="print the calls, tokens and dollars to expect, and review nothing")
     add("--dump-prompts", metavar="DIR", type=Path, help="write what models would be sent first, and review nothing")
-    add = parser.add_argument_group("the report").add_argument
+    report, run = parser.add_argument_group("the report"), parser.add_argument_group("the run")
+    add_flags({"the report": report, "the run": run})
+    add = report.add_argument
     add("--format", choices=tuple(FORMATS), default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add("--verbose", action="store_true", help=_VERBOSE_HELP)
     add("--post", action="store_true", help="post the review on the pull request of --pr, once")
-    add(
-        "--fail-on",
-        metavar="SEVERITY",
-        help="critical, warning or info: exit 1 for such a finding (not for what needs a person)",
-    )
-    add("--allow-partial", action="store_true", default=None, help="exit 0 even if something was not reviewed")
-    add = parser.add_argument_group("the run").add_argument
-    add("--deadline", metavar="S", help="seconds for the whole review; what is not done by then is named")
+    add = run.add_argument
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")
     add("--resume", action="store_true", help="go on where the last run on the same change was stopped")
     add("--no-cache", action="store_true", help="keep nothing on disk, print nothing that was kept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -17,6 +18,10 @@ MAX_FILE_BYTES = 64 * 1024
 _MAX_DOT_WORK = 1_000_000
 """Sum over the lines of their dots squared. tomllib's time for a name grows with the square of its dotted parts: a file
 of 40 KB took 13 s. A thousand dots on one line take about 30 ms, and no file needs them."""
+
+_KEY_PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"\\\n]*"|'[^'\n]*'""")
+_DOTTED = rf"\s*((?:{_KEY_PART.pattern})(?:\s*\.\s*(?:{_KEY_PART.pattern}))*)\s*"
+_HEADER, _ASSIGNMENT = re.compile(rf"\s*\[\[?{_DOTTED}\]"), re.compile(rf"{_DOTTED}=")
 
 _SHOWN = 60
 """Characters of a foreign text that an error message repeats."""
@@ -59,6 +64,30 @@ def read_toml(where: str, text: str) -> dict[str, object]:
         raise ConfigError(f"{where}: is nested too deeply") from None
     except ValueError as error:  # also numbers with more digits than Python converts
         raise ConfigError(f"{where}: is not valid TOML: {_one_line(str(error))}") from None
+
+
+def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line on which each key of a TOML file is first set, by its path; a table has that of its first key or header.
+
+    Keys within inline tables, and keys with escapes, are not found. A line of a multi-line text may be taken for a key:
+    the numbers are for messages alone.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if match := _HEADER.match(line):
+            table = path = _key_path(match[1])
+        elif match := _ASSIGNMENT.match(line):
+            path = table + _key_path(match[1])
+        else:
+            continue
+        for length in range(1, len(path) + 1):
+            found.setdefault(path[:length], number)
+    return found
+
+
+def _key_path(text: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _KEY_PART.findall(text))
 
 
 def check_size(where: str, text: str) -> None:

@@ -6,29 +6,20 @@ above the repository's: who runs the review decides about it, and what is review
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import Any
 
-from reviewbot.config.hints import nearest, quote, read_toml
-from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
-from reviewbot.config.rules import RuleError, RuleSetting, merge_rules
-from reviewbot.config.settings import DEFAULT_DEADLINE_S, Settings
+from reviewbot.config.hints import find_key_lines, nearest, quote, read_toml
+from reviewbot.config.settings import KEYS, PREFIX, RepositoryRule, Settings
 from reviewbot.config.tiers import FORMER_KEYS, current_keys
-from reviewbot.config.values import RULES, Value
+from reviewbot.config.values import EntryError, Value
 from reviewbot.domain.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FILE_NAME = ".reviewbot.toml"
 USER_FILE_NAME = "~/.config/reviewbot/config.toml"
-PREFIX = "REVIEWBOT_"
-
-PRIVATE = "private"
-
-FLOOR_WORKER = "security"
-"""The worker that a repository cannot switch off; the contracts' own name for it, which pydantic comes with."""
 
 OTHER_VARIABLES = frozenset(
     PREFIX + name
@@ -66,140 +57,122 @@ def load_settings(
         ConfigError: one line that says where, which key, and what is expected.
     """
     values: dict[str, Any] = {}  # each value has been checked against the type of its key
-    origin = dict.fromkeys(KINDS, "default")
+    origin = dict.fromkeys(KEYS, "default")
     sources = (
-        *_from_repository(repository_text),
-        *_from_user(user_name, user_text),
-        *_from_environment(environ),
-        *_from_flags(flags),
+        _from_repository(repository_text),
+        _from_file(user_name, user_text),
+        _from_environment(environ),
+        _from_flags(flags),
     )
-    for entry in sources:
-        values[entry.key], origin[entry.key] = _merge(entry, values.get(entry.key), origin[entry.key])
+    for source in sources:
+        # Limits of single workers last: what the same source says of all workers does not undo them.
+        for entry in sorted(source, key=lambda entry: entry.key == "worker"):
+            key, before = KEYS[entry.key], values.get(entry.key)
+            values[key.name] = entry.value
+            joins = key.merge is not None and before is not None
+            origin[key.name] = f"{origin[key.name]}, {entry.origin_of()}" if joins else entry.origin_of()
+            if key.merge is not None:
+                values[key.name] = key.merge(before or (), entry.value, entry.origin_of)
+            if key.overrides and "worker" in values:
+                values["worker"] = tuple(limit for limit in values["worker"] if limit.key != key.overrides)
     return replace(Settings(), origin=origin, **values)
-
-
-def _merge(entry: _Entry, before: Any, origin: str) -> tuple[Any, str]:  # noqa: ANN401 - see `values` above
-    """The value and the origin of a setting after one more source: the last one wins, of rules for each rule.
-
-    What one source keeps private stays private, whatever another one says.
-    """
-    if entry.key == PRIVATE:
-        kept = tuple(dict.fromkeys((*(before or ()), *cast("tuple[str, ...]", entry.value))))
-        return kept, entry.origin if before is None else f"{origin}, {entry.origin}"
-    if entry.key != RULES:
-        return entry.value, entry.origin
-    named = [each._replace(origin=entry.origin) for each in cast("tuple[RuleSetting, ...]", entry.value)]
-    return merge_rules(before or (), named), entry.origin if before is None else f"{origin}, {entry.origin}"
 
 
 @dataclass(frozen=True)
 class _Entry:
+    """The value of one setting from one source; `origin_of` names the source of an entry of it by its path."""
+
     key: str
     value: Value
-    origin: str
-
-
-def variable_of(key: str) -> str:
-    """The environment variable of a setting."""
-    return PREFIX + key.upper()
-
-
-def flag_of(key: str) -> str:
-    """The flag of a setting, for messages; its key where the command line has none."""
-    return FLAGS.get(key, key)
+    origin_of: Callable[..., str]
 
 
 def _from_repository(text: str | None) -> list[_Entry]:
-    if text is None:
-        return []
-    table = current_keys(read_toml(FILE_NAME, text))
-    for key in table:
-        _check_repository_key(key)
-    entries = _entries(FILE_NAME, table)
+    entries = _from_file(FILE_NAME, text, _check_repository_key)
     for entry in entries:
-        _check_floor(entry)
+        rule = KEYS[entry.key].repository
+        if isinstance(rule, RepositoryRule) and not rule.allows(entry.value):
+            raise ConfigError(f"{entry.origin_of()}: {entry.key} {rule.words}")
     return entries
 
 
-def _from_user(name: str, text: str | None) -> list[_Entry]:
-    """Every key is the user's to set."""
+def _from_file(name: str, text: str | None, check: Callable[[str, str], None] | None = None) -> list[_Entry]:
+    """The settings of a file. `check` refuses keys, by the place and the key; None: every known one is allowed."""
     if text is None:
         return []
     table = current_keys(read_toml(name, text))
-    for key in table:
-        if key not in KINDS:
-            raise ConfigError(f"{name}: unknown key {quote(key)}; {nearest(key, KINDS)}")
-    return _entries(name, table)
+    lines = find_key_lines(text)
+    former = {current: key for key, current in FORMER_KEYS.items()}
+
+    def origin_of(*path: str) -> str:
+        found = (lines.get(path[:length]) for length in range(len(path), 0, -1))
+        line = next((line for line in found if line is not None), None)
+        return name if line is None else f"{name}:{line}"
+
+    entries = []
+    for key, value in table.items():
+        at = partial(origin_of, key if (key,) in lines else former.get(key, key))
+        (check or _check_key)(at(), key)
+        entries.append(_Entry(key, _read(at, f": {key}", key, KEYS[key].kind.check, value), at))
+    return entries
 
 
-def _entries(name: str, table: Mapping[str, object]) -> list[_Entry]:
-    return [_Entry(key, _check(f"{name}: {key}", key, value), name) for key, value in table.items()]
+def _check_key(where: str, key: str) -> None:
+    if key not in KEYS:
+        raise ConfigError(f"{where}: unknown key {quote(key)}; {nearest(key, KEYS)}")
 
 
-def _check_repository_key(key: str) -> None:
-    if key in REPOSITORY_KEYS:
-        return
-    if key in KINDS:
-        how = f"the operator sets {variable_of(key)}" + (f" or {FLAGS[key]}" if key in FLAGS else "")
-        raise ConfigError(f"{FILE_NAME}: {key!r} cannot be set by a repository; {how}")
-    raise ConfigError(f"{FILE_NAME}: unknown key {quote(key)}; {nearest(key, REPOSITORY_KEYS)}")
-
-
-def _check_floor(entry: _Entry) -> None:
-    """A repository may lower the operator's limits, and may not switch off the worker that looks for attacks."""
-    if entry.key == "deadline_s" and isinstance(entry.value, int) and entry.value > DEFAULT_DEADLINE_S:
-        raise ConfigError(
-            f"{FILE_NAME}: deadline_s can only be lowered by a repository, to {DEFAULT_DEADLINE_S} or less"
-        )
-    if entry.key == "workers" and isinstance(entry.value, tuple) and entry.value and FLOOR_WORKER not in entry.value:
-        raise ConfigError(f"{FILE_NAME}: workers must name {FLOOR_WORKER!r}; a repository cannot switch it off")
+def _check_repository_key(where: str, key: str) -> None:
+    allowed = [name for name, known in KEYS.items() if known.repository]
+    if key not in KEYS:
+        raise ConfigError(f"{where}: unknown key {quote(key)}; {nearest(key, allowed)}")
+    if key not in allowed:
+        known = KEYS[key]
+        how = known.variable if known.flag is None else f"{known.variable} or {known.flag.name}"
+        raise ConfigError(f"{where}: {key!r} cannot be set by a repository; the operator sets {how}")
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
-    former = {variable_of(key): current for key, current in FORMER_KEYS.items()}
-    by_variable = former | {variable_of(key): key for key in KINDS}
+    former = {PREFIX + key.upper(): current for key, current in FORMER_KEYS.items()}
+    by_variable = former | {key.variable: key.name for key in KEYS.values()}
     entries = []
     # Former names first, so that a value under a current name replaces theirs.
     for name in sorted(environ, key=lambda name: (name not in former, name)):
         if not name.startswith(PREFIX) or environ[name] == "" or name in OTHER_VARIABLES:
             continue
         if key := by_variable.get(name):
-            entries.append(_Entry(key, _parse(name, key, environ[name]), name))
-        elif close := get_close_matches(name.removeprefix(PREFIX).lower(), KINDS, n=1, cutoff=_TYPO):
-            raise ConfigError(f"unknown variable {quote(name)}; did you mean {variable_of(close[0])!r}?")
+            entries.append(_named_entry(name, key, environ[name]))
+        elif close := get_close_matches(name.removeprefix(PREFIX).lower(), KEYS, n=1, cutoff=_TYPO):
+            raise ConfigError(f"unknown variable {quote(name)}; did you mean {KEYS[close[0]].variable!r}?")
     return entries
 
 
-def _from_flags(flags: Mapping[str, object]) -> list[_Entry]:
-    entries = []
+def _from_flags(flags: Mapping[str, object]) -> Iterable[_Entry]:
     for key, value in flags.items():
-        if value is None:
-            continue
-        if key not in KINDS:
-            raise ConfigError(f"unknown setting {quote(key)}; {nearest(key, KINDS)}")
-        name = flag_of(key)
-        read = _parse(name, key, value) if isinstance(value, str) else _check(name, key, value)
-        entries.append(_Entry(key, read, name))
-    return entries
+        if value is not None:
+            if key not in KEYS:
+                raise ConfigError(f"unknown setting {quote(key)}; {nearest(key, KEYS)}")
+            flag = KEYS[key].flag
+            yield _named_entry(key if flag is None else flag.name, key, value)
 
 
-def _check(where: str, key: str, value: object) -> Value:
+def _named_entry(name: str, key: str, value: object) -> _Entry:
+    """A setting from a variable or a flag. A text is parsed; other values are those of code."""
+    kind = KEYS[key].kind
+    read: Callable[[Any], Value] = kind.parse if isinstance(value, str) else kind.check
+
+    def origin_of(*_path: str) -> str:
+        return name
+
+    return _Entry(key, _read(origin_of, "", key, read, value), origin_of)
+
+
+def _read(origin_of: Callable[..., str], end: str, key: str, read: Callable[[Any], Value], value: object) -> Value:
+    """The value of a setting. An error begins with the place and `end`."""
     try:
-        return KINDS[key].check(value)
-    except RuleError as fault:
-        raise ConfigError(f"{where}: {fault}") from None
+        return read(value)
+    except EntryError as fault:
+        raise ConfigError(f"{origin_of(*fault.path)}{end}: {fault}") from None
     except ValueError:
-        raise _wrong(where, key, value) from None
-
-
-def _parse(where: str, key: str, text: str) -> Value:
-    try:
-        return KINDS[key].parse(text)
-    except RuleError as fault:
-        raise ConfigError(f"{where}: {fault}") from None
-    except ValueError:
-        raise _wrong(where, key, text) from None
-
-
-def _wrong(where: str, key: str, value: object) -> ConfigError:
-    return ConfigError(f"{where} must be {KINDS[key].expected}, not {quote(value)}")
+        expected = KEYS[key].kind.expected
+        raise ConfigError(f"{origin_of()}{end} must be {expected}, not {quote(value)}") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
 from reviewbot.config.hints import quote
+from reviewbot.config.values import EntryError, Kind
 
 Level = Literal["off", "on", "critical", "warning", "info"]
 
@@ -19,10 +19,6 @@ _NAME = re.compile(r"[A-Za-z0-9_.:/@-]{1,80}")
 """What a finding's rule or category may be called."""
 _MAX_PATHS = 20
 _LEVEL_KEY, _PATHS_KEY = "level", "paths"
-
-
-class RuleError(ValueError):
-    """What is wrong with the entry of one rule; its text names the rule."""
 
 
 class RuleSetting(NamedTuple):
@@ -42,11 +38,10 @@ class RuleSetting(NamedTuple):
         return not self.paths or any(matches_glob(pattern, path) for pattern in self.paths)
 
 
-@dataclass(frozen=True)
-class RuleLevels:
+class RuleLevels(Kind):
     """A table of rules; in a text, `RULE=LEVEL` or `RULE=LEVEL:GLOB`, separated by commas."""
 
-    expected: str = f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*"
+    expected = f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*"
 
     @property
     def schema(self) -> dict[str, object]:
@@ -71,7 +66,7 @@ class RuleLevels:
         }
 
     def check(self, value: object) -> tuple[RuleSetting, ...]:
-        """The entries in their order. Raises ValueError; where one rule is at fault, a RuleError."""
+        """The entries in their order. Raises ValueError; where one rule is at fault, an EntryError."""
         if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
             raise ValueError(value)
         return tuple(entry for rule, said in value.items() for entry in _entries(rule, said))
@@ -86,10 +81,25 @@ class RuleLevels:
             table.setdefault(rule.strip(), []).append(entry)
         return self.check(table)
 
+    def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `Kind`
+        """The table that a settings file would hold."""
+        table: dict[str, list[object]] = {}
+        for entry in value:
+            said = {_LEVEL_KEY: entry.level, _PATHS_KEY: list(entry.paths)} if entry.paths else entry.level
+            table.setdefault(entry.rule, []).append(said)
+        return {rule: said[0] if len(said) == 1 else said for rule, said in table.items()}
 
-def merge_rules(before: Iterable[RuleSetting], later: Iterable[RuleSetting]) -> tuple[RuleSetting, ...]:
+    def lines(self, value: Any) -> list[tuple[str, Any, str]]:  # noqa: ANN401 - as in `Kind`
+        """Each rule with its source."""
+        origins = {entry.rule: entry.origin for entry in value}
+        return [(f'"{rule}"', said, origins[rule]) for rule, said in self.write(value).items()]
+
+
+def merge_rules(
+    before: Iterable[RuleSetting], later: Iterable[RuleSetting], origin_of: Callable[..., str]
+) -> tuple[RuleSetting, ...]:
     """The entries of two sources; of a rule that both name, the later source alone counts."""
-    later = tuple(later)
+    later = [entry._replace(origin=origin_of(entry.rule)) for entry in later]
     named = {entry.rule for entry in later}
     return (*(entry for entry in before if entry.rule not in named), *later)
 
@@ -107,15 +117,6 @@ def setting_of(rules: Iterable[RuleSetting], names: Iterable[str], path: str) ->
     return None
 
 
-def rules_as_written(rules: Iterable[RuleSetting]) -> dict[str, object]:
-    """The table that a settings file would hold."""
-    table: dict[str, list[object]] = {}
-    for entry in rules:
-        said = {_LEVEL_KEY: entry.level, _PATHS_KEY: list(entry.paths)} if entry.paths else entry.level
-        table.setdefault(entry.rule, []).append(said)
-    return {rule: said[0] if len(said) == 1 else said for rule, said in table.items()}
-
-
 def _entries(rule: object, said: object) -> list[RuleSetting]:
     if not isinstance(rule, str) or not _NAME.fullmatch(rule):
         raise ValueError(rule)
@@ -129,14 +130,14 @@ def _entry(rule: str, said: object) -> RuleSetting:
     table: Mapping[object, object] = said if isinstance(said, Mapping) else {_LEVEL_KEY: said}
     level, paths = table.get(_LEVEL_KEY), table.get(_PATHS_KEY)
     if unknown := [key for key in table if key not in (_LEVEL_KEY, _PATHS_KEY)]:
-        raise RuleError(f"{rule}: unknown key {quote(unknown[0])}; known: {_LEVEL_KEY}, {_PATHS_KEY}")
+        raise EntryError(f"{rule}: unknown key {quote(unknown[0])}; known: {_LEVEL_KEY}, {_PATHS_KEY}", rule)
     if _PATHS_KEY in table and not _are_globs(paths):
-        raise RuleError(f"{rule}: {_PATHS_KEY} must be a list of 1 to {_MAX_PATHS} globs, not {quote(paths)}")
+        raise EntryError(f"{rule}: {_PATHS_KEY} must be a list of 1 to {_MAX_PATHS} globs, not {quote(paths)}", rule)
     for known in LEVELS:
         if level == known:
             return RuleSetting(rule, known, tuple(str(path) for path in paths) if isinstance(paths, list) else ())
     given = f", not {quote(level)}" if level else ""
-    raise RuleError(f"{rule} must be {_LEVEL_WORDS}{given}")
+    raise EntryError(f"{rule} must be {_LEVEL_WORDS}{given}", rule)
 
 
 def _are_globs(paths: object) -> bool:

@@ -1,16 +1,15 @@
-"""Kinds of settings: one small kind per type, each with the words that say what is expected."""
+"""Kinds of settings: one class per type, each with the words that say what is expected."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Protocol, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
-from reviewbot.config.rules import RuleSetting, rules_as_written
 
-Value = str | int | float | bool | tuple[str, ...] | tuple[RuleSetting, ...] | None
-Written = str | int | float | bool | list[str] | dict[str, object]
+Value = str | int | float | bool | tuple[Any, ...] | None
+Written = str | int | float | bool | list[Any] | dict[str, Any]
 """A setting as a file writes it."""
 Schema = dict[str, object]
 
@@ -20,11 +19,9 @@ NOTHING = "none"
 OFF = "off"
 """The word for a number of nothing."""
 
-RULES = "rules"
-"""The setting whose sources are merged, rule by rule."""
-
-_MAX_ITEMS = 100
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+MAX_ITEMS = 100
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+"""What a worker may be called."""
 _PRINTABLE = r"^[^\u0000-\u001f\u007f]+$"
 """What an editor can check of a glob; the rest of what cannot be printed is refused when the file is read."""
 
@@ -34,26 +31,47 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 
 
-class Kind(Protocol):
-    """A type of setting. Both functions raise ValueError where the value is not `expected`."""
+class EntryError(ValueError):
+    """One entry of a table is wrong. Its text names the entry, and `path` leads to it."""
+
+    def __init__(self, message: str, *path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Kind:
+    """A type of setting. `check` and `parse` raise ValueError where the value is not `expected`."""
 
     @property
     def expected(self) -> str:
         """What the setting must be, in words that follow "must be"."""
+        raise NotImplementedError
 
     @property
     def schema(self) -> Schema:
         """The JSON Schema of what `check` takes, for editors."""
+        raise NotImplementedError
 
     def check(self, value: object) -> Value:
         """A typed value, from TOML or from code."""
+        raise NotImplementedError
 
     def parse(self, text: str) -> Value:
         """The same from an environment variable or a flag."""
+        return self.check(text)
+
+    def write(self, value: Any) -> Written:  # noqa: ANN401 - each kind takes the values that its `check` returns
+        """The value as a file writes it: TOML has no null."""
+        return NOTHING if value is None else value
+
+    def lines(self, value: Any) -> list[tuple[str, Written, str]]:  # noqa: ANN401 - as above
+        """A value whose entries have sources of their own: the end of each one's key, the entry, and its source."""
+        del value
+        return []
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Kind):
     """One of a few words, or "none" where `optional`."""
 
     words: tuple[str, ...]
@@ -81,34 +99,31 @@ class Choice:
             return value
         raise ValueError(value)
 
-    def parse(self, text: str) -> Value:
-        """As `check`."""
-        return self.check(text)
-
 
 @dataclass(frozen=True)
-class Number:
-    """A whole number within bounds, or "none" where `optional`. A bool is no number."""
+class Number(Kind):
+    """A whole number within bounds, or `word`, if any, for `meant`. A bool is no number."""
 
     low: int
     high: int
-    optional: bool = False
+    word: str = ""
+    meant: int | None = None
 
     @property
     def expected(self) -> str:
         """The bounds."""
-        return f"a whole number from {self.low} to {self.high}" + (f", or {NOTHING}" if self.optional else "")
+        return f"a whole number from {self.low} to {self.high}" + (f", or {self.word}" if self.word else "")
 
     @property
     def schema(self) -> Schema:
         """The bounds."""
         number: Schema = {"type": "integer", "minimum": self.low, "maximum": self.high}
-        return {"anyOf": [number, {"const": NOTHING}]} if self.optional else number
+        return {"anyOf": [number, {"const": self.word}]} if self.word else number
 
     def check(self, value: object) -> Value:
-        """The number, or None."""
-        if self.optional and value == NOTHING:
-            return None
+        """The number, or what the word means."""
+        if self.word and value == self.word:
+            return self.meant
         if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
             return value
         raise ValueError(value)
@@ -120,39 +135,15 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Few:
-    """A whole number from 0 up, or "off" for 0."""
+class Dollars(Kind):
+    """An amount of money, or "none" for no limit. Cents count; a fraction of one does not."""
 
     high: int
 
     @property
     def expected(self) -> str:
         """The bounds."""
-        return f"a whole number from 0 to {self.high}, or {OFF}"
-
-    @property
-    def schema(self) -> Schema:
-        """The bounds."""
-        return {"anyOf": [{"type": "integer", "minimum": 0, "maximum": self.high}, {"const": OFF}]}
-
-    def check(self, value: object) -> Value:
-        """The number."""
-        return 0 if value == OFF else Number(0, self.high).check(value)
-
-    def parse(self, text: str) -> Value:
-        """ASCII digits, or the word."""
-        return 0 if text == OFF else Number(0, self.high).parse(text)
-
-
-@dataclass(frozen=True)
-class Dollars:
-    """An amount of money, or "none" for no limit. Cents count; a fraction of one does not."""
-
-    high: int
-    expected: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "expected", f"an amount in dollars from 0 to {self.high}, such as 2.50, or {NOTHING}")
+        return f"an amount in dollars from 0 to {self.high}, such as 2.50, or {NOTHING}"
 
     @property
     def schema(self) -> Schema:
@@ -173,11 +164,16 @@ class Dollars:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Kind):
     """A short text of one form, or "none"."""
 
     pattern: str
-    expected: str
+    form: str
+
+    @property
+    def expected(self) -> str:
+        """The form, in words."""
+        return self.form
 
     @property
     def schema(self) -> Schema:
@@ -192,16 +188,15 @@ class Line:
             return value
         raise ValueError(value)
 
-    def parse(self, text: str) -> Value:
-        """As `check`."""
-        return self.check(text)
-
 
 @dataclass(frozen=True)
-class Switch:
+class Switch(Kind):
     """True or false."""
 
-    expected: str = "true or false"
+    @property
+    def expected(self) -> str:
+        """The two values."""
+        return "true or false"
 
     @property
     def schema(self) -> Schema:
@@ -221,70 +216,54 @@ class Switch:
         raise ValueError(text)
 
 
-@dataclass(frozen=True)
-class Globs:
-    """A list of globs; in a text they are separated by commas."""
+class _Texts(Kind):
+    """A list of texts; in one text they are separated by commas."""
 
-    expected: str = f"a list of at most {_MAX_ITEMS} globs of at most {MAX_LENGTH} printable characters each"
-
-    @property
-    def schema(self) -> Schema:
-        """A list of texts."""
-        item: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": _PRINTABLE}
-        return {"type": "array", "maxItems": _MAX_ITEMS, "items": item}
-
-    def check(self, value: object) -> Value:
-        """The globs in their order."""
-        items = _texts(value)
-        if any(glob_fault(item) for item in items):
-            raise ValueError(value)
-        return items
-
-    def parse(self, text: str) -> Value:
-        """As `check`, of the parts."""
-        return self.check(_parts(text))
-
-
-@dataclass(frozen=True)
-class Names:
-    """A list of worker names; in a text they are separated by commas."""
-
-    expected: str = 'a list of worker names, each like "security"'
+    item: ClassVar[Schema]
 
     @property
     def schema(self) -> Schema:
         """A list of texts."""
-        item: Schema = {"type": "string", "pattern": f"^{_NAME.pattern}$"}
-        return {"type": "array", "maxItems": _MAX_ITEMS, "items": item}
+        return {"type": "array", "maxItems": MAX_ITEMS, "items": {"type": "string", **self.item}}
 
     def check(self, value: object) -> Value:
-        """The names in their order."""
-        items = _texts(value)
-        if not all(_NAME.fullmatch(item) for item in items):
+        """The texts in their order."""
+        if not isinstance(value, list | tuple) or len(value) > MAX_ITEMS:
             raise ValueError(value)
-        return items
+        if not all(isinstance(item, str) and self.is_valid(item) for item in value):
+            raise ValueError(value)
+        return tuple(value)
+
+    def is_valid(self, item: str) -> bool:
+        """Whether a text may stand in the list."""
+        raise NotImplementedError
 
     def parse(self, text: str) -> Value:
         """As `check`, of the parts."""
-        return self.check(_parts(text))
+        return self.check([part.strip() for part in text.split(",") if part.strip()])
+
+    def write(self, value: Any) -> Written:  # noqa: ANN401 - as in `Kind`
+        """The list."""
+        return list(value)
 
 
-def as_written(key: str, value: Value) -> Written:
-    """The value of a setting as a file writes it: TOML has no null, and its lists are JSON's."""
-    if value is None:
-        return NOTHING
-    if key == RULES:
-        return rules_as_written(cast("tuple[RuleSetting, ...]", value))
-    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+class Globs(_Texts):
+    """A list of globs."""
+
+    item: ClassVar[Schema] = {"minLength": 1, "maxLength": MAX_LENGTH, "pattern": _PRINTABLE}
+    expected = f"a list of at most {MAX_ITEMS} globs of at most {MAX_LENGTH} printable characters each"
+
+    def is_valid(self, item: str) -> bool:
+        """Whether it is a glob."""
+        return glob_fault(item) is None
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or len(value) > _MAX_ITEMS:
-        raise ValueError(value)
-    if not all(isinstance(item, str) for item in value):
-        raise ValueError(value)
-    return tuple(value)
+class Names(_Texts):
+    """A list of worker names."""
 
+    item: ClassVar[Schema] = {"pattern": f"^{NAME.pattern}$"}
+    expected = 'a list of worker names, each like "security" (one worker has a table: [worker.security])'
 
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    def is_valid(self, item: str) -> bool:
+        """Whether it is a name."""
+        return NAME.fullmatch(item) is not None

@@ -39,9 +39,9 @@ def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:
     if missed := [*without_review(plan.files), *skipped_parts(plan.unlooked)]:
         page.heading("Will not be reviewed in full")
         write_unseen(page, missed)
-    if hint:
+    for text in (*plan.notes, *([hint] if hint else [])):
         page.blank()
-        page.paragraph(one_line(hint))
+        page.paragraph(one_line(text))
     return page.render()
 
 

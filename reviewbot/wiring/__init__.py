@@ -15,6 +15,7 @@ from reviewbot.wiring.change_sources import (
 from reviewbot.wiring.component_factory import Baseline
 from reviewbot.wiring.models import effective, prices_of, tiers_of
 from reviewbot.wiring.sdk import loading
+from reviewbot.wiring.worker_limits import limit_workers
 
 __all__ = [
     "Baseline",
@@ -27,6 +28,7 @@ __all__ = [
     "from_diff",
     "from_index",
     "from_range",
+    "limit_workers",
     "loading",
     "open_journal",
     "prices_of",

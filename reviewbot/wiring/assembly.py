@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from reviewbot.analyzers.engine import AnalyzersEngine
 from reviewbot.analyzers.sarif import ForeignFindings, foreign_tools
 from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.config import Settings
-from reviewbot.config.hints import nearest
 from reviewbot.config.source import FOLDER, BaseSide, repository_crew, settings_of
 from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import ChangeSet, Review, WorkerResult
@@ -37,6 +36,7 @@ from reviewbot.wiring.component_factory import Baseline, BuildContext, Component
 from reviewbot.wiring.models import MakeRateLimiter, RunServices, asks_models, own_secrets
 from reviewbot.wiring.run_key import digests, read_script, run_id
 from reviewbot.wiring.suppressors import suppression_of
+from reviewbot.wiring.worker_limits import limit_workers
 
 MAX_REPORT_BYTES = 16 * 1024 * 1024
 """Of the reports of tools that are kept for the next review; the oldest go first. It is some tens of thousands."""
@@ -137,7 +137,7 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, sarif_notes = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(crew.cards, settings.min_confidence, settings.max_findings, table.together)
+    rules = Rules.of(crew.cards, settings.max_findings, table.together)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     ground = BuildContext(
@@ -210,16 +210,13 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
 def _crew(subject: Subject, settings: Settings, given: Given) -> WorkerSet:
     try:
         crew = crew_for(subject.base)
+        if asks_models(settings, given.environ):
+            from reviewbot.llm.agents.ad_hoc_workers import with_seats  # noqa: PLC0415 - as for `model_parts`
+
+            crew = with_seats(crew, settings.extra_workers)
+        return limit_workers(crew, settings)  # last, so that seats have the operator's time as well
     except ConfigError as error:
         raise _with_side(error) from None
-    if asks_models(settings, given.environ):
-        from reviewbot.llm.agents.ad_hoc_workers import with_seats  # noqa: PLC0415 - as for `model_parts`
-
-        crew = with_seats(crew, settings.extra_workers)
-    if unknown := [name for name in settings.workers if name not in crew.prompts]:
-        known = nearest(unknown[0], (card.name for card in crew.cards))
-        raise ConfigError(f"{settings.origin['workers']}: there is no worker {unknown[0]!r}; {known}")
-    return _timed(crew, settings)  # last, so that seats have the operator's time as well
 
 
 def _identity(ground: BuildContext, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
@@ -228,15 +225,6 @@ def _identity(ground: BuildContext, settings: Settings, given: Given, parts: tup
     words = (ground.subject.change.title, ground.subject.change.description)
     extra = (*parts, *digests(given.results), repr(asked), repr(words))
     return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
-
-
-def _timed(crew: WorkerSet, settings: Settings) -> WorkerSet:
-    """The crew with the operator's time for each task in place of the cards' own."""
-    if settings.task_timeout_s is None:
-        return crew
-    time = {"timeout_ms": settings.task_timeout_s * 1000}
-    cards = [card.model_copy(update={"budget": card.budget.model_copy(update=time)}) for card in crew.cards]
-    return replace(crew, cards=tuple(cards))
 
 
 def _handed_in(crew: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:

@@ -36,7 +36,7 @@ def run_id(
     ]
     parts += [repr(settings.workers), "" if script is None else hashlib.sha256(read_script(script)).hexdigest()]
     for card in crew.cards:
-        parts += [card.model_dump_json(), crew.prompts[card.name]]
+        parts += [card.model_dump_json(exclude={"threshold"}), crew.prompts[card.name]]
     for part in parts:
         digest.update(part.encode("utf-8", "replace") + b"\0")
     return digest.hexdigest()[:32]

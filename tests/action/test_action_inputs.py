@@ -107,7 +107,7 @@ def test_the_file_of_config_is_read_from_the_base_side_and_may_set_everything() 
     settings = settings_by(inputs(config="./ci/bot.toml"), base)
 
     assert (settings.provider, settings.max_findings) == ("bedrock", 3)
-    assert settings.origin["max_findings"] == "ci/bot.toml"
+    assert settings.origin["max_findings"] == "ci/bot.toml:2"
 
 
 def test_an_input_counts_above_both_files() -> None:
@@ -134,7 +134,7 @@ def test_a_config_that_the_base_side_does_not_have_is_an_error_and_not_the_defau
 
 
 def test_a_mistake_in_the_file_of_config_names_it() -> None:
-    with pytest.raises(ConfigError, match=r"^ci/bot\.toml: unknown key 'fail-on'"):
+    with pytest.raises(ConfigError, match=r"^ci/bot\.toml:1: unknown key 'fail-on'"):
         settings_by(inputs(config="ci/bot.toml"), Base({"ci/bot.toml": 'fail-on = "info"\n'}))
 
 

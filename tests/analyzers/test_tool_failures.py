@@ -170,7 +170,7 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
         engine = AnalyzersEngine(
             every, ChangeAnalysis(change, DiffSnapshot(change), every, limits=AnalysisLimits(seconds=seconds))
         )
-        rules = Rules.of(crew.cards, None, 10)
+        rules = Rules.of(crew.cards, 10)
         planner = RoutedPlanner(crew, engine.covers, DiffSnapshot(change).head, PlanLimits())
         executor = PlanExecutor(
             crew=crew,

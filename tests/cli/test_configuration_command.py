@@ -15,10 +15,10 @@ import pytest
 
 from reviewbot.cli.commands.configuration import config_command, settings_json, settings_text
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.keys import KINDS
+from reviewbot.config.settings import KEYS
 from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import default_models
-from reviewbot.wiring.models import KEYS
+from reviewbot.wiring.models import KEYS as MODEL_KEYS
 
 HARD = 'ignore = ["a\\"b", "c\\\\d", "é/*", "\U0001f600"]\nworkers = ["security"]\nallow_partial = true\n'
 
@@ -26,7 +26,7 @@ HARD = 'ignore = ["a\\"b", "c\\\\d", "é/*", "\U0001f600"]\nworkers = ["security
 @pytest.fixture
 def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """What the command prints, with a home of its own and without the variables of whoever runs the tests."""
-    for key in KINDS:
+    for key in KEYS:
         monkeypatch.delenv(f"REVIEWBOT_{key.upper()}", raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -58,14 +58,14 @@ def repository(tmp_path: Path) -> Path:
 def test_every_setting_is_shown_with_its_value(show: Callable[..., str]) -> None:
     table = tomllib.loads(show())
 
-    assert list(table) == list(KINDS)
+    assert list(table) == list(KEYS)
     assert (table["fail_on"], table["deadline_s"], table["ignore"]) == ("none", 600, [])
 
 
 def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
     show: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in KEYS:
+    for name in MODEL_KEYS:
         monkeypatch.delenv(name, raising=False)
     without = json.loads(show(form="json"))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
@@ -103,9 +103,9 @@ def test_the_origin_stands_beside_each_value(
     lines = [line.split("  # ") for line in show(repo=repository, show_origin=True).splitlines()]
 
     origins = {line.split(" = ")[0]: (line.split(" = ")[1].strip(), origin) for line, origin in lines}
-    assert list(origins) == list(KINDS)
-    assert origins["max_findings"] == ("7", "~/.config/reviewbot/config.toml")
-    assert origins["fail_on"] == ('"critical"', ".reviewbot.toml")
+    assert list(origins) == list(KEYS)
+    assert origins["max_findings"] == ("7", "~/.config/reviewbot/config.toml:1")
+    assert origins["fail_on"] == ('"critical"', ".reviewbot.toml:2")
     assert origins["min_confidence"] == ("50", "REVIEWBOT_MIN_CONFIDENCE")
     assert origins["deadline_s"] == ("600", "default")
 
@@ -113,8 +113,8 @@ def test_the_origin_stands_beside_each_value(
 def test_programs_are_told_values_and_origins(show: Callable[..., str], user_file: Path) -> None:
     table: dict[str, Any] = json.loads(show(form="json"))
 
-    assert list(table) == list(KINDS)
-    assert table["max_findings"] == {"value": 7, "origin": "~/.config/reviewbot/config.toml"}
+    assert list(table) == list(KEYS)
+    assert table["max_findings"] == {"value": 7, "origin": "~/.config/reviewbot/config.toml:1"}
     assert table["ignore"] == {"value": [], "origin": "default"}
     assert table["prices"] == {"value": "none", "origin": "default"}
 
@@ -154,6 +154,6 @@ def test_a_terminal_without_the_letters_is_no_fault(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_settings_of_no_source_are_printed_too() -> None:
-    table = json.loads(settings_json(Settings(origin=dict.fromkeys(KINDS, "default"))))
+    table = json.loads(settings_json(Settings(origin=dict.fromkeys(KEYS, "default"))))
 
     assert {entry["origin"] for entry in table.values()} == {"default"}

@@ -69,7 +69,7 @@ def test_config_shows_the_settings_of_the_repository_that_one_stands_in(run: Run
     (home / ".reviewbot.toml").write_text("max_findings = 3\n")
 
     assert "max_findings = 3" in run("config").out
-    assert json.loads(run("config", "--format", "json").out)["max_findings"]["origin"] == ".reviewbot.toml"
+    assert json.loads(run("config", "--format", "json").out)["max_findings"]["origin"] == ".reviewbot.toml:1"
 
 
 def test_config_refuses_what_a_review_here_would_refuse(run: Run, repository: Path) -> None:

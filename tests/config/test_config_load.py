@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load, load_settings
-from reviewbot.config.keys import FLAGS, KINDS, REPOSITORY_KEYS
+from reviewbot.config.settings import FLOOR_WORKER, KEYS
 from reviewbot.domain import contracts
 from reviewbot.domain.errors import ConfigError
 
@@ -64,17 +64,15 @@ def test_models_are_asked_sixteen_times_at_once_and_analyzers_run_one_to_a_proce
     assert (given.calls_in_flight, given.tasks_at_once) == (3, 3)
 
 
-def test_every_setting_has_a_kind_and_every_kind_a_setting() -> None:
-    assert [each.name for each in fields(Settings) if each.name != "origin"] == list(KINDS)
-    assert not REPOSITORY_KEYS - KINDS.keys()
-    assert not FLAGS.keys() - KINDS.keys()
+def test_every_field_of_the_settings_is_declared() -> None:
+    assert [each.name for each in fields(Settings) if each.name != "origin"] == list(KEYS)
 
 
 def test_every_variable_that_the_program_reads_is_a_setting_or_known_as_none() -> None:
     package = Path(load.__file__).parents[1]
     texts = [path.read_text("utf-8") for path in package.rglob("*.py")]
     named = {name for text in texts for name in re.findall(r"""["'](REVIEWBOT_[A-Z_]+)["']""", text)}
-    settings = {load.variable_of(key) for key in KINDS}
+    settings = {key.variable for key in KEYS.values()}
 
     assert named - settings <= load.OTHER_VARIABLES
     assert not settings & load.OTHER_VARIABLES
@@ -113,8 +111,8 @@ def test_each_source_wins_over_the_one_before() -> None:
     settings = load_settings(text, environ, {"min_confidence": 3})
 
     assert (settings.fail_on, settings.max_findings, settings.min_confidence) == ("critical", 2, 3)
-    assert settings.origin == dict.fromkeys(KINDS, "default") | {
-        "fail_on": ".reviewbot.toml",
+    assert settings.origin == dict.fromkeys(KEYS, "default") | {
+        "fail_on": ".reviewbot.toml:1",
         "max_findings": "REVIEWBOT_MAX_FINDINGS",
         "min_confidence": "--min-confidence",
     }
@@ -130,7 +128,7 @@ def test_the_users_file_wins_over_the_repository_and_yields_to_the_environment()
 
     assert (settings.fail_on, settings.max_findings) == ("critical", 2)
     assert (settings.min_confidence, settings.deadline_s) == (3, 4)
-    assert (settings.origin["fail_on"], settings.origin["max_findings"]) == (".reviewbot.toml", "mine.toml")
+    assert (settings.origin["fail_on"], settings.origin["max_findings"]) == (".reviewbot.toml:1", "mine.toml:1")
     assert (settings.origin["min_confidence"], settings.origin["deadline_s"]) == (
         "REVIEWBOT_MIN_CONFIDENCE",
         "--deadline",
@@ -149,6 +147,7 @@ ignore = ["a"]
 paths = ["src/*"]
 private = ["legal/*"]
 workers = ["style"]
+worker = {security = {max_turns = 1}}
 rules = {S603 = "off"}
 allow_partial = true
 chunk_lines = 10
@@ -196,22 +195,22 @@ check = false
         None,
         "eu.anthropic.large-2-v1:0",
     )
-    assert set(settings.origin.values()) == {"~/.config/reviewbot/config.toml"}
+    assert set(settings.origin.values()) == {f"~/.config/reviewbot/config.toml:{line}" for line in range(2, 47)}
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("engin = 'scripted'", "mine.toml: unknown key 'engin'; did you mean 'engine'?"),
-        ("chunk_lines = 9", "mine.toml: chunk_lines must be a whole number from 10 to 10000, not 9"),
+        ("engin = 'scripted'", "mine.toml:1: unknown key 'engin'; did you mean 'engine'?"),
+        ("chunk_lines = 9", "mine.toml:1: chunk_lines must be a whole number from 10 to 10000, not 9"),
         (
             "max_cost = -1",
-            "mine.toml: max_cost must be an amount in dollars from 0 to 100000, such as 2.50, or none, not -1",
+            "mine.toml:1: max_cost must be an amount in dollars from 0 to 100000, such as 2.50, or none, not -1",
         ),
-        ("max_cost = true", "mine.toml: max_cost must be an amount in dollars"),
-        ("model_large = 'a b'", "mine.toml: model_large must be the id of a model, not 'a b'"),
-        ("model_large = 3", "mine.toml: model_large must be the id of a model, not 3"),
-        ("[engine]", "mine.toml: engine must be one of claude, analyzers, scripted, none, not a table"),
+        ("max_cost = true", "mine.toml:1: max_cost must be an amount in dollars"),
+        ("model_large = 'a b'", "mine.toml:1: model_large must be the id of a model, not 'a b'"),
+        ("model_large = 3", "mine.toml:1: model_large must be the id of a model, not 3"),
+        ("[engine]", "mine.toml:1: engine must be one of claude, analyzers, scripted, none, not a table"),
         ("engine", "mine.toml: is not valid TOML: "),
     ],
 )
@@ -277,7 +276,7 @@ def test_a_slip_in_a_variables_name_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max_finding = 3", ".reviewbot.toml: unknown key 'max_finding'; did you mean 'max_findings'?"),
+        ("max_finding = 3", ".reviewbot.toml:1: unknown key 'max_finding'; did you mean 'max_findings'?"),
         ("min_confidence = 101", "min_confidence must be a whole number from 0 to 100, or none, not 101"),
         ("min_confidence = true", "or none, not true"),
         ("min_confidence = 80.0", "or none, not 80.0"),
@@ -311,7 +310,7 @@ def test_a_slip_in_a_variables_name_is_refused() -> None:
 def test_a_wrong_repository_file_is_refused_with_the_place_and_what_is_expected(text: str, message: str) -> None:
     refused = refusal(text)
 
-    assert refused.startswith(".reviewbot.toml: ")
+    assert refused.startswith((".reviewbot.toml: ", ".reviewbot.toml:1: "))
     assert message in refused
     assert len(refused) < 400
 
@@ -328,8 +327,10 @@ def test_a_wrong_repository_file_is_refused_with_the_place_and_what_is_expected(
     ],
 )
 def test_a_repository_cannot_set_what_is_the_operators(key: str, how: str) -> None:
-    assert refusal(f"{key} = 1") == (f".reviewbot.toml: {key!r} cannot be set by a repository; the operator sets {how}")
-    assert key not in REPOSITORY_KEYS
+    assert refusal(f"{key} = 1") == (
+        f".reviewbot.toml:1: {key!r} cannot be set by a repository; the operator sets {how}"
+    )
+    assert not KEYS[key].repository
 
 
 @pytest.mark.parametrize(
@@ -395,7 +396,7 @@ def test_any_users_text_gives_settings_or_one_line_of_refusal(text: str) -> None
     refused_line(None, {}, text)
 
 
-_WORDS = st.sampled_from([*KINDS, "x", ""])
+_WORDS = st.sampled_from([*KEYS, "x", ""])
 _VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -414,7 +415,7 @@ def test_any_flags_give_settings_of_the_right_types_or_a_refusal(flags: dict[str
 
 
 def test_the_floor_has_one_name() -> None:
-    assert load.FLOOR_WORKER == contracts.FLOOR_WORKER
+    assert FLOOR_WORKER == contracts.FLOOR_WORKER
 
 
 def test_settings_are_loaded_without_any_installed_package() -> None:
@@ -436,4 +437,4 @@ def test_what_one_source_keeps_private_no_other_takes_back() -> None:
     )
 
     assert settings.private == ("legal/*", "a", "keys/*")
-    assert settings.origin["private"] == ".reviewbot.toml, user, REVIEWBOT_PRIVATE"
+    assert settings.origin["private"] == ".reviewbot.toml:1, user:1, REVIEWBOT_PRIVATE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.config import load_settings
-from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules, rules_as_written, setting_of
+from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules, setting_of
 from reviewbot.domain.errors import ConfigError
 
 KIND = RuleLevels()
@@ -25,7 +25,7 @@ def test_a_table_is_read_in_its_order_and_written_back_as_it_was() -> None:
         RuleSetting("debug", "on", ("src/*",)),
         RuleSetting("debug", "info"),
     )
-    assert rules_as_written(entries) == TABLE
+    assert KIND.write(entries) == TABLE
 
 
 def test_a_text_says_the_same_in_one_line() -> None:
@@ -93,7 +93,7 @@ def test_the_rule_at_fault_is_named(text: str, fault: str) -> None:
 def test_a_file_names_the_rule_at_fault_likewise(entry: str, fault: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_settings(f"[rules]\n{entry}\n", {}, {})
-    assert str(caught.value) == f".reviewbot.toml: rules: {fault}"
+    assert str(caught.value) == f".reviewbot.toml:2: rules: {fault}"
 
 
 def test_the_first_name_with_an_entry_for_the_file_decides() -> None:
@@ -107,7 +107,10 @@ def test_the_first_name_with_an_entry_for_the_file_decides() -> None:
 def test_a_later_source_replaces_what_is_said_of_the_rules_that_it_names() -> None:
     before = KIND.check({"S603": "off", "S105": ["info", "off"]})
 
-    assert merge_rules(before, KIND.check({"S105": "on"})) == (RuleSetting("S603", "off"), RuleSetting("S105", "on"))
+    assert merge_rules(before, KIND.check({"S105": "on"}), "mine: {}".format) == (
+        RuleSetting("S603", "off"),
+        RuleSetting("S105", "on", (), "mine: S105"),
+    )
 
 
 def test_the_sources_are_merged_and_each_entry_knows_its_own() -> None:
@@ -120,9 +123,9 @@ def test_the_sources_are_merged_and_each_entry_knows_its_own() -> None:
     )
 
     assert {(each.rule, each.level, each.origin) for each in settings.rules} == {
-        ("S603", "off", ".reviewbot.toml"),
+        ("S603", "off", ".reviewbot.toml:2"),
         ("S105", "critical", "--rule"),
-        ("S101", "off", "mine.toml"),
+        ("S101", "off", "mine.toml:1"),
         ("debug", "off", "REVIEWBOT_RULES"),
     }
-    assert settings.origin["rules"] == ".reviewbot.toml, mine.toml, REVIEWBOT_RULES, --rule"
+    assert settings.origin["rules"] == ".reviewbot.toml:1, mine.toml:1, REVIEWBOT_RULES, --rule"

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
 from reviewbot.config.schema import settings_schema
+from reviewbot.config.settings import KEYS
 from reviewbot.domain.errors import ConfigError
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,6 +31,7 @@ ignore = ["vendor/*", "**/*.ü"]
 paths = ["src/*"]
 private = ["legal/*"]
 workers = ["security", "logic"]
+worker = {security = {threshold = 90}, logic = {tier = "small", max_tokens = 900, timeout_s = 9, max_turns = 2}}
 rules = {S603 = "off", S105 = {level = "off", paths = ["tests/*"]}, debug = [{level = "on", paths = ["src/*"]}, "info"]}
 allow_partial = false
 chunk_lines = 200
@@ -97,7 +98,7 @@ def test_a_file_with_every_key_fits() -> None:
     table = tomllib.loads(SAMPLE)
 
     jsonschema.validate(table, settings_schema())
-    assert list(table) == list(KINDS)
+    assert list(table) == list(KEYS)
     assert load_settings(None, {}, {}, user_text=SAMPLE).chunk_lines == 200
 
 
@@ -107,7 +108,7 @@ def test_the_defaults_fit_and_are_the_settings() -> None:
 
     assert accepts(defaults)
     assert load_settings(None, {}, {}, user_text=_toml(defaults)) == Settings()
-    assert set(KINDS) == set(defaults)
+    assert set(KEYS) == set(defaults)
 
 
 def test_every_setting_says_what_it_means_and_whether_a_repository_may_set_it() -> None:
@@ -116,7 +117,7 @@ def test_every_setting_says_what_it_means_and_whether_a_repository_may_set_it() 
     assert list(properties) == [each.name for each in fields(Settings) if each.name != "origin"]
     assert all(len(found["description"]) > 15 for found in properties.values())
     forbidden = {key for key, found in properties.items() if "Not in .reviewbot.toml." in found["description"]}
-    assert forbidden == set(KINDS) - REPOSITORY_KEYS
+    assert forbidden == {key.name for key in KEYS.values() if not key.repository}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ _LEVEL: st.SearchStrategy[Any] = st.one_of(st.sampled_from(["off", "info", "none
 _RULE: st.SearchStrategy[Any] = st.one_of(_LEVEL, st.lists(_LEVEL, max_size=2), st.just({}))
 
 
-@given(st.dictionaries(st.sampled_from(list(KINDS)), _VALUES, max_size=3))
+@given(st.dictionaries(st.sampled_from(list(KEYS)), _VALUES, max_size=3))
 def test_the_schema_and_the_reader_agree(table: dict[str, Any]) -> None:
     assert accepts(table) == loads(table)
 

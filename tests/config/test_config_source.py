@@ -60,7 +60,7 @@ def test_a_runs_settings_come_from_the_base_side_the_users_file_the_environment_
     settings = settings_of(base, {"XDG_CONFIG_HOME": str(tmp_path)}, {"min_confidence": 3})
 
     assert (settings.deadline_s, settings.max_findings, settings.min_confidence) == (1, 2, 3)
-    assert settings.origin["max_findings"] == str(tmp_path / "reviewbot" / "config.toml")
+    assert settings.origin["max_findings"] == f"{tmp_path}/reviewbot/config.toml:1"
 
 
 def test_without_a_base_side_and_a_users_file_the_defaults_hold() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.config import load_settings
-from reviewbot.config.keys import KINDS, REPOSITORY_KEYS
+from reviewbot.config.settings import KEYS
 from reviewbot.domain.errors import ConfigError
 
 OWN = ".reviewbot.toml"
@@ -24,27 +24,27 @@ def refusal(
     [
         (
             "deadline_s = 601",
-            ".reviewbot.toml: deadline_s can only be lowered by a repository, to 600 or less",
+            ".reviewbot.toml:1: deadline_s can only be lowered by a repository, to 600 or less",
         ),
         (
             'workers = ["style"]',
-            ".reviewbot.toml: workers must name 'security'; a repository cannot switch it off",
+            ".reviewbot.toml:1: workers must name 'security'; a repository cannot switch it off",
         ),
         (
             "max_cost = 1",
-            f"{OWN}: 'max_cost' cannot be set by a repository; the operator sets REVIEWBOT_MAX_COST or --max-cost",
+            f"{OWN}:1: 'max_cost' cannot be set by a repository; the operator sets REVIEWBOT_MAX_COST or --max-cost",
         ),
         (
             "max_calls = 1",
-            ".reviewbot.toml: 'max_calls' cannot be set by a repository; the operator sets REVIEWBOT_MAX_CALLS",
+            ".reviewbot.toml:1: 'max_calls' cannot be set by a repository; the operator sets REVIEWBOT_MAX_CALLS",
         ),
-        ("fail_onn = 1", ".reviewbot.toml: unknown key 'fail_onn'; did you mean 'fail_on'?"),
-        ("inline = 11", ".reviewbot.toml: inline must be a whole number from 0 to 10, or off, not 11"),
+        ("fail_onn = 1", ".reviewbot.toml:1: unknown key 'fail_onn'; did you mean 'fail_on'?"),
+        ("inline = 11", ".reviewbot.toml:1: inline must be a whole number from 0 to 10, or off, not 11"),
         (
             "min_confidence = 101",
-            ".reviewbot.toml: min_confidence must be a whole number from 0 to 100, or none, not 101",
+            ".reviewbot.toml:1: min_confidence must be a whole number from 0 to 100, or none, not 101",
         ),
-        ("max_findings = 0", ".reviewbot.toml: max_findings must be a whole number from 1 to 1000, not 0"),
+        ("max_findings = 0", ".reviewbot.toml:1: max_findings must be a whole number from 1 to 1000, not 0"),
     ],
 )
 def test_a_repository_is_told_what_is_wrong_and_what_is_expected(text: str, words: str) -> None:
@@ -63,11 +63,11 @@ def test_the_floor_of_the_workers_is_no_floor_of_other_lists() -> None:
     assert (settings.ignore, settings.paths, settings.workers) == (("*.lock",), ("src/**",), ("style", "security"))
 
 
-@pytest.mark.parametrize("key", sorted(KINDS.keys() - REPOSITORY_KEYS))
+@pytest.mark.parametrize("key", [key.name for key in KEYS.values() if not key.repository])
 def test_what_a_repository_may_not_set_a_user_may(key: str) -> None:
     """Whatever the value: who may set it is looked at first."""
     assert "cannot be set by a repository" in refusal(f'{key} = "x"')
-    with pytest.raises(ConfigError, match=f"^mine: {key} must be ") as caught:
+    with pytest.raises(ConfigError, match=f"^mine:1: {key} must be ") as caught:
         load_settings(None, {}, {}, user_text=f"{key} = [1]", user_name="mine")
     assert "repository" not in str(caught.value)
 
@@ -83,8 +83,8 @@ def test_of_several_wrong_variables_the_first_by_name_is_told_in_any_order() -> 
 @pytest.mark.parametrize(
     ("environ", "flags", "value", "origin"),
     [
-        ({}, {}, 3, "mine"),
-        ({"REVIEWBOT_MAX_FINDINGS": ""}, {}, 3, "mine"),
+        ({}, {}, 3, "mine:1"),
+        ({"REVIEWBOT_MAX_FINDINGS": ""}, {}, 3, "mine:1"),
         ({"REVIEWBOT_MAX_FINDINGS": "4"}, {}, 4, "REVIEWBOT_MAX_FINDINGS"),
         ({"REVIEWBOT_MAX_FINDINGS": "4"}, {"max_findings": None}, 4, "REVIEWBOT_MAX_FINDINGS"),
         ({"REVIEWBOT_MAX_FINDINGS": "4"}, {"max_findings": 5}, 5, "max_findings"),

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from reviewbot.config import load_settings
-from reviewbot.config.keys import KINDS
+from reviewbot.config.settings import KEYS
 from reviewbot.config.tiers import FORMER_KEYS, FORMER_TIERS, current_keys, current_tier
 from reviewbot.domain.contracts import Tier
 from reviewbot.domain.errors import ConfigError
@@ -15,7 +15,7 @@ from reviewbot.domain.errors import ConfigError
 
 def test_each_tier_has_one_former_name() -> None:
     assert tuple(FORMER_TIERS.values()) == get_args(Tier)
-    assert set(FORMER_KEYS.values()) <= KINDS.keys()
+    assert set(FORMER_KEYS.values()) <= KEYS.keys()
 
 
 @pytest.mark.parametrize(("tier", "current"), [("opus", "large"), ("large", "large"), ("gpt", "gpt"), (3, 3), ([], [])])
@@ -31,7 +31,7 @@ def test_a_current_key_wins_over_its_former_name(table: dict[str, int]) -> None:
 def test_a_former_key_of_a_file_sets_the_current_setting() -> None:
     settings = load_settings(None, {}, {}, user_text='model_haiku = "a"', user_name="mine.toml")
 
-    assert (settings.model_small, settings.origin["model_small"]) == ("a", "mine.toml")
+    assert (settings.model_small, settings.origin["model_small"]) == ("a", "mine.toml:1")
 
 
 def test_a_former_variable_sets_the_current_setting() -> None:

@@ -212,7 +212,7 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         for name, globs in (("logic", ("@code",)), ("security", ("@code", "@config", "@prose")))
     )
     crew = WorkerSet(cards, {card.name: "" for card in cards}, {card.name: "package" for card in cards})
-    engine, clock, rules = Fate(outcomes), RecordingClock(), Rules.of(cards, None, 50)
+    engine, clock, rules = Fate(outcomes), RecordingClock(), Rules.of(cards, 50)
     limits = PlanLimits(
         ignore=("ignored/*",),
         declared=lambda path: "declared by the base side" if path.startswith("gen/") else None,

@@ -106,7 +106,7 @@ def test_rules_of_the_base_side_are_off_or_have_another_severity(repository: Any
     _, report = reviewed(folder)
 
     assert found(report) == {("B006", "info")}
-    assert done(report) == {("off", "S602", ".reviewbot.toml"), ("severity", "B006", ".reviewbot.toml")}
+    assert done(report) == {("off", "S602", ".reviewbot.toml:2"), ("severity", "B006", ".reviewbot.toml:3")}
     assert [each["shown_as"] for each in report["suppressed"] if each["action"] == "severity"] == ["info"]
 
 
@@ -161,7 +161,7 @@ def test_names_that_no_rule_has_are_a_note_with_the_nearest_one(repository: Any,
     _, report = reviewed(folder)
 
     assert [note.split(": no analyzer has a rule or category ") for note in report["notes"]] == [
-        [".reviewbot.toml: rules", "'leftover-prin'; did you mean 'leftover-print'?"],
+        [".reviewbot.toml:2: rules", "'leftover-prin'; did you mean 'leftover-print'?"],
         ["app.py:5: ignore comment", "'comand-injection'; did you mean 'command-injection'?"],
     ]
 
@@ -193,5 +193,5 @@ def test_a_rule_that_is_off_leaves_no_uncertain_finding_of_the_same_line_to_a_pe
     _, report = reviewed(folder)
 
     assert (found(report), report["human"], report["withheld"]) == (set(), [], [])
-    assert done(report) == {("off", "sql-parameter", ".reviewbot.toml"), ("off", "S608", ".reviewbot.toml")}
+    assert done(report) == {("off", "sql-parameter", ".reviewbot.toml:2"), ("off", "S608", ".reviewbot.toml:2")}
     assert found(reviewed(folder, "--rule", "sql-parameter=on")[1]) == {("sql-parameter", "critical")}

@@ -143,7 +143,7 @@ class Story:
     async def _check_replay(self, change: ChangeSet, answer: Review) -> None:
         """Every story can be told again from its trace alone, to the byte."""
         trace = Trace(self.clock)
-        record_given(trace, change, RecordedInputs(Rules.of(self.crew.cards, None, 10), (), "scripted", self.notes))
+        record_given(trace, change, RecordedInputs(Rules.of(self.crew.cards, 10), (), "scripted", self.notes))
         trace.events += self.events
         again = await replay(read_trace(mask_trace(trace)))
         assert render_json(mask_review(again)) == render_json(mask_review(answer))
@@ -168,7 +168,7 @@ class Story:
             concurrency=self.concurrency,
             deadline_s=self.deadline_s,
         )
-        synthesizer = RuledSynthesizer(Rules.of(self.crew.cards, None, 10), engine.name, self.notes)
+        synthesizer = RuledSynthesizer(Rules.of(self.crew.cards, 10), engine.name, self.notes)
         return Setup(planner, executor, synthesizer, self.clock, trace, fan_out=self.fan_out)
 
     def asked(self) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import shtab
 
 from reviewbot import wiring
-from reviewbot.config.keys import FLAGS, KINDS
+from reviewbot.config.settings import KEYS
 from reviewbot.config.values import Choice
 from reviewbot.domain.errors import ExitCode
 
@@ -27,7 +27,7 @@ def completion_command(arguments: argparse.Namespace, parser: argparse.ArgumentP
 def completion_script(parser: argparse.ArgumentParser, shell: str, workers: Sequence[str]) -> str:
     """The script of bash, zsh or fish. Marks the parser with what may stand where; it must not parse after that."""
     words: dict[str, Sequence[str]] = {"--worker": workers}
-    words |= {FLAGS[key]: kind.words for key, kind in KINDS.items() if key in FLAGS and isinstance(kind, Choice)}
+    words |= {key.flag.name: key.kind.words for key in KEYS.values() if key.flag and isinstance(key.kind, Choice)}
     _mark(parser, words)
     return shtab.complete(parser, shell).rstrip("\n") + "\n"
 

@@ -6,15 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.cli.repository import find_repository
 from reviewbot.config import Settings
-from reviewbot.config.keys import KINDS
+from reviewbot.config.settings import KEYS
 from reviewbot.config.source import settings_of
-from reviewbot.config.values import Written, as_written
+from reviewbot.config.values import Written
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.look import write
 from reviewbot.strict_json import for_logs, write_json
@@ -34,18 +34,23 @@ def config_command(arguments: argparse.Namespace) -> int:
 
 def settings_json(settings: Settings) -> str:
     """By key, each value and its origin."""
-    values = _values(settings)
-    table = {key: {"value": value, "origin": settings.origin[key]} for key, value in values.items()}
+    table = {name: {"value": value, "origin": settings.origin[name]} for name, value in _values(settings).items()}
     return write_json(table, indent=2) + "\n"
 
 
 def settings_text(settings: Settings, *, show_origin: bool) -> str:
-    """TOML that a settings file may hold; the origins are its comments."""
-    lines = {key: f"{key} = {for_logs(_toml(value))}" for key, value in _values(settings).items()}
+    """TOML that a settings file may hold; the origins are its comments, also those of single rules and workers."""
     if not show_origin:
-        return "".join(f"{line}\n" for line in lines.values())
-    width = max(len(line) for line in lines.values() if len(line) <= _WIDEST)
-    return "".join(f"{line:<{width}}  # {settings.origin[key]}\n" for key, line in lines.items())
+        return "".join(f"{line}\n" for line in _lines(_values(settings).items()))
+    rows: list[tuple[str, Written, str]] = []
+    for name, value in _values(settings).items():
+        entries = KEYS[name].kind.lines(getattr(settings, name))
+        rows += [(f"{name}.{end}", inner, origin) for end, inner, origin in entries] or [
+            (name, value, settings.origin[name])
+        ]
+    lines = _lines((name, value) for name, value, _ in rows)
+    width = max(len(line) for line in lines if len(line) <= _WIDEST)
+    return "".join(f"{line:<{width}}  # {row[2]}\n" for line, row in zip(lines, rows, strict=True))
 
 
 _WIDEST = 48
@@ -53,7 +58,11 @@ _WIDEST = 48
 
 
 def _values(settings: Settings) -> Mapping[str, Written]:
-    return {key: as_written(key, getattr(settings, key)) for key in KINDS}
+    return {name: key.kind.write(getattr(settings, name)) for name, key in KEYS.items()}
+
+
+def _lines(table: Iterable[tuple[str, Written]]) -> list[str]:
+    return [f"{name} = {for_logs(_toml(value))}" for name, value in table]
 
 
 def _toml(value: object) -> str:

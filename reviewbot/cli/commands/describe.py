@@ -24,7 +24,7 @@ def workers_command(arguments: argparse.Namespace) -> int:
     """`reviewbot workers`."""
     folder = arguments.repo or find_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
-    crew = wiring.crew_for(base)
+    crew = wiring.limit_workers(wiring.crew_for(base), wiring.settings_for(base, os.environ, {}))
     if arguments.format == "json":
         cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]
         sys.stdout.write(write_json(cards, indent=2) + "\n")

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import __version__, wiring
+from reviewbot.cli.flags import flags_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say
 from reviewbot.config import Settings
@@ -61,7 +62,7 @@ class Way:
     """The text of the table in place of the packaged one."""
     baseline: wiring.Baseline | None = None
     """One request with the whole change in place of each review."""
-    flags: tuple[tuple[str, str], ...] = ()
+    flags: tuple[tuple[str, object], ...] = ()
     """Settings that were said on the command line."""
 
 
@@ -91,14 +92,13 @@ def eval_command(arguments: argparse.Namespace) -> int:
 def _way(arguments: argparse.Namespace, calibration: str | None) -> Way:
     """Models are asked, and paid, only where that was said: a folder of cases is no single review."""
     unsaid = "claude" if arguments.baseline else "analyzers"
-    said = {"deadline_s": arguments.deadline, "effort": arguments.effort}
     return Way(
         stage=arguments.stage,
         engine=arguments.engine or (None if arguments.script else unsaid),
         script=arguments.script,
         calibration=calibration,
         baseline=arguments.baseline,
-        flags=tuple((key, value) for key, value in said.items() if value is not None),
+        flags=tuple((key, value) for key, value in flags_of(arguments).items() if value is not None),
     )
 
 

@@ -11,8 +11,9 @@ from functools import partial
 from reviewbot import delivery, wiring
 from reviewbot.cli.checks import check_together
 from reviewbot.cli.delivering import ASKING
+from reviewbot.cli.flags import flags_of
 from reviewbot.cli.local_review import local_subject
-from reviewbot.cli.options import flags_of, given_of
+from reviewbot.cli.options import given_of
 from reviewbot.cli.reading import read_diff
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say
@@ -38,7 +39,8 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, given_of(arguments))
         preview = run_to_end(partial(run.preview, subject.change))
-    plan = delivery.mask_plan(preview.plan, run.trace.mask)
+    plan = preview.plan.model_copy(update={"notes": run.crew.notes})
+    plan = delivery.mask_plan(plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:

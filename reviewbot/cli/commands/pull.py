@@ -12,7 +12,8 @@ from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.cli.delivering import preview, shortfall, write_trace
-from reviewbot.cli.options import flags_of, given_of
+from reviewbot.cli.flags import flags_of
+from reviewbot.cli.options import given_of
 from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_report

@@ -163,6 +163,8 @@ class Plan(Contract):
     files: tuple[PlannedFile, ...] = ()
     """What each file of the change needs, in the order of the change."""
     unlooked: tuple[SkippedWorkers, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What settings say of single workers, and what else a reader of the plan should know of them."""
 
     @model_validator(mode="after")
     def _tasks_form_a_graph(self) -> Self:

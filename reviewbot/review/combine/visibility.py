@@ -42,15 +42,13 @@ class Rules:
     def of(
         cls,
         cards: Iterable[WorkerCard],
-        min_confidence: int | None,
         max_findings: int,
         together: Together = lambda _sources, _rules: None,
     ) -> Rules:
-        """The cards' own thresholds, or one number for all."""
+        """The thresholds of the workers' cards; of two with one task type the lower."""
         by_type: dict[str, int] = {}
         for card in cards:
-            wanted = card.threshold if min_confidence is None else min_confidence
-            by_type[card.task_type] = min(wanted, by_type.get(card.task_type, wanted))
+            by_type[card.task_type] = min(card.threshold, by_type.get(card.task_type, card.threshold))
         return cls(by_type, max_findings, together)
 
     def let_through(self, finding: Finding) -> bool:

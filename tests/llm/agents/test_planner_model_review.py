@@ -81,7 +81,7 @@ def _reviewed(
             concurrency=4,
             deadline_s=600.0,
         )
-        synthesizer = RuledSynthesizer(Rules.of(crew.cards, None, 25), engine.name)
+        synthesizer = RuledSynthesizer(Rules.of(crew.cards, 25), engine.name)
         setup = Setup(planner, executor, synthesizer, clock, trace)
         return asyncio.run(review(change, setup))
 

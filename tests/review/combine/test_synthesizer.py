@@ -143,16 +143,9 @@ def test_why_a_programs_finding_is_withheld_is_its_count_alone(a_finding: MakeFi
 def test_the_thresholds_are_those_of_the_cards_and_the_lowest_of_a_shared_type(a_card: MakeCard) -> None:
     cards = [a_card("one", task_type="logic", threshold=85), a_card("two", task_type="logic", threshold=75), a_card()]
 
-    rules = Rules.of(cards, None, 10)
+    rules = Rules.of(cards, 10)
 
     assert (rules.thresholds, rules.max_findings) == ({"logic": 75}, 10)
-
-
-@pytest.mark.parametrize("minimum", [0, 100])
-def test_one_number_for_all_replaces_the_thresholds_of_the_cards(minimum: int, a_card: MakeCard) -> None:
-    rules = Rules.of([a_card("logic"), a_card("style", threshold=95)], minimum, 10)
-
-    assert rules.thresholds == {"logic": minimum, "style": minimum}
 
 
 # --- ranking and the cap

@@ -57,16 +57,11 @@ def test_the_caps_of_findings_and_of_conflicts_are_counted_apart(
     assert (len(weighed.shown), len(weighed.conflicts), weighed.withheld) == (2, 2, [])
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "wanted", "expected"),
-    [((80, 60), None, 60), ((60, 80), None, 60), ((80, 60), 90, 90), ((80,), 0, 0)],
-)
-def test_workers_of_one_type_share_the_lowest_threshold_unless_one_is_given_for_all(
-    thresholds: tuple[int, ...], wanted: int | None, expected: int, a_card: MakeCard
-) -> None:
+@pytest.mark.parametrize("thresholds", [(80, 60), (60, 80)])
+def test_workers_of_one_type_share_the_lowest_threshold(thresholds: tuple[int, ...], a_card: MakeCard) -> None:
     cards = [a_card(f"w{n}", task_type="logic", threshold=each) for n, each in enumerate(thresholds)]
 
-    assert Rules.of(cards, wanted, 50).thresholds == {"logic": expected}
+    assert Rules.of(cards, 50).thresholds == {"logic": 60}
 
 
 @pytest.mark.parametrize(
