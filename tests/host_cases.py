@@ -12,7 +12,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.local.host import LocalHost
 from reviewbot.sources.git.repository import GitRepository
-from tests.git_repositories import Repo
+from tests.git_repo import GitRepo
 from tests.github_api.apps import AppGithub
 from tests.github_api.state import Comment
 
@@ -39,7 +39,7 @@ class HostCase(ABC):
     repository: str
     host: CodeHost
 
-    def __init__(self, repo: Repo) -> None:
+    def __init__(self, repo: GitRepo) -> None:
         self.repo = repo
 
     def pull(self) -> PullRequest:
@@ -71,7 +71,7 @@ class GithubCase(HostCase):
 
     repository = "acme/shop"
 
-    def __init__(self, repo: Repo, api: AppGithub, client: GithubClient) -> None:
+    def __init__(self, repo: GitRepo, api: AppGithub, client: GithubClient) -> None:
         super().__init__(repo)
         self.api = api
         api.add_repository(self.repository, repo.folder)
@@ -84,7 +84,7 @@ class GithubCase(HostCase):
         return self.api.state.repositories[self.repository].pulls[1]
 
     def push(self, **files: str) -> str:
-        commit = self.repo.commit(**files)
+        commit = self.repo.commit(files)
         self.api.push(self.repository, 1, commit)
         return commit
 
@@ -116,7 +116,7 @@ class LocalCase(HostCase):
 
     repository = "local/shop"
 
-    def __init__(self, repo: Repo, git: GitRepository) -> None:
+    def __init__(self, repo: GitRepo, git: GitRepository) -> None:
         super().__init__(repo)
         self.folder = repo.folder / ".git" / "pulls"
         self.folder.mkdir()
@@ -134,7 +134,7 @@ class LocalCase(HostCase):
         return json.loads((self.folder / name).read_text("utf-8"))
 
     def push(self, **files: str) -> str:
-        return self.repo.commit(**files)
+        return self.repo.commit(files)
 
     def answer(self, thread_id: int, body: str) -> None:
         activity = self.read("1.activity.json")

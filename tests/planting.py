@@ -30,7 +30,7 @@ def worker(folder: str, name: str) -> dict[str, str]:
 
 def start(repo: Any, **files: str) -> str:
     """A base that vendors somebody's worker, where it counts for nothing; the hash of its commit."""
-    return str(repo.commit(**{"app.py": "x = 1\n", **worker("vendor/kit", "planted"), **files}))
+    return str(repo.commit({"app.py": "x = 1\n", **worker("vendor/kit", "planted"), **files}))
 
 
 def submodule(repo: Any) -> None:

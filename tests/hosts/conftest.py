@@ -11,7 +11,7 @@ import pytest
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.sources.git.repository import GitRepository
-from tests.git_repositories import Repo
+from tests.git_repo import GitRepo
 from tests.github_api.apps import AppGithub
 from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase, LocalCase
 
@@ -19,33 +19,31 @@ from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase, LocalCase
 @pytest.fixture(scope="session")
 def pay_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A branch "feature", checked out, with a defect; `main` has gone on since. Copied, never written to."""
-    repo = Repo(tmp_path_factory.mktemp("pay") / "shop")
-    repo.folder.mkdir()
-    repo.git("init", "--quiet", "--initial-branch=main")
-    repo.commit(**{"src/pay.py": BEFORE, "README.md": "a shop\n"})
+    repo = GitRepo(tmp_path_factory.mktemp("pay") / "shop")
+    repo.commit({"src/pay.py": BEFORE, "README.md": "a shop\n"})
     repo.git("checkout", "--quiet", "-b", "feature")
-    repo.commit(**{"src/pay.py": AFTER})
+    repo.commit({"src/pay.py": AFTER})
     repo.git("checkout", "--quiet", "main")
-    repo.commit(**{"README.md": "the shop\n", ".reviewbot.toml": "max_findings = 7\n"})
+    repo.commit({"README.md": "the shop\n", ".reviewbot.toml": "max_findings = 7\n"})
     repo.git("checkout", "--quiet", "feature")
     return repo.folder
 
 
 @pytest.fixture
-def pay_repo(pay_template: Path, tmp_path: Path) -> Repo:
+def pay_repo(pay_template: Path, tmp_path: Path) -> GitRepo:
     shutil.copytree(pay_template, tmp_path / "shop", symlinks=True)
-    return Repo(tmp_path / "shop")
+    return GitRepo(tmp_path / "shop")
 
 
 @pytest.fixture
-def github_case(pay_repo: Repo) -> Iterator[GithubCase]:
+def github_case(pay_repo: GitRepo) -> Iterator[GithubCase]:
     with AppGithub() as api, GithubClient(Access(api.token, api.url)) as client:
         yield GithubCase(pay_repo, api, client)
     api.check()
 
 
 @pytest.fixture
-def local_case(pay_repo: Repo) -> Iterator[LocalCase]:
+def local_case(pay_repo: GitRepo) -> Iterator[LocalCase]:
     with GitRepository(pay_repo.folder) as git:
         yield LocalCase(pay_repo, git)
 

@@ -109,7 +109,7 @@ def odd_sides(shop: Any) -> None:
     shop.write("bytes.txt", b"caf\xe9\r\nas it was\r\n")
     shop.write("long.js", "x" * 30_000 + "\n")
     shop.write("was.bin", b"\0\1")
-    shop.commit(**old)
+    shop.commit(old)
     shop.git("checkout", "--quiet", "-b", "odd")
     shop.git("rm", "--quiet", "gone.py")
     shop.git("mv", "moved.py", "there.py")

@@ -123,7 +123,7 @@ def test_what_attributes_of_the_head_hide_or_alter_is_repaired_by_its_hash(
     branch.write("stamp.py", "x = '$Format:%H$'\n")
     branch.write("run.bat", "echo 1\n")
     branch.write("ident.py", "y = '$Id$'\n")
-    branch.commit(**{".gitattributes": attributes})
+    branch.commit({".gitattributes": attributes})
     found = snapshot()
 
     assert dict(found.contents(["hidden.py", "stamp.py", "run.bat", "ident.py"])) == {
@@ -141,7 +141,7 @@ def test_what_cannot_be_had_is_named_and_a_search_then_tells_nothing_for_sure(
 ) -> None:
     github_api.state.graphql = False
     branch.write("hidden.py", "evil = 1\n")
-    branch.commit(**{".gitattributes": "hidden.py export-ignore\n"})
+    branch.commit({".gitattributes": "hidden.py export-ignore\n"})
     github_api.refuse("GET", "/git/blobs/", Reply(404, {"message": "Not Found"}), times=9)
     found = snapshot()
 

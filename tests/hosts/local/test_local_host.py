@@ -29,7 +29,7 @@ from reviewbot.hosts.local.change import line_now
 from reviewbot.hosts.local.host import open_host
 from reviewbot.hosts.local.names import repository_name
 from reviewbot.hosts.registry import named_pull
-from tests.git_repositories import Repo
+from tests.git_repo import GitRepo
 from tests.host_cases import AFTER, PERSON, LocalCase
 
 RECORD = {"base": "main", "head": "feature"}
@@ -153,7 +153,7 @@ def test_a_folder_of_pull_requests_that_is_a_link_is_refused(local_case: LocalCa
         local_case.pull()
 
 
-def test_a_repository_without_pull_requests_says_where_they_should_be(pay_repo: Repo) -> None:
+def test_a_repository_without_pull_requests_says_where_they_should_be(pay_repo: GitRepo) -> None:
     with open_host(PullName("local/shop", 1, str(pay_repo.folder)), {}) as host:
         with pytest.raises(HostMissingError, match=r"\.git/pulls is no folder"):
             host.pull_request("local/shop", 1)
@@ -339,7 +339,7 @@ def test_a_line_far_below_a_change_is_shifted_by_it(local_case: LocalCase) -> No
 
 
 @pytest.fixture
-def bare(pay_repo: Repo, tmp_path: Path) -> Path:
+def bare(pay_repo: GitRepo, tmp_path: Path) -> Path:
     """A bare repository with pull request 3."""
     pay_repo.git("clone", "--quiet", "--bare", str(pay_repo.folder), str(tmp_path / "shop.git"))
     (tmp_path / "shop.git" / "pulls").mkdir()

@@ -53,7 +53,7 @@ def read_in_each_way(repo: Any) -> list[tuple[set[str], str | None]]:
 def test_a_change_brings_no_cards_and_settings_into_its_own_review(plant: str, repo: Any) -> None:
     start(repo)
     PLANTS[plant](repo)
-    repo.commit(**{"new.py": "y = 2\n"})
+    repo.commit({"new.py": "y = 2\n"})
 
     assert read_in_each_way(repo) == [(set(), None)] * 3
 
@@ -64,7 +64,7 @@ def test_what_the_base_had_in_its_place_still_counts(plant: str, repo: Any) -> N
     repo.git("rm", "--quiet", "-r", ".reviewbot")
     shutil.rmtree(repo.folder / ".reviewbot", ignore_errors=True)
     PLANTS[plant](repo)
-    repo.commit(**{"new.py": "y = 2\n"})
+    repo.commit({"new.py": "y = 2\n"})
 
     assert read_in_each_way(repo) == [(OWN, None)] * 3
 
@@ -73,7 +73,7 @@ def test_a_submodule_of_the_base_counts_in_neither(repo: Any) -> None:
     start(repo)
     submodule(repo)
     repo.commit()
-    repo.commit(**{"new.py": "y = 2\n"})
+    repo.commit({"new.py": "y = 2\n"})
 
     assert read_in_each_way(repo) == [(set(), None)] * 3
 
@@ -153,6 +153,6 @@ def test_the_text_of_a_link_that_goes_is_no_file_s(repo: Any) -> None:
     (repo.folder / ".reviewbot.toml").symlink_to("all.toml")
     repo.commit()
     (repo.folder / ".reviewbot.toml").unlink()
-    repo.commit(**{"new.py": "y = 2\n"})
+    repo.commit({"new.py": "y = 2\n"})
 
     assert settings_of(from_diff(diff_of(repo), repo.folder)) is None

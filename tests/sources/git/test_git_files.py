@@ -174,7 +174,7 @@ def test_a_reader_that_was_killed_is_started_again(repo: Any) -> None:
 
 def test_many_threads_read_the_right_files(repo: Any) -> None:
     names = [f"f{n}" for n in range(60)]
-    head = repo.commit(**{name: name * 500 for name in names})
+    head = repo.commit({name: name * 500 for name in names})
 
     with GitRepository(repo.folder) as repository, ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(lambda name: repository.blob(head, name), names * 20))
