@@ -118,18 +118,16 @@ def test_who_waits_too_long_is_told_that_another_one_is_at_it(store: BlobStore) 
 def test_another_process_that_holds_a_repository_is_waited_for(store: BlobStore, tmp_path: Path) -> None:
     store.repository(1)
     code = (
-        "import sys, time; from pathlib import Path; from reviewbot.sources.blobs import BlobStore\n"
+        "import sys, time; from pathlib import Path; from reviewbot.sources.blobs.store import BlobStore\n"
         "with BlobStore(Path(sys.argv[1])).repository(1).adding([], 1):\n print(flush=True); sys.stdin.read()\n"
     )
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, tmp_path / "trees"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert child.stdout
-    child.stdout.readline()
-    with pytest.raises(BusyError):
-        add(store.repository(1), b"x", seconds=0)
-    child.kill()
-    child.communicate()
+    command = [sys.executable, "-c", code, tmp_path / "trees"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        child.stdout.readline()
+        with pytest.raises(BusyError):
+            add(store.repository(1), b"x", seconds=0)
+        child.kill()
     assert add(store.repository(1), b"x", seconds=5) == set()
 
 
