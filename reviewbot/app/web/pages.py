@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, TypedDict
 
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
+
+from reviewbot.tables import packaged_text
 
 # The App's permissions and events: the content of `app.yaml`, and the manifest that GitHub is sent.
 #
@@ -80,27 +83,12 @@ def manifest(name: str, public_url: str, callback_url: str) -> Manifest:
     }
 
 
-STYLE = """
-:root { color-scheme: light dark; --line: #8886; --strong: #1f6feb; }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1.25rem; }
-h1 { font-size: 1.6rem; margin: 0 0 .25rem; }
-p.lead { margin-top: 0; opacity: .8; }
-ol { padding-left: 1.25rem; }
-section { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.25rem; margin: 1.25rem 0; }
-label { display: block; margin: .75rem 0 .2rem; font-weight: 600; }
-input { font: inherit; width: 100%; padding: .45rem .6rem; border: 1px solid var(--line); border-radius: .375rem; }
-small { opacity: .8; }
-button, a.button { display: inline-block; font: inherit; font-weight: 600; margin-top: 1rem; padding: .5rem 1rem; }
-button, a.button { border: 1px solid var(--strong); border-radius: .375rem; background: var(--strong); color: #fff; }
-button, a.button { text-decoration: none; cursor: pointer; }
-button.second { background: transparent; color: inherit; border-color: var(--line); }
-table { border-collapse: collapse; } td { padding: .15rem 1rem .15rem 0; }
-code { font-size: .95em; overflow-wrap: anywhere; }
-.bad { border-color: #d1242f; }
-"""
+_STYLE = packaged_text("setup/style.css")
+_TEMPLATES = Environment(
+    loader=FunctionLoader(lambda name: packaged_text(f"setup/{name}")), autoescape=True, undefined=StrictUndefined
+)
 
-_STYLE_HASH = base64.b64encode(sha256(STYLE.encode()).digest()).decode()
+_STYLE_HASH = base64.b64encode(sha256(_STYLE.encode()).digest()).decode()
 
 
 def policy(form_target: str) -> str:
@@ -129,91 +117,20 @@ class StartPage:
 
 def start_page(page: StartPage) -> str:
     """The first page. It names each address that the manifest carries."""
-    wrong = Markup('<section class="bad"><p>{}</p></section>').format(page.problem) if page.problem else Markup("")
-    go = Markup("") if page.manifest is None else _creation(page, page.manifest)
-    return _page("Set up reviewbot", Markup("{}{}{}{}").format(_INTRODUCTION, wrong, _section(go), _options(page)))
-
-
-def _creation(page: StartPage, manifest: Manifest) -> Markup:
-    other = page.configured is not None and manifest["url"] != page.configured
-    warning = Markup(
-        "<p><b>These addresses were entered here; REVIEWBOT_PUBLIC_URL is <code>{}</code>.</b></p>"
-    ).format(page.configured)
-    return Markup(
-        '<form action="{}" method="post"><input type="hidden" name="manifest" value="{}">'
-        "<p>The App <b>{}</b> of <b>{}</b> gets these addresses:</p><table>"
-        "<tr><td>its events go to</td><td><code>{}</code></td></tr>"
-        "<tr><td>the code for its private key goes to</td><td><code>{}</code></td></tr>"
-        "<tr><td>its home page is</td><td><code>{}</code></td></tr></table>{}"
-        "<button>Create the App on GitHub</button></form>"
-    ).format(
-        page.target,
-        json.dumps(manifest),
-        manifest["name"],
-        page.values["organisation"] or "your own account",
-        manifest["hook_attributes"]["url"],
-        manifest["redirect_url"],
-        manifest["url"],
-        warning if other else Markup(""),
-    )
+    carried = json.dumps(page.manifest)
+    return _page("start", "Set up reviewbot", page=page, manifest_json=carried, permissions=PERMISSIONS)
 
 
 def done_page(slug: str, kept: str, install_url: str) -> str:
     """The last page: where the credentials are, and where the App is installed."""
-    body = Markup(
-        '<p class="lead">The App <b>{}</b> is yours. Its credentials are {}.</p>'
-        "<section><p>One thing is left: say which repositories it reviews.</p>"
-        '<a class="button" href="{}">Install it</a></section>'
-        "<p><small>This page cannot be opened again: from now on, setup is closed.</small></p>"
-    ).format(slug, kept, install_url)
-    return _page("reviewbot is set up", body)
+    return _page("done", "reviewbot is set up", slug=slug, kept=kept, install_url=install_url)
 
 
 def problem_page(problem: str) -> str:
     """What went wrong, and a way back."""
-    body = Markup('<section class="bad"><p>{}</p></section><a class="button" href="/setup">Begin again</a>').format(
-        problem
-    )
-    return _page("Setup did not finish", body)
+    return _page("problem", "Setup did not finish", problem=problem)
 
 
-_INTRODUCTION = Markup(
-    '<p class="lead">Three clicks: create the App here, confirm it on GitHub, choose its repositories.</p>'
-    "<p>It asks for these permissions and no more:</p><table>{}</table>"
-).format(
-    Markup("").join(
-        Markup("<tr><td>{}</td><td>{}</td></tr>").format(name.replace("_", " "), level)
-        for name, level in PERMISSIONS.items()
-    )
-)
-
-
-def _section(content: Markup) -> Markup:
-    return Markup("<section>{}</section>").format(content) if content else Markup("")
-
-
-def _options(page: StartPage) -> Markup:
-    return Markup(
-        '<form action="/setup" method="post"><input type="hidden" name="form_token" value="{form_token}">'
-        "<section><h2>Addresses</h2>"
-        '<label for="public_url">Address of this server, as GitHub reaches it</label>'
-        '<input id="public_url" name="public_url" type="url" required value="{public_url}" '
-        'placeholder="https://reviews.example.org">'
-        '<label for="name">Name of the App</label>'
-        '<input id="name" name="name" required maxlength="34" value="{name}">'
-        "<small>Unique on all of GitHub.</small>"
-        '<label for="organisation">Organisation that owns it</label>'
-        '<input id="organisation" name="organisation" maxlength="39" value="{organisation}">'
-        "<small>Empty: your own account.</small><br>"
-        '<button class="second">Use these</button></section></form>'
-    ).format(form_token=page.form_token, **page.values)
-
-
-def _page(title: str, body: Markup) -> str:
-    return str(
-        Markup(
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{}</title>'
-            '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-            "<style>{}</style></head><body><h1>{}</h1>{}</body></html>"
-        ).format(title, Markup(STYLE), title, body)  # noqa: S704 - our own constant
-    )
+def _page(template: str, title: str, **values: object) -> str:
+    style = Markup(_STYLE)  # noqa: S704 - our own constant
+    return _TEMPLATES.get_template(f"{template}.html").render(title=title, style=style, **values)
