@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from reviewbot.domain.errors import ConfigError
+from reviewbot.tables import packaged_text
 
 if TYPE_CHECKING:
     import psycopg
@@ -105,3 +106,9 @@ def rows_of(connection: psycopg.Connection[Row], statement: str, values: tuple[V
     """Carry out one statement with `?` for each value; the rows that it gives."""
     cursor = connection.execute(statement.replace("?", "%s").encode(), values or None)
     return cursor.fetchall() if cursor.description else []
+
+
+def statements_in(name: str) -> tuple[str, ...]:
+    """The statements of `data/sql/NAME.sql`: each ends with a semicolon, at which no line goes on."""
+    code = "\n".join(line for line in packaged_text(f"sql/{name}.sql").split("\n") if not line.startswith("--"))
+    return tuple(statement.strip() for statement in code.split(";\n") if statement.strip())

@@ -1,0 +1,38 @@
+-- The tables of the App's state (reviewbot/app/store/durable), in SQL that SQLite and Postgres both understand.
+-- Each statement may run again, also by two processes that start at the same moment. Texts from outside are kept as
+-- bytes: Postgres takes neither a NUL nor half a surrogate pair in a text.
+
+CREATE TABLE IF NOT EXISTS reviewbot_schema (version BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS reviewbot_journal (
+    key TEXT PRIMARY KEY, value BYTEA NOT NULL, installation BIGINT NOT NULL, written DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX IF NOT EXISTS reviewbot_journal_written ON reviewbot_journal (written);
+CREATE TABLE IF NOT EXISTS reviewbot_intents (
+    key TEXT PRIMARY KEY, holder TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, review BIGINT,
+    written DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE IF NOT EXISTS reviewbot_heads (
+    repository BIGINT NOT NULL, number BIGINT NOT NULL, head TEXT NOT NULL, run TEXT NOT NULL,
+    sequence BIGINT NOT NULL, as_of DOUBLE PRECISION NOT NULL, written DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (repository, number)
+);
+CREATE TABLE IF NOT EXISTS reviewbot_runs (
+    run TEXT PRIMARY KEY, installation BIGINT NOT NULL, name TEXT NOT NULL, repository BIGINT NOT NULL,
+    number BIGINT NOT NULL, head TEXT NOT NULL, sequence BIGINT NOT NULL, state TEXT NOT NULL,
+    reason TEXT NOT NULL, owner TEXT NOT NULL, executor TEXT NOT NULL, attempts BIGINT NOT NULL,
+    barren BIGINT NOT NULL DEFAULT 0,
+    dollars DOUBLE PRECISION NOT NULL, tokens BIGINT NOT NULL, url TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL, started DOUBLE PRECISION, ended DOUBLE PRECISION
+);
+CREATE INDEX IF NOT EXISTS reviewbot_runs_pull ON reviewbot_runs (repository, number);
+CREATE INDEX IF NOT EXISTS reviewbot_runs_created ON reviewbot_runs (created);
+CREATE TABLE IF NOT EXISTS reviewbot_traces (run TEXT PRIMARY KEY, trace BYTEA NOT NULL);
+CREATE TABLE IF NOT EXISTS reviewbot_workers (
+    executor TEXT PRIMARY KEY, beat DOUBLE PRECISION NOT NULL, reaper TEXT NOT NULL,
+    reaped DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE IF NOT EXISTS reviewbot_chores (name TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
+CREATE TABLE IF NOT EXISTS reviewbot_rates (
+    name TEXT PRIMARY KEY, requests_free DOUBLE PRECISION NOT NULL, tokens_free DOUBLE PRECISION NOT NULL,
+    closed_until DOUBLE PRECISION NOT NULL
+);
