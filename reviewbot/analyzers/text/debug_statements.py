@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import Line, added_lines
@@ -11,6 +12,7 @@ from reviewbot.analyzers.core.reports import LineScan, quote_of
 from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
+from reviewbot.tables import packaged_table
 from reviewbot.threads import stoppable
 
 _STOPS, _MARKED, _PRINTS = 90, 82, 60
@@ -34,50 +36,24 @@ class _Pattern(NamedTuple):
     """Searched from the start of the line; every repetition in it is bounded."""
 
 
-def _pattern(rule: str, confidence: int, text: str) -> _Pattern:
-    return _Pattern(rule, confidence, re.compile(text, re.IGNORECASE if confidence == _MARKED else 0))
-
-
 _START = r"(?:^|[;{]|=>)\s{0,200}"
 """Where a statement can begin."""
 
-_JAVASCRIPT: Final = (
-    _pattern("debugger", _STOPS, _START + r"debugger\s{0,9}(?:;|$)"),
-    _pattern("console", _MARKED, _START + rf"console\.(?:log|debug|dir)\({_QUOTE}{_WORDS}"),
-    _pattern("console", _PRINTS, _START + r"console\.(?:log|debug|dir|trace)\("),
-)
-_PATTERNS: Final[dict[str, tuple[_Pattern, ...]]] = {
-    "python": (
-        _pattern("debugger", _STOPS, _START + r"(?:breakpoint\(|i?pdb\.set_trace\(|pudb\.set_trace\()"),
-        _pattern("print", _MARKED, _START + rf"print\(f?{_QUOTE}{_WORDS}"),
-        _pattern("print", _PRINTS, _START + r"print\("),
-    ),
-    **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), _JAVASCRIPT),
-    "ruby": (
-        _pattern("debugger", _STOPS, _START + r"(?:binding\.(?:pry|irb)|byebug|debugger)\b"),
-        _pattern("print", _MARKED, _START + rf"(?:puts|p|pp)[ (]{_QUOTE}{_WORDS}"),
-    ),
-    "rust": (
-        _pattern("dbg", _STOPS, r"\bdbg!\("),
-        _pattern("print", _MARKED, _START + rf"e?println!\({_QUOTE}{_WORDS}"),
-    ),
-    "php": (
-        _pattern("dump", _MARKED, _START + r"(?:var_dump|dd)\("),
-        _pattern("dump", _PRINTS, _START + r"print_r\("),
-    ),
-    "go": (
-        _pattern("print", _MARKED, _START + rf"fmt\.Print(?:ln|f)?\({_QUOTE}{_WORDS}"),
-        _pattern("dump", _MARKED, _START + r"spew\.Dump\("),
-    ),
-    "java": (
-        _pattern("print", _MARKED, _START + rf"System\.(?:out|err)\.print(?:ln)?\({_QUOTE}{_WORDS}"),
-        _pattern("print", _PRINTS, _START + r"System\.out\.print(?:ln)?\("),
-    ),
-    "elixir": (
-        _pattern("debugger", _STOPS, r"\bIEx\.pry\b"),
-        _pattern("dump", _PRINTS, r"\bIO\.inspect\("),
-    ),
-}
+_SURETY = {"stops": _STOPS, "marked": _MARKED, "prints": _PRINTS}
+
+
+def _read_patterns() -> Mapping[str, list[_Pattern]]:
+    """The patterns of `data/debug_statements.toml` by language, the surest first."""
+    found: dict[str, list[_Pattern]] = defaultdict(list)
+    for row in packaged_table("debug_statements")["pattern"]:
+        text = row["text"].replace("{start}", _START).replace("{words}", _WORDS).replace("{quote}", _QUOTE)
+        compiled = re.compile(text, re.IGNORECASE if row["surety"] == "marked" else 0)
+        for language in row["languages"]:
+            found[language].append(_Pattern(row["rule"], _SURETY[row["surety"]], compiled))
+    return dict(found)
+
+
+_PATTERNS: Final = _read_patterns()
 
 
 def _rule(pattern: _Pattern) -> str:
