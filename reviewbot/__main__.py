@@ -20,7 +20,7 @@ def run() -> NoReturn:
     """Run one command and end.
 
     A command has closed what it opened when it returns, so the process ends at once: to free the thousands of modules
-    of a model's SDK one by one takes half a second, and a thread that was left behind would hold everybody up.
+    of a model's SDK one by one takes half a second, and a thread that was left behind would delay the exit.
     """
     gc.set_threshold(COLLECT_EVERY)
     # Pydantic would look through all that is installed for plugins of its own, and load whatever calls itself one.

@@ -176,7 +176,7 @@ def read_event(name: str, data: bytes, repository: str) -> Event:
 
 
 def read_fork_run(name: str, data: bytes, repository: str) -> ForkRun:
-    """The run that the event `workflow_run` tells of. Raises InputError as `read_event` does."""
+    """The run that the event `workflow_run` names. Raises InputError as `read_event` does."""
     if name != "workflow_run":
         raise InputError("the mode fork-review is for the event workflow_run alone; see docs/forks.md")
     payload = _parse(_RunPayload, name, data, repository)

@@ -36,7 +36,7 @@ class Reviewed:
     code: ExitCode
     """By the gate and by what is missing."""
     what: str
-    """What was reviewed, in words of ours with numbers and hashes."""
+    """What was reviewed: fixed text with numbers and hashes."""
     value: PullReview | None = None
     """What posting it takes; None where there is no pull request."""
 
@@ -107,7 +107,7 @@ ENDS = {
 """How a run that reviewed something ends, in words."""
 
 PASSED_UNREAD = "passed, although not everything was looked at: nothing of the severity that closes the gate"
-PASSED_EMPTY = "passed: there is nothing that anybody should read"
+PASSED_EMPTY = "passed: nothing in the change needs a review"
 
 KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."
 
@@ -125,7 +125,7 @@ def summary_of(ending: Ending) -> str:
 
 
 def end_of(ending: Ending) -> str:
-    """How a run that reviewed something ended, in words of ours alone."""
+    """How a run that reviewed something ended, as a fixed text."""
     review = ending.reviewed.delivered.review
     if ending.code == ExitCode.REVIEWED and is_lacking(review):
         return PASSED_UNREAD

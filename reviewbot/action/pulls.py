@@ -73,7 +73,7 @@ OUTCOMES = {
     "head_moved": "Nothing was posted: the pull request has a newer head, whose own run reviews it.",
     "busy": "Nothing was posted: another run is posting the review of this head.",
 }
-"""What came of posting, where it is not "posted"."""
+"""The outcome of posting, where it is not "posted"."""
 
 
 class ActionPulls:
@@ -141,7 +141,7 @@ async def check_not_posted(office: pull_requests.HostSession, prepared: pull_req
 
 
 def signer_of(inputs: Inputs) -> Signer:
-    """Who signs what is posted. Raises ConfigError for a key that is too short."""
+    """The signer of what is posted. Raises ConfigError for a key that is too short."""
     try:
         return Signer.from_environment({KEY_VARIABLE: inputs.marker_key})
     except ValueError as error:
@@ -149,6 +149,6 @@ def signer_of(inputs: Inputs) -> Signer:
 
 
 def posted_of(posted: PullPosted) -> Posted:
-    """What came of posting, in words."""
+    """The outcome of posting, as a message."""
     note = OUTCOMES.get(posted.outcome)
     return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

@@ -66,7 +66,7 @@ def deliver(
     notes: Sequence[str] = (),
     memory: Recall | None = None,
 ) -> DeliveredReview:
-    """The review complete and masked, as every door shows it, with a note for each worker that cost unusually much.
+    """Complete and mask a review, with a note for each worker that cost unusually much.
 
     `notes` is what the door has to add. With a `memory`, what earlier heads and decisions are against is withheld.
     """
@@ -155,7 +155,8 @@ def _digest(review: Review) -> str:
 def _other_version(events: Sequence[Event]) -> ReviewbotError:
     made_by = next((str(event.get("version")) for event in events if event["event"] == "rules"), "unknown")
     return ReviewbotError(
-        f"this trace gives another review than it tells of: version {made_by[:40]} made it, and this is {__version__}"
+        f"this trace gives another review than the one recorded in it: version {made_by[:40]} wrote it, "
+        f"and this is {__version__}"
     )
 
 

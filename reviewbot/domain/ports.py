@@ -177,7 +177,7 @@ class Answer:
     gaps: tuple[Gap, ...] = ()
     metadata: Metadata = field(default_factory=Metadata)
     origin: Literal["program", "model"] = "program"
-    """Who stands behind the candidates. The engine's word, and not that of the answer: a model may claim anything."""
+    """The source of the candidates. The engine sets it, and not the answer: a model may claim anything."""
     programs: tuple[Candidate, ...] = ()
     """Beside them, what programs found in the same slices; no model can delete one of these."""
 
@@ -233,7 +233,7 @@ class TaskResult:
 
 
 class Planner(Protocol):
-    """Decides which worker reads what. It sees the change and what came of its plan, and judges no code."""
+    """Decides which worker reads what. It sees the change and the results of its plan, and judges no code."""
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan of a review; whatever fails on the way, there is one."""
@@ -313,7 +313,7 @@ class ModelRequest:
     """One question to a model. Nothing of it depends on time, on the run, or on where in a file its code stands."""
 
     purpose: str
-    """Who asks: "planner", "reader" or "judge". It is not sent."""
+    """The role that asks: "planner", "reader" or "judge". It is not sent."""
     subject: str
     """What it is about, such as a task's id. For the trace; not sent."""
     tier: Tier

@@ -1,6 +1,6 @@
 """The result of one case, as the fields of a row of results.
 
-A finding stands in a row whatever became of it: shown, withheld, for a person or in conflict. Who scores the rows cuts
+Every finding has a row: shown, withheld, for a person or in conflict. The scorer cuts
 them at a confidence of their own choice.
 """
 

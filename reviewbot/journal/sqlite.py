@@ -189,7 +189,7 @@ def _make_file(path: Path) -> None:
     Raises ConfigError where it exists and is no journal, or not ours alone to write.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Who can write to the folder can put another file, or a log of SQLite's, in its place.
+    # A user who can write to the folder can replace the file, or a log of SQLite's.
     _check_ours(path, path.parent, path.parent.lstat())
     _check_ours(path, path.parent, path.parent.stat())
     # Not blocking, for a FIFO; no link, for no other user shall choose the file.

@@ -22,7 +22,7 @@ class ExistingReviews(NamedTuple):
 
     own: tuple[Own, ...]
     blank: tuple[PostedReview, ...]
-    """Reviews of our account on this head without a word in them: what a refused call may leave behind."""
+    """Reviews of our account on this head without text: what a refused call may leave behind."""
     this: PostedReview | None
     """The first one of this head under this policy that counts."""
     twins: tuple[Own, ...] = ()

@@ -19,7 +19,7 @@ LONGEST_LEASE_S = 3_600.0
 
 
 class _Intent(NamedTuple):
-    """Who has it until when, and the review as which it was posted (0: not yet)."""
+    """The holder, the end of the lease, and the id of the posted review (0: not yet)."""
 
     holder: str = ""
     until: float = 0.0

@@ -20,7 +20,7 @@ Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
 
 Outcome = Literal["posted", "already_posted", "head_moved", "busy"]
-"""What came of a review: posted now; it stands there already; its head is no longer the newest, and nothing was
+"""The outcome of publishing: posted now; it stands there already; its head is no longer the newest, and nothing was
 written; or another run is posting it and has not finished within our patience."""
 
 _NO_PART = frozenset(
@@ -80,7 +80,7 @@ class PublishContext:
     intents: Intents
     clock: Clock
     holder: str
-    """Who is posting; another text for every attempt, so that a crashed one is not taken for this one."""
+    """The id of the posting attempt; unique per attempt, so that a crashed one is not mistaken for this one."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ Outline = Counter[tuple[str, int, int, int, int]]
 
 
 def fault_of(language: str, text: str) -> str | None:
-    """Why a text does not parse, in words of ours; "" where it does; None for a language without a parser here."""
+    """Why a text does not parse, as a fixed message; "" where it does; None for a language without a parser here."""
     check = _CHECKS.get(language)
     if check is None:
         return None

@@ -64,7 +64,7 @@ class Sender:
     async def send(self, draft: ReviewDraft, blank: Collection[int]) -> Sent:
         """Post a draft; where the host takes it for invalid, once more with less of it.
 
-        `blank` has the ids of reviews without a word that stood there before. Raises HeadMovedError, TakenOverError
+        `blank` has the ids of reviews without text that stood there before. Raises HeadMovedError, TakenOverError
         and HostError.
         """
         refusals: list[HostInvalidError] = []
@@ -117,7 +117,7 @@ class Sender:
         return _Looked(None, blind)
 
     async def _left_behind(self, draft: ReviewDraft, blank: Collection[int], notes: list[str]) -> PostedReview | None:
-        """What a refused call has left: the review without its comments, or one without a word, which gets ours."""
+        """What a refused call has left: the review without its comments, or one without text, which gets ours."""
         found = await find_existing_reviews(self.order, self.manner, self.desk)
         if found.this is not None:
             return found.this

@@ -35,7 +35,7 @@ class HostSession:
     intents: Intents = field(default_factory=MemoryIntents)
     clock: Clock = field(default_factory=SystemClock)
     holder: str = field(default_factory=_holder)
-    """Who is posting; another text for every attempt."""
+    """The id of the posting attempt; unique per attempt."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,6 @@ class RunOptions:
     journal: Journal | None = None
     listener: Callable[[Event], None] | None = None
     settings: Callable[[BaseSide | None], Settings] | None = None
-    """Who reads the settings off the base side, where it is not `wiring.settings_for` with the flags."""
+    """Reads the settings off the base side, where it is not `wiring.settings_for` with the flags."""
     to_post: bool = True
     """Whether it is going to be posted: only then is a check run begun, and are suggestions tried."""

@@ -118,7 +118,7 @@ async def _review(office: HostSession, prepared: Prepared, check: Check) -> Revi
 
 
 async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:
-    """The replacements that hold, by fingerprint; what became of each one is in the trace."""
+    """The replacements that hold, by fingerprint; the outcome of each is in the trace."""
     subject = prepared.subject
     prover = Prover(subject.change, subject.snapshot, analyzers_check())
     proofs = await prover.proven(delivered.review.findings)

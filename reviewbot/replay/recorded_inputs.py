@@ -27,7 +27,7 @@ def first_of(events: Sequence[Event], kind: str) -> Event:
     """The first event of a kind. Raises InputError where there is none."""
     found = next((event for event in events if event["event"] == kind), None)
     if found is None:
-        raise InputError(f"the trace has no record of the kind {kind!r}: the run it tells of did not come so far")
+        raise InputError(f"the trace has no record of the kind {kind!r}: its run ended before it wrote one")
     return found
 
 

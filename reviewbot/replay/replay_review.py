@@ -37,7 +37,7 @@ _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 _REASON: TypeAdapter[GapReason] = TypeAdapter(GapReason)
 
 SynthesizerOf = Callable[[RecordedInputs, Sequence[Event]], Synthesizer]
-"""Who makes the review, from what decides it and from all events, in which a model's answers are."""
+"""Makes the synthesizer of the review, from what decides it and from all events, in which a model's answers are."""
 
 
 BOOKED = frozenset({"books", "call"})
@@ -58,7 +58,7 @@ async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rul
     change, given = read_given(events)
     plans = [_plan(event) for event in events if event["event"] == "plan_made"]
     if not plans:
-        raise InputError("the trace has no plan: the run it tells of did not come so far")
+        raise InputError("the trace has no plan: its run ended before it had one")
     setup = Setup(
         planner=_RecordedPlanner(tuple(plans)),
         executor=_RecordedExecutor(events),
@@ -73,7 +73,7 @@ def recorded_review(events: Sequence[Event]) -> Review:
     """The review as the spine wrote it down. Raises InputError where the run was cut short before."""
     found = next((event for event in reversed(events) if event["event"] == "review"), None)
     if found is None:
-        raise InputError("the trace has no review: the run it tells of was stopped before it had one")
+        raise InputError("the trace has no review: its run was stopped before it had one")
     return read(Review, {name: value for name, value in found.items() if name in Review.model_fields})
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reviewbot.report.formats import ReportInput
 
 PER_LEVEL = 10
-"""GitHub shows so many annotations of each level and drops the others without a word."""
+"""GitHub shows so many annotations of each level and drops the others silently."""
 
 _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info": "notice"}
 _TITLE_CHARS, _MESSAGE_CHARS = 200, 1_500

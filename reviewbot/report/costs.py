@@ -33,7 +33,7 @@ _LEAST = 0.0001
 """The smallest amount that four digits show. What cost less did cost something, and is shown as this much."""
 _SECOND = 1_000  # milliseconds
 _ALMOST_A_MINUTE = 59_950
-"""Milliseconds. From here on one digit behind the point would tell of 60.0 seconds."""
+"""Milliseconds. From here on one digit behind the point would round to 60.0 seconds."""
 
 
 class Cost(NamedTuple):

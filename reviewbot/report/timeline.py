@@ -1,4 +1,4 @@
-"""Events of a trace -> rows of a timeline: who did what, from when to when, and what came of it.
+"""Events of a trace -> rows of a timeline: who did what, from when to when, and with what outcome.
 
 Pure, and forgiving: a trace is a file from anywhere, and what a record lacks is left blank. Nothing is escaped yet.
 """

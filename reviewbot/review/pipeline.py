@@ -1,7 +1,7 @@
 """The pipeline: change -> plan -> dispatch -> verify -> synthesize -> Review. Every entry point runs this one.
 
-Who plans, verifies and synthesizes, with rules or with a model, is handed in; `reviewbot.wiring` chooses. Reading a
-diff and rendering the answer happen at the doors.
+Planner, verifier and synthesizer, with rules or with a model, are arguments; `reviewbot.wiring` chooses them. Reading a
+diff and rendering the answer happen at the entry points.
 """
 
 from __future__ import annotations

@@ -158,6 +158,6 @@ def _placed(task: ReviewTask, candidate: Candidate, origin: str) -> Finding | st
 
 
 def _source(candidate: Candidate, origin: str) -> str:
-    """Who says it. What a model says is marked as such, whatever name it gives itself."""
+    """The source of the claim. What a model says is marked as such, whatever name it gives itself."""
     marked = candidate.source.startswith(MODEL_SOURCE)
     return MODEL_SOURCE + candidate.source if origin == "model" and not marked else candidate.source

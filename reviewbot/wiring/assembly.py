@@ -235,7 +235,7 @@ def _handed_in(crew: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str,
 
 
 def _parts(settings: Settings, given: Given, ground: BuildContext) -> Components:
-    """Who plans, works, verifies and synthesizes. Raises ConfigError."""
+    """Build planner, worker, verifier and synthesizer. Raises ConfigError."""
     if given.script is not None and settings.engine != "scripted":
         raise ConfigError("--script is for --engine scripted alone")
     if settings.engine == "scripted":

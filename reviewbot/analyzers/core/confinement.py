@@ -26,10 +26,10 @@ SEPARATE: Final = ("user_namespace", "network", "pid_namespace")
 """In force where the program has namespaces of its own. A user namespace also keeps our environment from it: the files
 of another process in /proc are shut. With the first program of a pid namespace all that it has started is killed."""
 
-_NOBODY: Final = "65534"
+_UNPRIVILEGED_ID: Final = "65534"
 """The program's user in its namespace. A user other than root has no capabilities there, also where we are root."""
 
-_NAMESPACES: Final = ("--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}", "--net", "--pid",
+_NAMESPACES: Final = ("--user", f"--map-user={_UNPRIVILEGED_ID}", f"--map-group={_UNPRIVILEGED_ID}", "--net", "--pid",
                       "--fork", "--kill-child")  # fmt: skip
 
 _COUNTED_APART: Final = (5, 14)

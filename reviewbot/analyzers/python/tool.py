@@ -175,7 +175,7 @@ def _also(piece: Piece, found: Found, line: int) -> tuple[int, ...]:
 
 
 def _trigger(rule: Rule, piece: Piece, found: Found) -> str:
-    """When it bites: the way of the value where there is one, after the rule's own words."""
+    """The impact: the rule's own words, then the way of the value where there is one."""
     steps = []
     for step in found.flow:
         at = piece.source.lines(step.row, step.row)

@@ -80,7 +80,7 @@ class KeptRules:
         found = await runner.unsuppressed([*texts.values()])
         held = (codes & selection.codes_for(name) for name, codes in zip(texts, found, strict=True))
         broken = frozenset[str]().union(*held)
-        # Who breaks so many is stopped by nothing, and breaks others elsewhere.
+        # A repository that breaks so many does not enforce the rule, and breaks others elsewhere.
         return Kept(selection.codes if len(broken) >= _LAX else broken, shown=len(texts) >= _OTHERS_NEEDED)
 
 

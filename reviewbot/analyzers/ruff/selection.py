@@ -139,7 +139,7 @@ def _settings(lint: dict[str, Any], top: dict[str, Any]) -> tuple[list[tuple[str
 
 
 def _options(config: RuffConfig, settings: Iterable[tuple[str, int | str]]) -> Iterator[str]:
-    """Arguments, each made of words of ours and of values that were checked."""
+    """Arguments, each made of fixed text and of values that were checked."""
     yield f"--target-version={_target(config)}"
     length = config.values.get("line-length")
     if _is_number(length, _LONGEST_LINE):

@@ -97,7 +97,7 @@ class ForeignFindings:
 def foreign_tools(
     files: Sequence[tuple[str, bytes]], paths: Collection[str]
 ) -> tuple[list[ForeignFindings], list[str]]:
-    """One tool for each worker, and a note for each run that says what became of its results.
+    """One tool for each worker, and a note for each run that counts what was done with its results.
 
     Args:
         files: The logs, each with the name that a person knows it by.

@@ -24,7 +24,7 @@ _LONGEST = 2_000
 """Characters of a pattern that is looked at."""
 
 _MANY = 1_000
-"""Repetitions from here on are as good as without end."""
+"""Repetitions from here on count as unbounded."""
 
 _OTHER = 128
 """Stands for all characters outside of ASCII."""

@@ -91,7 +91,7 @@ def _attribute(call: ast.Call) -> str:
 
 
 def _is_made_text(facts: Facts, call: ast.Call) -> bool:
-    """Whether more than a name tells of a secret: text or bits are made, or the function is named after secrets."""
+    """Whether more than a name indicates a secret: text or bits are made, or the function is named after secrets."""
     name = facts.name(call.func).rpartition(".")[2]
     if name in _PICKS or name in {"getrandbits", "randbytes", "bytes", "uuid1"}:
         return True

@@ -103,7 +103,7 @@ _GOOD = (
     r"[\"'`*]{0,2}(?:lgtm|approved?\b|looks good|no (?:issues?|findings?|problems?|concerns|vulnerabilities)\b"
     r"|safe to merge|all clear|\{ ?\\?\"?findings\\?\"? ?: ?\[ ?\])"
 )
-_TO_ANYBODY = re.compile(
+_TO_ANY_READER = re.compile(
     rf"{_NOT} {_SAY}{_GAP}{_ABOUT}"
     r"|\b(?:report|output|return|produce|give|write|list) (?:no|zero)"
     r" (?:issues?|findings?|problems?|vulnerabilities|comments)\b"
@@ -141,7 +141,7 @@ _TOKEN = re.compile(
 )
 
 # --- Whether an order is meant. ---
-_TOLD_OF = re.compile(
+_REPORTED_SPEECH = re.compile(
     r"\b(?:to|can|could|would|may|might|that|which|not|cannot|will|never|tries|try|like|as|e\.g\.|i\.e\.|and|or|it|they"
     r"|attackers?|users?|models?|llms?) ?$"
 )
@@ -183,7 +183,7 @@ def phrases(text: str) -> Iterator[Phrase]:
             yield Phrase("override", found.start(), found.end(), _is_mentioned(text, found.start(), found.end()))
     for found in _OTHER_LANGUAGES.finditer(text):
         yield Phrase("override", found.start(), found.end(), _is_mentioned(text, found.start(), found.end()))
-    for pattern, address in ((_TO_ANYBODY, _ADDRESS), (_TO_MACHINE, _ADDRESS_OF_MACHINE)):
+    for pattern, address in ((_TO_ANY_READER, _ADDRESS), (_TO_MACHINE, _ADDRESS_OF_MACHINE)):
         for found in pattern.finditer(text):
             if address.search(text[max(0, found.start() - _NEAR) : found.end() + _NEAR]):
                 yield Phrase("steer", found.start(), found.end(), mentioned=False)
@@ -203,4 +203,4 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 40) : start], text[end : end + 2]
     if before[-1:] and before[-1:] in _QUOTES and any(char in _QUOTES for char in after):
         return True
-    return bool(_TOLD_OF.search(before)) and not _OBLIGED.search(before)
+    return bool(_REPORTED_SPEECH.search(before)) and not _OBLIGED.search(before)

@@ -13,7 +13,7 @@ HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize
 """After these the pull request has a head that may have no review."""
 
 ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-"""Who may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
+"""Author associations that may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
 
 _VERBS = frozenset({"review"})
 _COMMAND = re.compile(r"(?P<to>@[A-Za-z0-9-]{1,40}(?:\[bot\])?|/reviewbot)[ \t]+(?P<verb>[A-Za-z]{1,20})(?![\w-])")

@@ -69,7 +69,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Delivery:
-    """One signed request of the host, as far as anybody acts on it."""
+    """One signed request of the host: the fields that are used."""
 
     delivery_id: str
     """As the header says; it is not signed, and nothing is decided by it."""
@@ -143,7 +143,7 @@ class Refusal:
 
 
 def refused(trigger: Trigger, reason: str) -> Refusal:
-    """A refusal that the check tells of."""
+    """A refusal that the check run reports."""
     return Refusal(reason, replace(trigger, refusal=reason))
 
 

@@ -44,7 +44,7 @@ class WebMetrics:
         self._registry = CollectorRegistry()
         self._deliveries = Counter(
             "reviewbot_deliveries",
-            "Signed deliveries, by what became of them.",
+            "Signed deliveries, by outcome.",
             ["event", "outcome"],
             registry=self._registry,
         )

@@ -63,7 +63,7 @@ class WebParts:
     workers: Callable[[], int] | None = None
     """How many give signs of life; None where that is not known. Raises ConfigError."""
     metrics_token: str | None = None
-    """Who shows it may read the metrics from anywhere; None: only this machine and its private networks may."""
+    """A client that sends it may read the metrics from anywhere. None: only this machine and private networks may."""
     ready_max_age_s: float | None = None
     """Of the oldest delivery; beyond it, we say that we are not ready. None: whatever waits, more is taken."""
     setup: SetupParts | None = field(default=None)

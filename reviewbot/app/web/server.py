@@ -60,7 +60,7 @@ class PatientChannel(HTTPChannel):
             self.handle_close()
 
     def handle_close(self) -> None:
-        """What has come of a request goes at once, and its temporary file with it."""
+        """Delete what was received of a request at once, with its temporary file."""
         unfinished, self.request = self.request, None
         if unfinished is not None:
             unfinished.close()

@@ -284,7 +284,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def places_of(change: ChangeSet) -> ChangeSet:
-    """The same change without a word of it: which lines it shows is all that posting needs."""
+    """The same change without its text: which lines it shows is all that posting needs."""
     files = tuple(_wordless(file) for file in change.files)
     return change.model_copy(update={"title": "", "description": "", "files": files})
 

@@ -76,7 +76,7 @@ class RetryTimings:
 
 
 class _Noticed:
-    """A journal that tells of the first new entry of an execution."""
+    """A journal that reports the first new entry of an execution."""
 
     def __init__(self, inner: Journal, tell: Callable[[], None]) -> None:
         self._inner = inner
@@ -275,7 +275,7 @@ class Runner:
         return found
 
     def _ended(self, run: Run, end: End) -> Json:
-        """How a step ends a run. A host that tells of a head whose run came before lags behind: ask again."""
+        """How a step ends a run. A host that reports a head whose run came before lags behind: ask again."""
         if end.state == "moved" and self._runs.on_head(run.order.pull, end.head_sha):
             return {"again": 0.0, "reason": MOVED, "end_after": asdict(end)}
         return {"end": asdict(end)}

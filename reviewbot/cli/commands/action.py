@@ -29,7 +29,7 @@ def action_command(arguments: argparse.Namespace) -> int:
 
 
 def run_step(environ: Mapping[str, str], log: TextIO) -> int:
-    """Carry out the step that the environment tells of; the result is the exit code. Raises as a command does."""
+    """Carry out the step that the environment describes; the result is the exit code. Raises as a command does."""
     runner = runner_of(environ)
     try:
         inputs = read_inputs(environ)

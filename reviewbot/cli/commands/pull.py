@@ -46,7 +46,7 @@ WORDS = {
     "head_moved": "nothing was posted: the head of the pull request moved on meanwhile; review it again",
     "busy": "nothing was posted: another run is posting this review",
 }
-"""What came of posting, as it is said."""
+"""The outcome of posting, as a message."""
 
 UNKNOWN = "it is not known whether it was posted; a second run finds out, and posts it at most once"
 
@@ -135,7 +135,7 @@ def _show(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed
 
 
 def _post(office: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
-    """Post it and say what came of it. What cannot be posted was printed all the same, and a closed gate stays one."""
+    """Post it and print the outcome. What cannot be posted was printed anyway, and a closed gate stays closed."""
     try:
         posted = run_to_end(partial(post, office, reviewed.value))
     except HostError as error:

@@ -76,7 +76,7 @@ def keys_of(credentials: Credentials) -> AppKeys:
 
 
 def signer_of(credentials: Credentials, environ: Mapping[str, str]) -> Signer:
-    """Who signs what is posted: by a key of the operator's own where there is one, else by the webhook secrets.
+    """The signer of what is posted: by a key of the operator's own where there is one, else by the webhook secrets.
 
     Of two secrets the first signs, and both are believed, so that what was posted before an exchange is known after it.
     """

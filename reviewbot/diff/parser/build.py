@@ -21,7 +21,7 @@ _MIN_BLOB = 4
 
 
 class Built(NamedTuple):
-    """One file of the change and what became of it."""
+    """One file of the change and its parse state."""
 
     file: FileChange
     parsed: ParsedFile

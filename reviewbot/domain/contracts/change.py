@@ -1,4 +1,4 @@
-"""The change under review, and what became of each of its files."""
+"""The change under review, and the parse state of each of its files."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class PlannedFile(Contract):
 
 
 class FileCoverage(Contract):
-    """What became of one file, and which readers and scans saw some of it, each list in alphabetical order."""
+    """The coverage of one file, and which readers and scans saw some of it, each list in alphabetical order."""
 
     path: str
     state: CoverageState

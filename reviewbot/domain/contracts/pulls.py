@@ -54,7 +54,7 @@ class PullReview(Contract):
 
 
 class PullPosted(Contract):
-    """What came of posting."""
+    """The outcome of posting."""
 
     outcome: Literal["posted", "already_posted", "head_moved", "busy"]
     url: str = ""

@@ -253,11 +253,11 @@ class Finding(Contract):
     evidence: str
     """The code at that place, as it stands in the change; a secret in it is masked."""
     trigger: str = ""
-    """When it bites: the input, the state or the order of events."""
+    """The impact: the input, the state or the order of events with which it fails."""
     contract: str = ""
     """What it violates: the promise of an interface, a comment, a test or a rule."""
     symptom: str = ""
-    """What is seen when it bites."""
+    """What a user or operator sees when it fails."""
     suggestion: str = ""
     replacement: str | None = None
     """What takes the place of `line` to `end_line`: whole lines joined by LF, "" deletes them. Not yet proven."""

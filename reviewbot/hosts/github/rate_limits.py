@@ -88,7 +88,7 @@ class Again(Exception):  # noqa: N818 - no error yet: the same request may fare 
 
 
 def limit_pause_s(status: int, headers: Mapping[str, str], message: str, now: float) -> float | None:
-    """Seconds that GitHub asks us to wait; None where the answer tells of no limit. Names of headers in lower case."""
+    """Seconds that GitHub asks us to wait; None where the answer names no limit. Names of headers in lower case."""
     if status not in _LIMITED:
         return None
     after = _seconds(headers.get("retry-after"))

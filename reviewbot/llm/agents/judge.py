@@ -69,7 +69,7 @@ NO_ANSWER: Mapping[type[Exception], str] = {
     TransientError: "the model could not be reached",
     ProviderError: "the model provider could not be used",
 }
-"""Why there was no ruling, in words of ours: an error's own may repeat what a model wrote."""
+"""Why there was no ruling, as a fixed message: an error's own text may repeat what a model wrote."""
 CONTRADICTED = "the judge holds that both cannot be followed"
 UNUSABLE = "the answer could not be used"
 

@@ -59,7 +59,7 @@ class Planning:
 
 
 class _PlanAnswer(NamedTuple):
-    """What came of asking: the plan, or why there is none."""
+    """The outcome of the request: the plan, or why there is none."""
 
     plan: Plan | None
     faults: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A timeline as a page: a line for each task and call with a bar on the scale of the run, and what came of it below."""
+"""A timeline as a page: a line for each task and call with a bar on the scale of the run, and its outcome below."""
 
 from __future__ import annotations
 

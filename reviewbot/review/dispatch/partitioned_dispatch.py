@@ -1,8 +1,8 @@
 """Large plans in two levels: one sub-supervisor for each component of the change, and one supervisor above them.
 
 A sub-supervisor may run the tasks of its part, with the slots and the deadline that all parts share, and sum up what
-came of them: findings without repetitions, gaps, what a person must look at, what it cost. It may not plan, ask
-anybody anything, judge a finding, change a confidence, start a part of its own, or see another part. So findings that
+resulted: findings without repetitions, gaps, what a person must look at, what it cost. It may not plan, ask
+a model, judge a finding, change a confidence, start a part of its own, or see another part. So findings that
 agree across components still meet for the first time at the top, where agreement is counted once, and a review does
 not depend on how its plan was parted.
 """
@@ -74,7 +74,7 @@ def aggregate(settled: Mapping[str, TaskResult], *, reducing: bool = False) -> d
 
 
 async def _part_run(plan: Plan, part: Part, dispatch: Dispatch, trace: Recorder) -> dict[str, TaskResult]:
-    """The work of a sub-supervisor: its tasks as a plan of one level, and what it tells of them."""
+    """The work of a sub-supervisor: its tasks as a plan of one level, and what it reports of them."""
     mine = set(part.task_ids)
     tasks = tuple(task for task in plan.tasks if task.task_id in mine)
     ends = await dispatch(plan.model_copy(update={"tasks": tasks, "parts": ()}))

@@ -48,7 +48,7 @@ class Step:
     worker: str | None = None
 
     def as_json(self) -> dict[str, object]:
-        """For the trace: what was decided, which tasks come of it, and what it leaves behind beside a result."""
+        """For the trace: what was decided, which tasks follow from it, and what it leaves behind beside a result."""
         made = [task.task_id for task in self.tasks]
         human = None if self.human is None else self.human.model_dump(mode="json")
         gaps = [gap.model_dump(mode="json") for gap in self.gaps]

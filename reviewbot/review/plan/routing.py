@@ -72,7 +72,7 @@ class Readers(NamedTuple):
 
 
 def route(file: FileChange, able: Sequence[WorkerCard], has_conventions: HasConventions, *, plain: bool) -> Readers:
-    """Who reads a file of a change. `able` are the cards that are for it; `plain` as `is_plain` says."""
+    """The readers of a file of a change. `able` are the cards that are for it; `plain` as `is_plain` says."""
     wanted = [card for card in able if _wanted(card.name, file, has_conventions, plain=plain)]
     if not any(card.name in FIRST_READERS for card in wanted):
         by_name = {card.name: card for card in able}

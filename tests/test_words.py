@@ -1,0 +1,121 @@
+"""The words of names, comments, messages, prompts and documents: none that `tests/data/words.toml` bans."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PATTERNS = (
+    "*.md",
+    "*.yml",
+    "*.yaml",
+    "docs/**/*.md",
+    "docs/schemas/*.json",
+    "prompts/*.md",
+    "reviewbot/**/*.py",
+    "reviewbot/data/**/*.toml",
+    "workers/*.toml",
+)
+BANNED: list[dict[str, Any]] = tomllib.loads((ROOT / "tests/data/words.toml").read_text(encoding="utf-8"))["banned"]
+
+
+class Use(NamedTuple):
+    """A banned word on a line of a file."""
+
+    word: str
+    path: str
+    line: int
+
+
+@cache
+def expression_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """One group for each word. A letter before or after it makes it another word; an underscore does not.
+
+    A space matches the end of a line as well, with the mark of a comment.
+    """
+    groups = "|".join(f"(?P<w{at}>{word})" for at, word in enumerate(words)).replace(" ", r"[\s#]+")
+    return re.compile(f"(?<![a-z])(?:{groups})(?![a-z])", re.IGNORECASE)
+
+
+def uses_in(path: str, text: str) -> list[Use]:
+    """The banned words of a text, also those that go over the end of a line."""
+    words = tuple(entry["word"] for entry in BANNED)
+    return [
+        Use(words[int(str(found.lastgroup)[1:])], path, text.count("\n", 0, found.start()) + 1)
+        for found in expression_of(words).finditer(text)
+    ]
+
+
+def faults_in(texts: dict[str, str]) -> list[str]:
+    """Each use that no exception allows, and each exception that allows more than there is; one line for each."""
+    uses = [use for path, text in texts.items() for use in uses_in(path, text)]
+    faults = []
+    for entry in BANNED:
+        of_word = [use for use in uses if use.word == entry["word"]]
+        exceptions = entry.get("exception", [])
+        allowed = Counter[str]()
+        for use in of_word:
+            files = next((each["files"] for each in exceptions if fnmatch(use.path, each["files"])), None)
+            if files is None:
+                faults.append(f"{use.path}:{use.line}: {entry['word']!r}: {entry['reason']}; write: {entry['instead']}")
+            else:
+                allowed[files] += 1
+        faults += [
+            f"the exception for {entry['word']!r} in {each['files']} allows {each['lines']}, and there are {number}"
+            for each in exceptions
+            if (number := allowed[each["files"]]) != each["lines"]
+        ]
+    return faults
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    paths = (path for pattern in PATTERNS for path in ROOT.glob(pattern))
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_no_banned_word_stands_in_source_prompts_or_documents(texts: dict[str, str]) -> None:
+    assert len(texts) > 500
+    assert faults_in(texts) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = 1\n# Whoever calls it waits.\n", 2),
+        ('def told(): """Say it."""\n', 1),
+        ("_told_again = 1\n", 1),
+        ("untold: int\n", 1),
+        ("A miss is as\n    good as none.\n", 1),
+        ("    # a message in words\n    # of ours\n", 1),
+    ],
+)
+def test_a_banned_word_is_found_in_names_comments_and_over_line_ends(text: str, line: int) -> None:
+    assert [use.line for use in uses_in("a.py", text)] == [line]
+
+
+def test_a_word_that_only_contains_a_banned_one_is_no_fault() -> None:
+    assert uses_in("a.md", "It foretold that a stolid reader tells offers.\n") == []
+
+
+def test_a_fault_names_place_reason_and_replacement() -> None:
+    fault = next(each for each in faults_in({"a.py": "\nnobody = 1\n"}) if each.startswith("a.py"))
+
+    assert fault.startswith("a.py:2: 'nobody': ")
+    assert "write: no reader" in fault
+
+
+def test_an_exception_that_no_line_needs_is_a_fault() -> None:
+    assert "the exception for 'nobody' in docs/configuration.md allows 1, and there are 0" in faults_in({})
+
+
+def test_each_banned_word_has_a_reason_and_a_replacement() -> None:
+    assert all(entry["reason"] and entry["instead"] for entry in BANNED)
