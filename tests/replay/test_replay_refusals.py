@@ -79,7 +79,7 @@ def test_another_review_than_the_recorded_one_is_a_fault_and_names_the_version(r
     events = read_trace(text)
     next(event for event in events if event["event"] == "rules").update(max_findings=0, version="9.9.9")
 
-    with pytest.raises(ReviewbotError, match=r"version 9\.9\.9 made it") as caught:
+    with pytest.raises(ReviewbotError, match=r"version 9\.9\.9 wrote it") as caught:
         replay_delivery(events, asyncio.run(replay(events)))
 
     assert caught.value.exit_code == 3
