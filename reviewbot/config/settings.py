@@ -204,7 +204,7 @@ class Settings:
         meaning="How many workers that no card describes a model's plan may ask for.")
     provider: Provider | None = setting(
         Choice(get_args(Provider)), default=None, unset="Anthropic",
-        meaning="Who serves the models; none: Anthropic.")
+        meaning="The provider of the models; none: Anthropic.")
     model_small: str | None = setting(
         Line(_MODEL, "the id of a model"), default=None, unset="as shipped",
         meaning="The id of the small model, which plans; none: as shipped.")

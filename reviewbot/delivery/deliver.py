@@ -68,7 +68,7 @@ def deliver(
 ) -> DeliveredReview:
     """Complete and mask a review, with a note for each worker that cost unusually much.
 
-    `notes` is what the door has to add. With a `memory`, what earlier heads and decisions are against is withheld.
+    `notes` is what the entry point adds. With a `memory`, what earlier heads and decisions are against is withheld.
     """
     whole = add_symbols(answer, snapshot)
     whole = whole.model_copy(update={"notes": (*whole.notes, *notes, *anomalies(whole.workers))})

@@ -70,7 +70,7 @@ class Record(Contract):
 
 
 class HeadEntry(Contract):
-    """What came of one head."""
+    """The outcome for one head."""
 
     head: str
     outcome: HeadOutcome
