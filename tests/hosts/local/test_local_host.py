@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.git_repositories import Repo
 
 from reviewbot.cli.main import main
 from reviewbot.domain.errors import (
