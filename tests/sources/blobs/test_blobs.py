@@ -121,7 +121,7 @@ def test_another_process_that_holds_a_repository_is_waited_for(store: BlobStore,
         "import sys, time; from pathlib import Path; from reviewbot.sources.blobs.store import BlobStore\n"
         "with BlobStore(Path(sys.argv[1])).repository(1).adding([], 1):\n print(flush=True); sys.stdin.read()\n"
     )
-    command = [sys.executable, "-c", code, tmp_path / "trees"]
+    command = [sys.executable, "-c", code, str(tmp_path / "trees")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout
         child.stdout.readline()
