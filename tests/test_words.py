@@ -20,8 +20,10 @@ PATTERNS = (
     "docs/**/*.md",
     "docs/schemas/*.json",
     "prompts/*.md",
+    "reviewbot/**/*.html",
     "reviewbot/**/*.py",
-    "reviewbot/data/**/*.toml",
+    "reviewbot/**/*.sql",
+    "reviewbot/**/*.toml",
     "workers/*.toml",
 )
 BANNED: list[dict[str, Any]] = tomllib.loads((ROOT / "tests/data/words.toml").read_text(encoding="utf-8"))["banned"]
