@@ -19,7 +19,7 @@ from reviewbot.domain.errors import ConfigError
 PER = 1_000_000
 """Tokens that a price is for."""
 
-MOST_DOLLARS = 100_000.0
+MAX_DOLLARS = 100_000.0
 """Per million tokens. What is above it was meant for other units."""
 
 TIERS: tuple[Tier, ...] = ("small", "medium", "large")
@@ -180,8 +180,8 @@ def _long(row: object, where: str) -> tuple[int | None, Rates | None]:
 def _rates(row: Mapping[str, Any], where: str) -> Rates:
     for key in _RATES:
         value = row.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_DOLLARS:
-            raise ConfigError(f"{where}: {key} must be dollars per million tokens, from 0 to {MOST_DOLLARS:.0f}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_DOLLARS:
+            raise ConfigError(f"{where}: {key} must be dollars per million tokens, from 0 to {MAX_DOLLARS:.0f}")
     return Rates(**{key: float(row[key]) for key in _RATES})
 
 

@@ -40,13 +40,13 @@ THOUGHT = 3_500
 """Tokens that a turn with a tool call says it has written: models think before they ask. With so many, less than the
 usual bound is left for the answer of a logic worker, and a request that leaves less is still the same question."""
 
-MOST_CALLING_TURNS = 2
+MAX_CALLING_TURNS = 2
 """Of one conversation."""
 
 UNREADABLE = ": I cannot say."
 """How an answer ends that is none."""
 
-MOST_SHOWN = 1_000
+MAX_SHOWN = 1_000
 """Characters of what differs."""
 
 _MARK = re.compile(r"answer to ([0-9a-f]{64})")
@@ -96,7 +96,7 @@ def _texts(messages: list[Json]) -> Iterator[str]:
 def _worked(body: Json, text: str, dice: random.Random, thought: int) -> Scripted:
     turns = sum(message["role"] == "assistant" for message in body["messages"])
     lines = list(_added(text))
-    if lines and body.get("tools") and turns < MOST_CALLING_TURNS and dice.random() < 0.6:
+    if lines and body.get("tools") and turns < MAX_CALLING_TURNS and dice.random() < 0.6:
         return replace(_calling(body, lines, dice), usage={"output_tokens": thought})
     if dice.random() < 0.1:
         return said(f"answer to {question_of(body)}{UNREADABLE}")
@@ -268,7 +268,7 @@ class Bench:
 def _differing(one: Json, other: Json) -> Iterator[str]:
     for key in sorted(one.keys() | other.keys()):
         if one.get(key) != other.get(key):
-            yield f"{key}: {json.dumps(one.get(key))[:MOST_SHOWN]}\n  not {json.dumps(other.get(key))[:MOST_SHOWN]}"
+            yield f"{key}: {json.dumps(one.get(key))[:MAX_SHOWN]}\n  not {json.dumps(other.get(key))[:MAX_SHOWN]}"
 
 
 def main() -> int:

@@ -46,7 +46,7 @@ END_S = 90.0
 WORK_S = 8.0
 """In which a worker has begun to work."""
 
-LEAST_S, MOST_S = 0.05, 1.8
+MIN_S, MAX_S = 0.05, 1.8
 """Before each kill."""
 
 
@@ -111,7 +111,7 @@ class Scene:
     def moment(self, dice: random.Random) -> None:
         """Wait for a moment to kill at: two of three lie amid calls, the others anywhere, in the beginning too."""
         if dice.random() < 1 / 3:
-            time.sleep(dice.uniform(LEAST_S, MOST_S))
+            time.sleep(dice.uniform(MIN_S, MAX_S))
             return
         seen, limit = len(self.around.calls), time.monotonic() + WORK_S
         while len(self.around.calls) == seen and time.monotonic() < limit:

@@ -28,7 +28,7 @@ _RANGE = r"^[A-Za-z0-9_][A-Za-z0-9_./@{}^~+-]{0,249}$"
 _NUMBER = r"^[1-9][0-9]{0,9}$"
 _LISTED = 2_048
 """The commits that GitHub lists of one push: https://docs.github.com/en/webhooks/webhook-events-and-payloads#push"""
-_MOST_COMMITS = 2 * _LISTED
+_MAX_COMMITS = 2 * _LISTED
 
 
 class PullEvent(NamedTuple):
@@ -114,7 +114,7 @@ class _PushPayload(_Payload):
     after: Sha
     deleted: bool
     forced: bool
-    commits: Annotated[tuple[_Commit, ...], Field(max_length=_MOST_COMMITS)]
+    commits: Annotated[tuple[_Commit, ...], Field(max_length=_MAX_COMMITS)]
 
 
 class _DispatchInputs(_Part):

@@ -26,7 +26,7 @@ CUT = "\n\n(cut off: a summary holds at most 1 MiB)\n"
 HIDDEN = "***"
 """What stands for a secret, as in the runner's own log."""
 
-_LEAST_SECRET = 8
+_MIN_SECRET_CHARS = 8
 """Characters. What is shorter is no secret, and hiding it would garble words."""
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -125,7 +125,7 @@ class StepOutput:
     def veiled(self, text: str) -> str:
         """The text without the secrets, also as they stand where it was escaped already."""
         for secret in self.secrets:
-            if len(secret) >= _LEAST_SECRET:
+            if len(secret) >= _MIN_SECRET_CHARS:
                 for form in (secret, _escape(secret, _PROPERTY), _escape(secret, _DATA), md(secret)):
                     text = text.replace(form, HIDDEN)
         return text

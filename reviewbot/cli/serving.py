@@ -38,7 +38,7 @@ logger = logging.getLogger("reviewbot.app.web")
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, and nothing listens by it
 """What is no address that a browser could open."""
 
-LEAST_TOKEN = 16
+MIN_TOKEN_CHARS = 16
 """Characters of REVIEWBOT_METRICS_TOKEN."""
 
 
@@ -113,8 +113,8 @@ def _began(host: str, place: Surroundings, setup: SetupParts | None, port: int) 
 
 def _metrics_token(environ: Mapping[str, str]) -> str | None:
     token = environ.get("REVIEWBOT_METRICS_TOKEN", "")
-    if token and len(token) < LEAST_TOKEN:
-        raise ConfigError(f"REVIEWBOT_METRICS_TOKEN must have at least {LEAST_TOKEN} characters")
+    if token and len(token) < MIN_TOKEN_CHARS:
+        raise ConfigError(f"REVIEWBOT_METRICS_TOKEN must have at least {MIN_TOKEN_CHARS} characters")
     return token or None
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Labels, cwe_number, judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
-from reviewbot.review.calibration import BAND, LEAST_COUNTS, Band, Row, wilson
+from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, Row, wilson
 
 FOREIGN = ("model:", "sarif:")
 """How sources begin that are not tools of ours: their findings are not ours to count."""
@@ -149,7 +149,7 @@ def render_table(counts: Counts, date: str) -> str:
     """The table as TOML, a line for each band and row. `date` is YYYY-MM-DD."""
     pooled = [f"  {{ low = {band.low}, true = {band.true}, false = {band.false} }},\n" for band in counts.bands]
     lines = [_toml(row) for row in counts.rows]
-    return HEAD.format(date=date, least=LEAST_COUNTS) + "".join(pooled) + "]\nrow = [\n" + "".join(lines) + "]\n"
+    return HEAD.format(date=date, least=MIN_COUNTS) + "".join(pooled) + "]\nrow = [\n" + "".join(lines) + "]\n"
 
 
 def _is_of(report: Report, defect: Defect) -> bool:

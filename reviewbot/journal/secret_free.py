@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from reviewbot.domain.ports import Journal
 from reviewbot.redact.mask import Mask
 
-_DEEPEST = 40
+_MAX_DEPTH = 40
 """No value of ours is nested half as deep; what a model nests deeper counts as one that holds something."""
 
 
@@ -43,7 +43,7 @@ def holds_secret(value: str, mask: Mask) -> bool:
 
 
 def _texts(value: object, depth: int = 0) -> Iterator[str]:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         yield value

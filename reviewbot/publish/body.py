@@ -11,7 +11,7 @@ from reviewbot.publish.options import PublishRequest
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from reviewbot.report.text import md_code
 
-LEAST_CHARS = 30_000
+MIN_CHARS = 30_000
 """What the report needs at least, see `render_markdown`. The longest marker leaves more."""
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?/[A-Za-z0-9._/#-]{1,500}")
@@ -29,7 +29,7 @@ def marker_of(order: PublishRequest) -> ReviewMarker:
 def body_of(order: PublishRequest, signer: Signer) -> str:
     """The whole review, complete by itself, with its marker behind it."""
     marker = signer.review(marker_of(order))
-    room = max(LEAST_CHARS, MAX_CHARS - len(marker) - 1)
+    room = max(MIN_CHARS, MAX_CHARS - len(marker) - 1)
     return f"{render_markdown(order.delivered.review, max_chars=room)}\n{marker}\n"
 
 

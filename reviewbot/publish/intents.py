@@ -14,7 +14,7 @@ _PREFIX = "publish/"
 """How the names of intents begin in a journal; the progress of runs begins with their ids."""
 
 
-LONGEST_LEASE_S = 3_600.0
+MAX_LEASE_S = 3_600.0
 """A journal outlives the machine's clock: a lease that ends later than this was taken when that clock was wrong."""
 
 
@@ -26,7 +26,7 @@ class _Intent(NamedTuple):
     review_id: int = 0
 
     def open_to(self, holder: str, now: float) -> bool:
-        held = now < self.until <= now + LONGEST_LEASE_S  # false also for what is no number
+        held = now < self.until <= now + MAX_LEASE_S  # false also for what is no number
         return self.holder in ("", holder) or not held
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
 """Where the command line and the Action find a key of the operator's own."""
 
-LEAST_KEY_CHARS = 16
+MIN_KEY_CHARS = 16
 """A shorter key could be guessed."""
 
 MAX_FINGERPRINTS = 300
@@ -88,8 +88,8 @@ class Signer:
         given = environ.get(KEY_VARIABLE, "")
         if not given:
             return cls((hashlib.sha256(_DERIVED).digest(),))
-        if len(given) < LEAST_KEY_CHARS:
-            raise ValueError(f"{KEY_VARIABLE} must have at least {LEAST_KEY_CHARS} characters")
+        if len(given) < MIN_KEY_CHARS:
+            raise ValueError(f"{KEY_VARIABLE} must have at least {MIN_KEY_CHARS} characters")
         return cls((hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest(),))
 
     def review(self, marker: ReviewMarker) -> str:

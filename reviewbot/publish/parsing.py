@@ -11,7 +11,7 @@ from functools import partial
 
 from reviewbot.analyzers.python.reader import parse
 
-MOST_CHARS = 1_000_000
+MAX_CHARS = 1_000_000
 """Of a larger file the tree would take hundreds of megabytes."""
 
 Outline = Counter[tuple[str, int, int, int, int]]
@@ -23,7 +23,7 @@ def fault_of(language: str, text: str) -> str | None:
     check = _CHECKS.get(language)
     if check is None:
         return None
-    return "the file is too large to be parsed" if len(text) > MOST_CHARS else check(text)
+    return "the file is too large to be parsed" if len(text) > MAX_CHARS else check(text)
 
 
 def outside(text: str, first: int, last: int, delta: int = 0) -> Outline:

@@ -19,7 +19,7 @@ LEASE_S = 60.0
 PATIENCE_S = (2.0, 5.0, 10.0, 20.0, 30.0)
 """Waits between looks, for another poster or for a call without an answer. Together they outlast a lease."""
 
-LONGEST_PAUSE_S = 180.0
+MAX_PAUSE_S = 180.0
 """Of what a host asks for at its limit. Where it asks for more, another run has to post the review."""
 
 
@@ -139,7 +139,7 @@ def _waits(error: HostLimitError | HostUnknownError, again: int) -> tuple[float,
     if isinstance(error, HostUnknownError):
         return PATIENCE_S
     pause = LEASE_S if error.retry_after_s is None else error.retry_after_s
-    return (pause,) if again and pause <= LONGEST_PAUSE_S else ()
+    return (pause,) if again and pause <= MAX_PAUSE_S else ()
 
 
 def _less_and_less(draft: ReviewDraft) -> Iterator[ReviewDraft]:

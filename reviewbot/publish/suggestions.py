@@ -21,10 +21,10 @@ from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk
 from reviewbot.redact.mask import Mask, SecretMask
 from reviewbot.report.text import visible
 
-MOST_LINES = 30
+MAX_LINES = 30
 """Of what is replaced, and of what replaces it. More is a rewrite, which should not be applied with one click."""
-MOST_CHARS = 4_000
-MOST_PROOFS = 20
+MAX_CHARS = 4_000
+MAX_PROOFS = 20
 """Of one review: each takes a run of every analyzer over a file, and at most ten comments stand at lines."""
 
 _BREAKS_OUT = re.compile(r"`{3}|~{3}|<!--|-->|\ufffd")
@@ -72,8 +72,8 @@ class Prover:
                 continue
             if any(proof.text is not None and _meet(finding, other) for other, proof in proofs.items()):
                 proofs[finding] = Proof(None, "another suggestion changes the same lines")
-            elif tried == MOST_PROOFS:
-                proofs[finding] = Proof(None, f"only {MOST_PROOFS} replacements of one review are tried")
+            elif tried == MAX_PROOFS:
+                proofs[finding] = Proof(None, f"only {MAX_PROOFS} replacements of one review are tried")
             else:
                 tried += 1
                 proofs[finding] = await self.offered(finding)
@@ -135,8 +135,8 @@ class Prover:
 
 def _unfit(old: list[str], new: list[str]) -> str:
     """Why lines cannot take the place of others, whatever they mean; "" where they can."""
-    if max(len(old), len(new)) > MOST_LINES or sum(map(len, new)) > MOST_CHARS:
-        return f"it is longer than {MOST_LINES} lines"
+    if max(len(old), len(new)) > MAX_LINES or sum(map(len, new)) > MAX_CHARS:
+        return f"it is longer than {MAX_LINES} lines"
     text = "\n".join(new)
     if _BREAKS_OUT.search(text) or "\ufffd" in "\n".join(old) or visible(text) != text:
         return "it holds what cannot be shown as code without doubt"

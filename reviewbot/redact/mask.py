@@ -22,7 +22,7 @@ MASK = "****"
 _PIECE = 8
 """Letters and digits of a piece of a value that is looked up."""
 
-_LEAST = 12
+_MIN_PART_CHARS = 12
 """Letters and digits of a value that are masked where they stand together; a shorter part of it gives little away."""
 
 _MAX_PIECES = 100_000
@@ -80,7 +80,7 @@ class SecretMask:
         forms = [value, *(_disguises(value) if len(value) <= _MAX_DISGUISED else ())]
         for letters in dict.fromkeys(_OTHERS.sub("", form) for form in forms):
             self._count += len(letters) // _PIECE
-            if len(letters) < (_PIECE if whole else _LEAST) or self._count > _MAX_PIECES:
+            if len(letters) < (_PIECE if whole else _MIN_PART_CHARS) or self._count > _MAX_PIECES:
                 continue
             for at in range(0, len(letters) - _PIECE + 1, _PIECE):
                 places = self._pieces[letters[at : at + _PIECE]]
@@ -89,7 +89,7 @@ class SecretMask:
 
     def _known(self, text: str) -> Iterator[_Span]:
         """Where known values, or parts of them, stand in a text; later spans may lie inside of earlier ones."""
-        if not self._pieces or len(text) < _LEAST:
+        if not self._pieces or len(text) < _MIN_PART_CHARS:
             return
         offsets = [found.start() for found in _LETTER.finditer(text)]
         letters = _OTHERS.sub("", text)
@@ -122,7 +122,7 @@ def _followed(letters: str, at: int, done: int, place: _Place) -> _Span:
         start, first = start - 1, first - 1
     while end < len(letters) and last < len(value) and letters[end] == value[last]:
         end, last = end + 1, last + 1
-    return (start, end) if end - start >= _LEAST else (at, at)
+    return (start, end) if end - start >= _MIN_PART_CHARS else (at, at)
 
 
 def _length(span: _Span) -> int:
@@ -170,10 +170,10 @@ _MASKED_NAME = "masked"
 _CHOSEN = frozenset({"arguments", "candidate"})
 """Fields with what a model gave to a tool, or claimed of a place that was not found. A name in them is the model's."""
 
-_SHORTEST_SECRET = 16
+_MIN_SECRET_CHARS = 16
 """Characters. The name of a field is masked from there on: a model may choose those of a tool's arguments."""
 
-_DEEPEST = 40
+_MAX_DEPTH = 40
 """No value of ours is nested half as deep. A tool's arguments are what a model made of them, and may be."""
 _TOO_DEEP = "(nested too deeply)"
 
@@ -183,11 +183,11 @@ def mask_json(value: Any, mask: Mask, key: str = "", *, chosen: bool = False, de
 
     Names are left alone, because they must go on fitting the change, unless they are `chosen` by a model.
     """
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return _TOO_DEEP
     if isinstance(value, dict):
         return {
-            (name if len(name) < _SHORTEST_SECRET else mask(name)): mask_json(
+            (name if len(name) < _MIN_SECRET_CHARS else mask(name)): mask_json(
                 inner, mask, name, chosen=chosen or name in _CHOSEN, depth=depth + 1
             )
             for name, inner in value.items()

@@ -22,14 +22,14 @@ ROLES = ("planner", "reader", "judge")
 UNUSUAL = 3
 """Times the median of the workers: below it the difference is what their chunks and tools make of it."""
 
-FEWEST_WORKERS = 3
+MIN_WORKERS = 3
 """Of two workers the median lies between them, and neither is the usual one."""
 
 UNKNOWN = "unknown"
 """What stands for a price that is not known."""
 
 _CENT = 0.01
-_LEAST = 0.0001
+_MIN_SHOWN_USD = 0.0001
 """The smallest amount that four digits show. What cost less did cost something, and is shown as this much."""
 _SECOND = 1_000  # milliseconds
 _ALMOST_A_MINUTE = 59_950
@@ -97,7 +97,7 @@ def speed_up(review: Review) -> str:
 
 def dollars(usage: Usage) -> str:
     """Money in words; what calls of unknown price cost is unknown, and not nothing."""
-    known = f"${max(_LEAST, usage.cost_usd):.4f}" if 0 < usage.cost_usd < _CENT else f"${usage.cost_usd:.2f}"
+    known = f"${max(_MIN_SHOWN_USD, usage.cost_usd):.4f}" if 0 < usage.cost_usd < _CENT else f"${usage.cost_usd:.2f}"
     if not usage.unpriced_calls:
         return known
     return f"{known} and an unknown price" if usage.cost_usd else UNKNOWN
@@ -130,7 +130,7 @@ def _cost(who: str, usage: Usage, row: WorkerUsage | None) -> Cost:
 def anomalies(workers: Sequence[WorkerUsage]) -> list[str]:
     """What is unusual in a bill: each worker that took far more tokens than the others, in one line."""
     spent = {row.worker: tokens(row.usage) for row in workers if row.worker not in ROLES and tokens(row.usage)}
-    if len(spent) < FEWEST_WORKERS:
+    if len(spent) < MIN_WORKERS:
         return []
     usual = median(spent.values())
     return [

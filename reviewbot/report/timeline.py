@@ -21,7 +21,7 @@ _MOMENTS = {"planned": ("planner", "plans"), "part_finished": ("sub-supervisor",
             "settled": ("synthesizer", "settles")}  # fmt: skip
 """Decisions that belong to no task: who takes them where the record does not say, and what they are."""
 
-_MOST = 10**12
+_MAX_VALUE = 10**12
 """Of milliseconds and of tokens: no run has more, and a bar is computed with floating numbers."""
 
 Event = Mapping[str, Any]
@@ -217,9 +217,9 @@ def _text(event: Event, name: str) -> str:
 
 def _number(event: Event, name: str) -> int:
     value = event.get(name)
-    return value if type(value) is int and 0 <= value <= _MOST else 0
+    return value if type(value) is int and 0 <= value <= _MAX_VALUE else 0
 
 
 def _dollars(usage: Event) -> float:
     value = usage.get("cost_usd")
-    return value if isinstance(value, float) and 0 <= value <= _MOST else 0.0
+    return value if isinstance(value, float) and 0 <= value <= _MAX_VALUE else 0.0

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 
 from reviewbot.tables import packaged_text
 
-LEAST_COUNTS = 8
+MIN_COUNTS = 8
 """Reports. With fewer of them the rule's own estimate stands: the bound would tell their number and not their worth."""
 
 Z = 0.8416
@@ -22,7 +22,7 @@ Z = 0.8416
 HIGHEST = 99
 """Nothing but a person is certain."""
 
-MOST_COUNTS = 10**9
+MAX_COUNTS = 10**9
 """Upper bound of reports of one kind, above any real count: the sum is one of floating numbers."""
 
 BAND = 10
@@ -54,7 +54,7 @@ class Row:
     @property
     def counted(self) -> bool:
         """Whether the counts carry the confidence."""
-        return self.true + self.false >= LEAST_COUNTS
+        return self.true + self.false >= MIN_COUNTS
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _band(entry: object) -> Band:
     if not isinstance(entry, dict) or entry.keys() != keys or not all(type(value) is int for value in entry.values()):
         raise ValueError("each band needs low, true and false as numbers, and nothing else")
     band = Band(**entry)
-    if band.low not in range(0, _PERCENT, BAND) or not all(0 <= n <= MOST_COUNTS for n in (band.true, band.false)):
+    if band.low not in range(0, _PERCENT, BAND) or not all(0 <= n <= MAX_COUNTS for n in (band.true, band.false)):
         raise ValueError("a band begins at a multiple of ten and has no negative counts")
     return band
 
@@ -160,7 +160,7 @@ def _row(entry: object) -> Row:
         raise ValueError("each row needs tool, rule, version, true, false and confidence, and nothing else")
     row = Row(**entry)
     names = all(isinstance(each, str) for each in (row.tool, row.rule, row.version))
-    limits = ((row.true, MOST_COUNTS), (row.false, MOST_COUNTS), (row.confidence, _PERCENT))
+    limits = ((row.true, MAX_COUNTS), (row.false, MAX_COUNTS), (row.confidence, _PERCENT))
     # `type` and not isinstance, for true is a number to Python.
     if not names or not all(type(number) is int and 0 <= number <= most for number, most in limits):
         raise ValueError("a row has names that are no texts, or numbers that no count gives")

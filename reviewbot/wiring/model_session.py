@@ -16,7 +16,7 @@ from reviewbot.llm.providers.claude import Access, ClaudeModel, Sdk
 from reviewbot.llm.providers.claude.access import DEFAULT_TIMEOUT_S, Provider
 from reviewbot.wiring.models import KEYS, RunServices, prices_of, tiers_of
 
-MARGIN, MOST_MARGIN_S = 0.05, 5.0
+MARGIN, MAX_MARGIN_S = 0.05, 5.0
 """Of the review's time, at the end of which nothing more is asked: what was found must still be handed over."""
 
 
@@ -38,7 +38,7 @@ def line_to(settings: Settings, around: RunServices) -> ModelSession:
     models, prices = tiers_of(settings), prices_of(settings)
     sdk = around.sdk or Sdk()
     adapter = ClaudeModel(access, models, prices, sdk)
-    deadline = Deadline(around.clock, settings.deadline_s - min(MOST_MARGIN_S, MARGIN * settings.deadline_s))
+    deadline = Deadline(around.clock, settings.deadline_s - min(MAX_MARGIN_S, MARGIN * settings.deadline_s))
     limits = Limits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
     ledger = Ledger(limits)
     config = ClientConfig(

@@ -25,13 +25,13 @@ _OWN_SECRETS = (
     "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
 )  # fmt: skip
 """Variables of which no value may ever be in a report, from whatever source."""
-_SHORTEST_SECRET = 16
+_MIN_SECRET_CHARS = 16
 """Characters. To mask what is shorter wherever it stands would mask words."""
 
 
 def own_secrets(environ: Mapping[str, str]) -> list[str]:
     """The credentials that this process was given."""
-    return [value for name in _OWN_SECRETS if len(value := environ.get(name, "")) >= _SHORTEST_SECRET]
+    return [value for name in _OWN_SECRETS if len(value := environ.get(name, "")) >= _MIN_SECRET_CHARS]
 
 
 def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:

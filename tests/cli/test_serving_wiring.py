@@ -146,7 +146,7 @@ def test_a_limit_and_a_token_reach_the_pages_and_all_is_closed_in_the_end(
     inbox.put(a_delivery())
     inbox.close()
     result: list[Any] = []
-    limits = {"REVIEWBOT_READY_MAX_AGE_S": "600", "REVIEWBOT_METRICS_TOKEN": "x" * serving.LEAST_TOKEN}
+    limits = {"REVIEWBOT_READY_MAX_AGE_S": "600", "REVIEWBOT_METRICS_TOKEN": "x" * serving.MIN_TOKEN_CHARS}
     app = served(
         {**environ, **limits},
         lambda app: result.extend(asked(app, path) for path in ("/readyz", "/metrics", "/setup")),

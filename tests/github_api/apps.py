@@ -22,7 +22,7 @@ from tests.github_api.server import FakeGitHub
 from tests.github_api.state import Json, Token
 
 APP_ID = 4_711
-LONGEST_S = 600
+MAX_S = 600
 """Between the times in a word: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app."""
 
 MAY = {"checks": "write", "contents": "read", "metadata": "read", "pull_requests": "write"}
@@ -64,7 +64,7 @@ class Keyring(dict[str, Token]):
                 told = jwt.decode(word, key, algorithms=["RS256"], options={"require": ["exp", "iat", "iss"]})
             except jwt.PyJWTError:
                 continue
-            if told["iss"] == str(APP_ID) and told["exp"] - told["iat"] <= LONGEST_S:
+            if told["iss"] == str(APP_ID) and told["exp"] - told["iat"] <= MAX_S:
                 return Token(self.api.own, {"app": "write"}, APP_ID)
         return None
 

@@ -60,7 +60,7 @@ SCANS = {
 
 _TITLE = "Change {path}"
 _SLUG = re.compile(r"[^a-z0-9]{1,80}")
-_LONGEST_NAME = 60
+_MAX_NAME_CHARS = 60
 
 
 def export(target: Path) -> int:
@@ -133,7 +133,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
 
 def slug(pair: Pair) -> str:
     """A name of a folder."""
-    return _SLUG.sub("-", f"{pair.rule} {pair.name}".lower()).strip("-")[:_LONGEST_NAME]
+    return _SLUG.sub("-", f"{pair.rule} {pair.name}".lower()).strip("-")[:_MAX_NAME_CHARS]
 
 
 def table() -> str:

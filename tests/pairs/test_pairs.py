@@ -26,11 +26,11 @@ PAIRS = all_pairs()
 EVERY = [pair for pairs in PAIRS.values() for pair in pairs]
 WITH_PAIRS = {(pair.tool, pair.rule) for pair in EVERY}
 
-LEAST_PAIRS = 200
-LEAST_PRECISION = 0.90
+MIN_PAIRS = 200
+MIN_PRECISION = 0.90
 """The true share of all that would be posted about both sides of the pairs of a file."""
 
-LEAST_POSTED = 0.25
+MIN_POSTED = 0.25
 """For how many of its pairs, at least, what is wrong would be posted."""
 
 POSTED_WITH_SIBLINGS = frozenset({"repository_rules"})
@@ -67,13 +67,13 @@ def test_what_would_be_posted_of_the_pairs_is_true(group: str, answers_of: Calla
         true += len(true_findings(pair, wrong))
         posted += len(wrong) + len(certain(told_of[pair.name, "right"].findings))
 
-    least = 0 if group in POSTED_WITH_SIBLINGS else LEAST_POSTED * len(PAIRS[group])
+    least = 0 if group in POSTED_WITH_SIBLINGS else MIN_POSTED * len(PAIRS[group])
     assert posted >= least
-    assert true >= LEAST_PRECISION * posted
+    assert true >= MIN_PRECISION * posted
 
 
 def test_there_are_pairs_enough() -> None:
-    assert len(EVERY) >= LEAST_PAIRS
+    assert len(EVERY) >= MIN_PAIRS
 
 
 @pytest.mark.parametrize("table", tables())

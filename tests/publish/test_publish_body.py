@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.domain.contracts import Withheld
 from reviewbot.hosts.base import PostedReview
-from reviewbot.publish.body import LEAST_CHARS, body_of, marker_of, outdated_body, twin_body
+from reviewbot.publish.body import MIN_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.marker import MAX_FINGERPRINTS
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from tests.make import MakeFinding
@@ -45,7 +45,7 @@ def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: Make
     body, marker = body_of(order, SIGNER), SIGNER.review(marker_of(order))
 
     assert body == f"{render_markdown(order.delivered.review, max_chars=MAX_CHARS - len(marker) - 1)}\n{marker}\n"
-    assert LEAST_CHARS < len(body) <= MAX_CHARS + 1
+    assert MIN_CHARS < len(body) <= MAX_CHARS + 1
 
 
 def test_the_marker_says_how_the_run_ended() -> None:

@@ -9,7 +9,7 @@ from reviewbot.domain.ports import Journal
 from reviewbot.hosts.base import Intents
 from reviewbot.journal.sqlite import SqliteJournal
 from reviewbot.publish import JournalIntents, MemoryIntents
-from reviewbot.publish.intents import LONGEST_LEASE_S
+from reviewbot.publish.intents import MAX_LEASE_S
 
 Make = Callable[[Callable[[], float]], Intents]
 
@@ -130,8 +130,8 @@ def test_an_intent_that_somebody_let_go_is_nobodys(make_intents: Make) -> None:
 
 def test_a_lease_of_an_hour_is_believed_and_a_longer_one_is_not(make_intents: Make) -> None:
     intents = make_intents(lambda: 100.0)
-    intents.begin("key", "one", LONGEST_LEASE_S)
-    intents.begin("another key", "one", LONGEST_LEASE_S + 1)
+    intents.begin("key", "one", MAX_LEASE_S)
+    intents.begin("another key", "one", MAX_LEASE_S + 1)
 
     assert not intents.begin("key", "other", 60)
     assert intents.begin("another key", "other", 60)

@@ -14,7 +14,7 @@ from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.post import SETTLE_S
-from reviewbot.publish.post_review import LEASE_S, LONGEST_PAUSE_S
+from reviewbot.publish.post_review import LEASE_S, MAX_PAUSE_S
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
 
@@ -172,9 +172,9 @@ def test_a_review_that_the_host_does_not_show_yet_counts_as_posted(
 @pytest.mark.parametrize(
     ("limits", "slept"),
     [
-        ([HostLimitError("later", LONGEST_PAUSE_S)] * 2, [LONGEST_PAUSE_S]),
+        ([HostLimitError("later", MAX_PAUSE_S)] * 2, [MAX_PAUSE_S]),
         ([HostLimitError("later")] * 2, [LEASE_S]),
-        ([HostLimitError("later", LONGEST_PAUSE_S + 1)], []),
+        ([HostLimitError("later", MAX_PAUSE_S + 1)], []),
     ],
 )
 def test_a_limit_is_waited_out_once_and_not_where_it_asks_for_too_long(

@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Candidate, FileChange, Gap
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.suggestions import MOST_CHARS, MOST_LINES, Proof, Prover
+from reviewbot.publish.suggestions import MAX_CHARS, MAX_LINES, Proof, Prover
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
 from tests.snapshots import Files
@@ -101,14 +101,14 @@ def test_an_analyzer_that_could_not_look_at_either_side_proves_nothing(deaf: int
 # --- how much
 
 
-@pytest.mark.parametrize(("count", "fits"), [(MOST_LINES, True), (MOST_LINES + 1, False)])
+@pytest.mark.parametrize(("count", "fits"), [(MAX_LINES, True), (MAX_LINES + 1, False)])
 def test_as_many_lines_as_a_person_can_judge_are_offered(count: int, *, fits: bool, is_three: MakeFinding) -> None:
     text = "\n".join([MENDED, *["        y = 1"] * (count - 1)])
 
-    assert offered(is_three(text)) == (Proof(text) if fits else Proof(None, f"it is longer than {MOST_LINES} lines"))
+    assert offered(is_three(text)) == (Proof(text) if fits else Proof(None, f"it is longer than {MAX_LINES} lines"))
 
 
-@pytest.mark.parametrize(("count", "fits"), [(MOST_LINES, True), (MOST_LINES + 1, False)])
+@pytest.mark.parametrize(("count", "fits"), [(MAX_LINES, True), (MAX_LINES + 1, False)])
 def test_no_more_lines_than_that_are_replaced(count: int, *, fits: bool, is_three: MakeFinding) -> None:
     after = "".join(f"x = {n}\n" for n in range(count + 1))
     finding = is_three("x = 0", line=1, end_line=count, evidence=after.rsplit("\n", 2)[0])
@@ -116,7 +116,7 @@ def test_no_more_lines_than_that_are_replaced(count: int, *, fits: bool, is_thre
     assert (offered(finding, "", after).text is not None) == fits
 
 
-@pytest.mark.parametrize(("chars", "fits"), [(MOST_CHARS, True), (MOST_CHARS + 1, False)])
+@pytest.mark.parametrize(("chars", "fits"), [(MAX_CHARS, True), (MAX_CHARS + 1, False)])
 def test_a_line_has_so_many_characters_at_most(chars: int, *, fits: bool, is_three: MakeFinding) -> None:
     text = "    if x == 3:  # "
     proof = offered(is_three(text + "c" * (chars - len(text))))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Candidate, Finding, Gap
-from reviewbot.publish.suggestions import MOST_LINES, MOST_PROOFS, Proof
+from reviewbot.publish.suggestions import MAX_LINES, MAX_PROOFS, Proof
 from reviewbot.redact.mask import redact
 from reviewbot.wiring.checking import analyzers_check
 from tests.make import MakeCandidate, MakeFinding
@@ -197,7 +197,7 @@ def test_a_text_with_other_line_ends_keeps_them(is_three: MakeFinding) -> None:
         ("    if x == '\u202e':", "without doubt"),
         ("    if x == '\ufffd':", "without doubt"),
         ("    if x == 3:\r", "without doubt"),
-        ("    pass\n" * MOST_LINES + "    pass", "longer"),
+        ("    pass\n" * MAX_LINES + "    pass", "longer"),
         ("    x = '" + "x" * 4_000 + "'", "longer"),
     ],
 )
@@ -264,14 +264,14 @@ def test_what_failed_does_not_stand_in_the_way_of_another(is_three: MakeFinding)
 
 
 def test_a_file_is_read_once_as_it_is_and_only_so_many_are_tried(is_three: MakeFinding) -> None:
-    lines = [f"x{n} = 1" for n in range(MOST_PROOFS + 2)]
+    lines = [f"x{n} = 1" for n in range(MAX_PROOFS + 2)]
     findings = [is_three(f"x{n} = 2", line=n + 1, evidence=line) for n, line in enumerate(lines)]
     check = Says()
 
     proofs = asyncio.run(prover("", "\n".join(lines) + "\n", check).proven(findings))
 
     assert [proof.text is None for proof in proofs.values()].count(True) == 2
-    assert len(check.texts) == MOST_PROOFS + 1
+    assert len(check.texts) == MAX_PROOFS + 1
 
 
 # --- whatever is proposed

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reviewbot.review.calibration import (
     HIGHEST,
-    LEAST_COUNTS,
     MAX_UNCOUNTED,
+    MIN_COUNTS,
     Band,
     Calibration,
     Row,
@@ -69,7 +69,7 @@ def test_the_same_share_is_believed_more_with_more_reports(true: int, false: int
 
 
 @pytest.mark.parametrize(
-    ("true", "false", "counted"), [(LEAST_COUNTS, 0, True), (3, LEAST_COUNTS - 3, True), (LEAST_COUNTS - 1, 0, False)]
+    ("true", "false", "counted"), [(MIN_COUNTS, 0, True), (3, MIN_COUNTS - 3, True), (MIN_COUNTS - 1, 0, False)]
 )
 def test_few_reports_carry_nothing(true: int, false: int, counted: bool) -> None:  # noqa: FBT001 - a parameter
     assert row(true, false).counted == counted

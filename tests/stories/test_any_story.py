@@ -17,7 +17,7 @@ from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT
 Tell = Callable[..., Any]
 
 WORKERS = ("logic", "security", "style")
-MOST_ATTEMPTS = 1 + 2 + BREAKER_OPENS_AT
+MAX_ATTEMPTS = 1 + 2 + BREAKER_OPENS_AT
 """Of one unsplit task: each decision that goes on adds a failure, and the last request may meet three busy engines."""
 
 CANDIDATES = st.fixed_dictionaries(
@@ -108,7 +108,7 @@ def test_no_worker_is_asked_for_ever_and_each_task_ends_once(script: list[dict[s
     planned = [task["task_id"] for task in telling.events[0]["plan"]["tasks"]]
     assert sorted(ends) == sorted(planned)
     tries = [event for event in telling.events if event["event"] == "task_started"]
-    assert len(tries) <= len(planned) * 7 * MOST_ATTEMPTS
+    assert len(tries) <= len(planned) * 7 * MAX_ATTEMPTS
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)

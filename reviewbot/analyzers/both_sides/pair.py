@@ -23,7 +23,7 @@ from reviewbot.analyzers.both_sides.sides import (
 )
 from reviewbot.context.python_text import dotted_name
 
-LEAST_KEPT = 0.5
+MIN_KEPT_SHARE = 0.5
 """Of the plain statements of a function. With fewer of them it was rewritten, and nothing is reported for it."""
 
 CHECKS = re.compile(r"_{0,2}(?:check|validate|verify|require|authorize|ensure|enforce|assert)_[a-z0-9_]{1,60}")
@@ -72,7 +72,7 @@ class Pair:
     @cached_property
     def is_rewritten(self) -> bool:
         """Whether too little of the old function is left to compare it with the new one."""
-        return kept(self.old.node.body, self.new.node.body) < LEAST_KEPT
+        return kept(self.old.node.body, self.new.node.body) < MIN_KEPT_SHARE
 
     def may_be_replaced(self, about: frozenset[str]) -> bool:
         """Whether something new mentions the names that a check was about: it may do the check's work."""

@@ -23,7 +23,7 @@ from reviewbot.analyzers.both_sides.sides import (
 )
 from reviewbot.analyzers.both_sides.stale_callers import decorator_name
 
-_LONGEST_GUARD = 4
+_MAX_GUARD_STATEMENTS = 4
 """Statements in its body."""
 
 _LEAVES = (ast.Raise, ast.Return, ast.Continue, ast.Break)
@@ -164,7 +164,7 @@ def removed_checks(pair: Pair) -> Iterator[SideFinding]:
 
 def _leaves(node: ast.If) -> bool:
     last = node.body[-1]
-    if len(node.body) > _LONGEST_GUARD:
+    if len(node.body) > _MAX_GUARD_STATEMENTS:
         return False
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
         return bool(calls([last]).keys() & _LEAVING_CALLS)

@@ -22,7 +22,7 @@ SHOWN = 3
 _STEPS_PER_FILE = 5_000
 """What parsing a file and looking for its imports is counted as."""
 
-_LEAST_NAME = 8
+_MIN_NAME_CHARS = 8
 """Characters. A shorter name of a method is shared by unrelated classes."""
 
 
@@ -63,7 +63,7 @@ def own_method_uses(sides: Sides, owner: ast.ClassDef, name: str) -> list[Use]:
 
 def namesake_calls(sides: Sides, name: str, definitions: int, budget: Budget) -> Iterator[Use]:
     """Yield calls of any object's method of a rare name, where all files together have so many definitions of it."""
-    if len(name) < _LEAST_NAME or "_" not in name.strip("_") or is_dunder(name):
+    if len(name) < _MIN_NAME_CHARS or "_" not in name.strip("_") or is_dunder(name):
         return
     lines = sides.snapshot.search(name, MAX_FOUND)
     if lines is None or len(lines) == MAX_FOUND:

@@ -34,7 +34,7 @@ _MAKERS: Mapping[str, Kind] = packaged_table("names/loops")["makers"]
 _BY_METHOD: dict[str, Kind] = {"cursor": "cursor", "readlines": "list", "splitlines": "list"}
 _BY_ANNOTATION: Mapping[str, Kind] = packaged_table("names/loops")["by_annotation"]
 _QUERIES = words_in("names/loops", "queries")
-_DEEPEST = 4
+_MAX_DEPTH = 4
 """Assignments that are followed from one name to the next."""
 
 
@@ -43,7 +43,7 @@ def kind_of(scope: Scope, node: ast.AST | None, depth: int = 0) -> Kind:
     if isinstance(node, ast.Await):
         node = node.value
     name = dotted_name(node)
-    if depth >= _DEEPEST:
+    if depth >= _MAX_DEPTH:
         return ""
     if not name:
         return _made(scope, node, depth)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.context.python_text import dotted_name, imported_names
 
-_LONGEST_CHAIN = 40
+_MAX_CHAIN = 40
 """Links. A longer chain of calls is data in the form of code."""
 
 _SHOWN = 60
@@ -50,7 +50,7 @@ def chain_of(node: ast.expr) -> Chain:
     names: list[str] = []
     called: set[str] = set()
     in_call = False
-    for _ in range(_LONGEST_CHAIN):
+    for _ in range(_MAX_CHAIN):
         if isinstance(node, ast.Call):
             node, in_call = node.func, True
             continue

@@ -29,7 +29,7 @@ _PARSE_BUDGET = 20_000
 _LINE_CHARS = 200
 """A longer line counts as several: to parse it takes as long."""
 
-_MOST_ATTEMPTS = 500
+_MAX_ATTEMPTS = 500
 """For one hunk. Of 1,891 hunks of one large change a single one would have needed more."""
 
 _WORTH_KEEPING = 2
@@ -78,7 +78,7 @@ def repair(lines: Sequence[str]) -> Fragment:
     budget = _PARSE_BUDGET
     newer: bool | None = None
     tried: list[list[_Piece]] = []
-    for attempt in islice(_attempts(pieces), _MOST_ATTEMPTS):
+    for attempt in islice(_attempts(pieces), _MAX_ATTEMPTS):
         check_stopped()
         budget -= sum(1 + len(piece.text) // _LINE_CHARS for piece in attempt)
         if tried and attempt == tried[0]:  # where nothing is missing, the first completion is the hunk as it is

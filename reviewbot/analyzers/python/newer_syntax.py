@@ -36,7 +36,7 @@ _PREFIX = re.compile(r"(?<![\w])(?:[rRbBuUfFtT]{1,2})$")
 _OTHER = {"'": '"', '"': "'"}
 _OPENING, _CLOSING = "([{", ")]}"
 
-_DEEPEST = 16
+_MAX_DEPTH = 16
 """Texts and braces that stand in each other. Python 3.11 has four kinds of quotes, so that no five texts can be said in
 each other there, and each end of one looks at all that is in it: thousands in each other would take minutes."""
 
@@ -77,7 +77,7 @@ class _Quotes:
         """The text, with other quotes for those that stand inside of the same ones; as it is where that is too deep."""
         place = 0
         while place < len(self._text):
-            if len(self._open) > _DEEPEST:
+            if len(self._open) > _MAX_DEPTH:
                 return self._text
             inside = self._open[-1] if self._open else None
             if isinstance(inside, _Literal):

@@ -19,7 +19,7 @@ from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import counted
 
-_MOST_ROWS = 30
+_MAX_ROWS = 30
 """Of code that a finding is known by; of longer code its first row."""
 
 _FLOW_LINES = 20
@@ -160,7 +160,7 @@ def _own_rows(found: Found) -> range:
 def _token(view: View, found: Found) -> str:
     """What the same flaw is known by on the other side of the file."""
     node = found.code
-    long = node is not None and (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0) > _MOST_ROWS
+    long = node is not None and (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0) > _MAX_ROWS
     code = view.row(found.row)
     if node is not None and not long:
         with suppress(RecursionError):

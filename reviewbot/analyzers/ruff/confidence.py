@@ -31,10 +31,10 @@ _ASKED_FOR = Doubt(50)
 _WRONG = Doubt(0)
 _ONLY_NAMES = Doubt(40, "warning")
 
-_FURTHEST_HEAD = 200
+_MAX_HEAD_LINES = 200
 """Lines from a report up to the head of its function; further up nothing is looked for."""
 
-_LONGEST_LINE = 1_000
+_MAX_LINE_CHARS = 1_000
 """Characters of a line that are looked at."""
 
 _SECURITY = re.compile(
@@ -96,18 +96,18 @@ def doubt_of(found: Report, line: Line, around: Surroundings) -> Doubt:
 
 def _of_weak_hash(found: Report, line: Line, around: Surroundings) -> Doubt:
     del found
-    words = f"{_function(line, around.shown)} {line.text[:_LONGEST_LINE]}".lower()
+    words = f"{_function(line, around.shown)} {line.text[:_MAX_LINE_CHARS]}".lower()
     return _NONE if _SECURITY.search(words) else _UNNAMED
 
 
 def _of_undefined_name(found: Report, line: Line, around: Surroundings) -> Doubt:
     del around
-    return _QUOTED if _is_quoted(found.message, line.text[:_LONGEST_LINE]) else _NONE
+    return _QUOTED if _is_quoted(found.message, line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
 def _of_password(found: Report, line: Line, around: Surroundings) -> Doubt:
     del found, around
-    return _NO_SECRET if _is_no_secret(line.text[:_LONGEST_LINE]) else _NONE
+    return _NO_SECRET if _is_no_secret(line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
 def _of_second_definition(found: Report, line: Line, around: Surroundings) -> Doubt:
@@ -130,8 +130,8 @@ def _of_debugger(found: Report, line: Line, around: Surroundings) -> Doubt:
 def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
     """The lines above a line that are indented less than all below them, as far as the hunks show them."""
     depth = len(line.text) - len(line.text.lstrip())
-    for number in range(line.number - 1, max(0, line.number - _FURTHEST_HEAD), -1):
-        text = shown[number].text[:_LONGEST_LINE] if number in shown else ""
+    for number in range(line.number - 1, max(0, line.number - _MAX_HEAD_LINES), -1):
+        text = shown[number].text[:_MAX_LINE_CHARS] if number in shown else ""
         indent = len(text) - len(text.lstrip())
         if text.strip() and indent < depth:
             depth = indent
@@ -149,7 +149,7 @@ def _is_quoted(message: str, text: str) -> bool:
     if name is None:
         return False
     word = re.compile(rf"\b{re.escape(name[1])}\b")
-    return bool(word.search(text)) and not word.search(_LITERAL.sub(" ", text[:_LONGEST_LINE]))
+    return bool(word.search(text)) and not word.search(_LITERAL.sub(" ", text[:_MAX_LINE_CHARS]))
 
 
 def _is_no_secret(text: str) -> bool:

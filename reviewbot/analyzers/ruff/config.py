@@ -16,13 +16,13 @@ from reviewbot.domain.ports import Snapshot
 _NAMES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 """In the order in which ruff takes them, in each folder from the file's own up to the top."""
 
-_LARGEST = 64 * 1024
+_MAX_CHARS = 64 * 1024
 """Characters. A configuration for people is far shorter."""
 
-_MOST_DOTS = 300
+_MAX_DOTS = 300
 """On one line. Python's TOML reader needs half a minute for a key of thirty thousand parts."""
 
-_DEEPEST = 40
+_MAX_DEPTH = 40
 """Folders."""
 
 
@@ -49,7 +49,7 @@ def find_config(
     `parse` is `parse_config`, or one that remembers.
     """
     folders = path.split("/")[:-1]
-    for depth in range(min(len(folders), _DEEPEST), -1, -1):
+    for depth in range(min(len(folders), _MAX_DEPTH), -1, -1):
         folder = "".join(f"{name}/" for name in folders[:depth])
         for name in _NAMES:
             text = snapshot.base(folder + name)
@@ -65,7 +65,7 @@ def find_config(
 
 def parse_config(text: str) -> dict[str, Any] | None:
     """Parse a TOML document; None where it is none, or has a size or keys that no hand-written one has."""
-    if len(text) > _LARGEST or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+    if len(text) > _MAX_CHARS or any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
         return None
     try:
         return tomllib.loads(text)
@@ -118,7 +118,7 @@ class Pin(NamedTuple):
 _MINOR = 2
 """Numbers of a version up to the minor, with which rules of ruff come and change."""
 
-_MAX_CHARS = 4_000_000
+_MAX_LOCK_CHARS = 4_000_000
 """Of a lock file. Longer ones are not read."""
 
 _NUMBER = r"v?(\d{1,4}(?:\.\d{1,4}){1,3})"
@@ -166,8 +166,8 @@ def _texts(
     for names, pattern in kinds:
         for name in dict.fromkeys((*(folder + name for name in names), *names)):
             text = snapshot.base(name)
-            if text is not None and "ruff" in text[:_MAX_CHARS]:
-                yield text[:_MAX_CHARS].replace("\r\n", "\n"), pattern
+            if text is not None and "ruff" in text[:_MAX_LOCK_CHARS]:
+                yield text[:_MAX_LOCK_CHARS].replace("\r\n", "\n"), pattern
 
 
 def _of_requirement(text: str) -> Pin | None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-_LONGEST = 4_000
+_MAX_CHARS = 4_000
 """Characters that the replacement of a candidate may have."""
 
 _BOM = "\ufeff"
 """Ruff does not count it as a column."""
 
-_MOST_EDITS = 50
+_MAX_EDITS = 50
 """Of one fix; more of them rewrite a table, and the result is too long to be read."""
 
 
@@ -31,9 +31,9 @@ def edits_of(fix: object) -> tuple[Edit, ...]:
     """The edits of a fix in ruff's JSON, in their order; none of one that is not safe, or has another form."""
     if not isinstance(fix, Mapping) or fix.get("applicability") != "safe" or not isinstance(fix.get("edits"), list):
         return ()
-    edits = [_edit(each) for each in fix["edits"][: _MOST_EDITS + 1]]
+    edits = [_edit(each) for each in fix["edits"][: _MAX_EDITS + 1]]
     read = tuple(sorted(edit for edit in edits if edit is not None))
-    return read if len(read) == len(edits) <= _MOST_EDITS else ()
+    return read if len(read) == len(edits) <= _MAX_EDITS else ()
 
 
 def replacement_of(edits: Sequence[Edit], first: int, rows: Sequence[str]) -> str | None:
@@ -52,7 +52,7 @@ def replacement_of(edits: Sequence[Edit], first: int, rows: Sequence[str]) -> st
             return None
         block, end = block[:start] + edit.text.replace("\r\n", "\n") + block[stop:], start
     # One empty line would be written like a deletion; it is none.
-    if block == "\n" or (block and not block.endswith("\n")) or len(block) > _LONGEST:
+    if block == "\n" or (block and not block.endswith("\n")) or len(block) > _MAX_CHARS:
         return None
     return block.removesuffix("\n")
 

@@ -107,7 +107,7 @@ UNSURE_CONFIDENCE = 60
 
 _ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 _CONFIGS_HELD = 8
-_LONGEST_REPORT = 30
+_MAX_REPORT_LINES = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
 
 _NOT_OURS = words_in("names/ruff_options", "not_ours")
@@ -225,7 +225,9 @@ class RepositoryRules:
         self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, Line]
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
-        numbers = range(found.first, found.last + 1) if found.last - found.first <= _LONGEST_REPORT else (found.first,)
+        numbers = (
+            range(found.first, found.last + 1) if found.last - found.first <= _MAX_REPORT_LINES else (found.first,)
+        )
         line = next((shown[number] for number in numbers if number in shown and shown[number].added), None)
         if line is None:
             return None

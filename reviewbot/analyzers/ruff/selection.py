@@ -16,7 +16,7 @@ from reviewbot.tables import packaged_table, words_in
 
 SELECTOR = re.compile(r"[A-Z]{1,8}[0-9]{0,4}")
 _CODE = re.compile(r"([A-Z]{1,8})([0-9]{0,4})")
-_MOST = 500
+_MAX_SELECTORS = 500
 """Selectors or globs of one kind. Ruff has fewer than a thousand rules."""
 
 _ALL = "ALL"
@@ -32,8 +32,8 @@ _TABLES: Mapping[str, list[str]] = packaged_table("names/ruff_options")["tables"
 
 _NUMBERS = words_in("names/ruff_options", "numbers")
 _WORDS: Mapping[str, list[str]] = packaged_table("names/ruff_options")["words"]
-_LARGEST_NUMBER = 1_000
-_LONGEST_LINE = 320
+_MAX_NUMBER = 1_000
+_MAX_LINE_CHARS = 320
 """Ruff's own bound."""
 
 _NOT_IN: Mapping[str, list[str]] = packaged_table("names/ruff_options")["not_in"]
@@ -130,7 +130,7 @@ def _settings(lint: dict[str, Any], top: dict[str, Any]) -> tuple[list[tuple[str
     for name, about in _TABLES.items():
         for key, value in (inner(top, name) | inner(lint, name)).items():
             option = f"{name}.{key}"
-            number = option in _NUMBERS and _is_number(value, _LARGEST_NUMBER)
+            number = option in _NUMBERS and _is_number(value, _MAX_NUMBER)
             if number or (isinstance(value, str) and value in _WORDS.get(option, ())):
                 settings.append((option, value))
             else:
@@ -142,7 +142,7 @@ def _options(config: RuffConfig, settings: Iterable[tuple[str, int | str]]) -> I
     """Arguments, each made of fixed text and of values that were checked."""
     yield f"--target-version={_target(config)}"
     length = config.values.get("line-length")
-    if _is_number(length, _LONGEST_LINE):
+    if _is_number(length, _MAX_LINE_CHARS):
         yield f"--config=line-length={length}"
     for key, value in sorted(settings):
         yield f'--config=lint.{key}="{value}"' if isinstance(value, str) else f"--config=lint.{key}={value}"
@@ -166,7 +166,7 @@ def _selectors(value: object) -> list[str]:
 
 
 def _list(value: object) -> list[str]:
-    items = value[:_MOST] if isinstance(value, list) else []
+    items = value[:_MAX_SELECTORS] if isinstance(value, list) else []
     return [item for item in items if isinstance(item, str)]
 
 
@@ -181,7 +181,7 @@ def _per_file(lint: dict[str, Any], top: dict[str, Any]) -> Iterator[_Globbed]:
 def _globs(globs: Iterable[str]) -> Iterator[str]:
     """Those of a usable form; one that is not understood holds for every file, which makes rules silent."""
     for number, glob in enumerate(globs):
-        if number >= _MOST:
+        if number >= _MAX_SELECTORS:
             return
         yield "*" if glob_fault(glob) or "{" in glob else glob
 

@@ -24,7 +24,7 @@ from reviewbot.wording import counted
 ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 """What `process.run_program` does on every system; resource limits come on top where the system has them."""
 
-_LONGEST_REPORT = 30
+_MAX_REPORT_LINES = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
 
 _OF_ARGUMENTS = frozenset({"command-injection", "sql-injection", "code-injection", "xss", "deserialization"})
@@ -167,7 +167,7 @@ class RuffTool:
 def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None:
     """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
     last = found.call_end if rule.call else found.last
-    numbers = range(found.first, last + 1) if last - found.first <= _LONGEST_REPORT else (found.first,)
+    numbers = range(found.first, last + 1) if last - found.first <= _MAX_REPORT_LINES else (found.first,)
     return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
 
 

@@ -12,7 +12,7 @@ from reviewbot.diff.parser.names import to_bytes
 
 # JSON from outside, one value at a time: what has another type than it should have is taken as absent.
 
-_LARGEST = 2**31 - 1
+_MAX_NUMBER = 2**31 - 1
 """No file has more lines, no list more entries."""
 
 
@@ -33,7 +33,7 @@ def a_text(value: object) -> str:
 
 def a_number(value: object) -> int | None:
     """The value where it is a whole number of 0 or more; None else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_NUMBER:
         return None
     return value
 
@@ -49,7 +49,7 @@ def an_entry(values: list[Any], index: object) -> dict[str, Any]:
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
 """At least two letters: one letter is a drive."""
 _DRIVE = re.compile(rb"/{0,3}[A-Za-z]:[/\\]")
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 class _Name(NamedTuple):
@@ -111,14 +111,14 @@ def _name(text: bytes) -> _Name | None:
             parts.pop()
         elif part not in {b"", b"."}:
             parts.append(part)
-    if len(parts) > _DEEPEST:
+    if len(parts) > _MAX_DEPTH:
         return None
     return _Name(tuple(parts), drive or text.startswith(b"/"))
 
 
 _CWE = re.compile(r"cwe[-_: ]?0{0,5}([1-9]\d{0,4})(?!\d)", re.IGNORECASE)
 _TAG_CHARS = 200
-_MOST_TAGS = 100
+_MAX_TAGS = 100
 _HIGHEST_SCORE = 10
 
 
@@ -165,7 +165,7 @@ class Descriptors:
 def facts_of(result: dict[str, Any], rule: dict[str, Any]) -> Facts:
     """The facts that a result and its rule state; the result's own come first."""
     bags = [a_dict(each.get("properties")) for each in (result, rule)]
-    tags = [a_text(tag)[:_TAG_CHARS] for bag in bags for tag in a_list(bag.get("tags"))[:_MOST_TAGS]]
+    tags = [a_text(tag)[:_TAG_CHARS] for bag in bags for tag in a_list(bag.get("tags"))[:_MAX_TAGS]]
     words = [*tags, *_weaknesses(result, rule, bags)]
     numbers = (int(match[1]) for word in words for match in _CWE.finditer(word))
     scores = (_score(bag.get("security-severity")) for bag in bags)
@@ -176,9 +176,9 @@ def _weaknesses(result: dict[str, Any], rule: dict[str, Any], bags: list[dict[st
     """Where programs name weaknesses besides their tags: a property, a taxon of the result, a relation of the rule."""
     for bag in bags:
         given = bag.get("cwe")
-        yield from (a_text(each)[:_TAG_CHARS] for each in [given, *a_list(given)[:_MOST_TAGS]])
-    relations = (a_dict(a_dict(each).get("target")) for each in a_list(rule.get("relationships"))[:_MOST_TAGS])
-    for target in (*map(a_dict, a_list(result.get("taxa"))[:_MOST_TAGS]), *relations):
+        yield from (a_text(each)[:_TAG_CHARS] for each in [given, *a_list(given)[:_MAX_TAGS]])
+    relations = (a_dict(a_dict(each).get("target")) for each in a_list(rule.get("relationships"))[:_MAX_TAGS])
+    for target in (*map(a_dict, a_list(result.get("taxa"))[:_MAX_TAGS]), *relations):
         if a_text(a_dict(target.get("toolComponent")).get("name")).upper() == "CWE":
             yield "CWE-" + a_text(target.get("id"))[:_TAG_CHARS].upper().removeprefix("CWE-")
 

@@ -31,7 +31,7 @@ _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})
 _REFUSED = frozenset({"underReview", "rejected"})
 """The states of a suppression that was requested and is not accepted."""
-_DEEPEST_BASE = 8
+_MAX_BASE = 8
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|[/\\]")
 _PLACEHOLDER = re.compile(r"\{(\d{1,3})\}")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\(\d{1,9}\)")
@@ -154,7 +154,7 @@ def _uri(location: dict[str, Any], run: dict[str, Any]) -> str:
         location = a_dict(an_entry(a_list(run.get("artifacts")), location.get("index")).get("location"))
     uri = a_text(location.get("uri"))
     bases = a_dict(run.get("originalUriBaseIds"))
-    for _ in range(_DEEPEST_BASE):
+    for _ in range(_MAX_BASE):
         base = a_text(location.get("uriBaseId"))
         if not base or base not in bases or _ABSOLUTE.match(uri):
             break

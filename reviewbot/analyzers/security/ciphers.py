@@ -26,7 +26,7 @@ _FERNET = "cryptography.fernet.Fernet"
 _KEY_SIZES: Mapping[str, tuple[int, list[str]]] = packaged_table("names/security")["key_sizes"]
 """Where the number of bits stands in a call that makes a key: its position and its names."""
 
-_LEAST_BITS = 2048
+_MIN_BITS = 2048
 """NIST SP 800-57 and SP 800-131A: fewer bits of RSA, DSA or DH are disallowed since 2014."""
 
 _WEAK_CURVES = words_in("names/security", "weak_curves")
@@ -75,12 +75,12 @@ def _sizes(facts: Facts) -> Iterator[Found]:
     for call in facts.calls(*_KEY_SIZES):
         position, names = _KEY_SIZES[facts.name(call.func)]
         bits = facts.number(argument(call, position, *names))
-        if bits is not None and bits < _LEAST_BITS:
-            yield at("short-key", call, f"A key of {bits} bits can be broken; at least {_LEAST_BITS} are needed")
+        if bits is not None and bits < _MIN_BITS:
+            yield at("short-key", call, f"A key of {bits} bits can be broken; at least {_MIN_BITS} are needed")
     for call in facts.of(ast.Call):
         if facts.made_by(call.func.value if isinstance(call.func, ast.Attribute) else None) == "OpenSSL.crypto.PKey":
             bits = facts.number(argument(call, 1, "bits"))
-            if bits is not None and bits < _LEAST_BITS:
+            if bits is not None and bits < _MIN_BITS:
                 yield at("short-key", call)
 
 
@@ -105,7 +105,7 @@ _MACS = frozenset({"hmac.new", "hmac.digest", "hmac.HMAC"})
 _SIGNED = frozenset({"signature", "hmac", "mac", "sig", "signatur"})
 """Words of names whose value an attacker must not be able to guess byte by byte."""
 
-_LONGEST_CHAIN = 6
+_MAX_CHAIN = 6
 """Calls on the result of calls; a name may be made from itself."""
 
 
@@ -170,7 +170,7 @@ def _leaky(facts: Facts, compare: ast.Compare) -> Iterator[Found]:
 def _is_mac(facts: Facts, node: ast.expr) -> bool:
     """Whether an expression is a computed HMAC, or text made of one."""
     found = facts.value(node)
-    for _ in range(_LONGEST_CHAIN):
+    for _ in range(_MAX_CHAIN):
         if not isinstance(found, ast.Call):
             break
         if facts.name(found.func) in _MACS:

@@ -17,7 +17,7 @@ _PASSWORD_NAMES = ("password", "passwd", "pwd")
 _FILE_DATABASES = ("sqlite",)
 
 _KEY_NAMES = frozenset({"aws_secret_access_key", "api_key", "apikey", "api_secret", "secret_access_key", "auth_token"})
-_FEWEST_KINDS = 8
+_MIN_KINDS = 8
 """Different characters. A key has more; a line of x has one."""
 
 _API_KEY = re.compile(r"[A-Za-z0-9_\-.]{20,200}")
@@ -113,7 +113,7 @@ def _assigned(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
 
 def _is_key(text: str) -> bool:
     mixed = any(char.isdigit() for char in text) and any(char.isalpha() for char in text)
-    return mixed and bool(_API_KEY.fullmatch(text)) and len(set(text)) >= _FEWEST_KINDS
+    return mixed and bool(_API_KEY.fullmatch(text)) and len(set(text)) >= _MIN_KINDS
 
 
 def _is_signing_key(facts: Facts, target: ast.expr, named: str) -> bool:

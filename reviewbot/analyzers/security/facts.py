@@ -88,7 +88,7 @@ _SCOPES = frozenset({ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lamb
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
-_FURTHEST = 4
+_MAX_LINKS = 4
 """Names that lead to names. Longer chains are not followed."""
 
 _UNKNOWN = "?"
@@ -182,7 +182,7 @@ class Facts:
 
     def value(self, node: ast.expr | None) -> ast.expr | None:
         """The expression behind a name that is bound exactly once; anything else is its own value."""
-        for _ in range(_FURTHEST):
+        for _ in range(_MAX_LINKS):
             if not isinstance(node, ast.Name):
                 break
             self._budget.spend()

@@ -37,10 +37,10 @@ _KDFS: dict[str, tuple[int | None, int | None, tuple[str, ...]]] = {
 }
 """Functions that make a key of a password: where the salt and the number of rounds stand."""
 
-_FEWEST_ROUNDS = 100_000
+_MIN_ROUNDS = 100_000
 """Of PBKDF2. Guidance of 2023 asks for 600,000 with SHA-256 and 210,000 with SHA-512; far below is a mistake."""
 
-_FEWEST_DOUBLINGS = 10
+_MIN_DOUBLINGS = 10
 """Of bcrypt, the least that is still advised."""
 
 
@@ -51,7 +51,7 @@ def weak_passwords(facts: Facts) -> Iterator[Found]:
     yield from _derived(facts)
     for call in facts.calls("bcrypt.gensalt"):
         rounds = facts.number(argument(call, 0, "rounds"))
-        if rounds is not None and rounds < _FEWEST_DOUBLINGS:
+        if rounds is not None and rounds < _MIN_DOUBLINGS:
             yield at("few-rounds", call)
 
 
@@ -180,5 +180,5 @@ def _derived(facts: Facts) -> Iterator[Found]:
         if is_static(facts, argument(call, salt_at, "salt")):
             yield at("static-salt", call)
         rounds = facts.number(argument(call, rounds_at, *rounds_named)) if rounds_named else None
-        if rounds is not None and rounds < _FEWEST_ROUNDS:
+        if rounds is not None and rounds < _MIN_ROUNDS:
             yield at("few-rounds", call)

@@ -20,7 +20,7 @@ from reviewbot.context.python_text import without_warnings
 _METHODS = ("compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 _CALLS = tuple(f"re.{method}" for method in _METHODS)
 
-_LONGEST = 2_000
+_MAX_CHARS = 2_000
 """Characters of a pattern that is looked at."""
 
 _MANY = 1_000
@@ -57,7 +57,7 @@ def slow_patterns(facts: Facts) -> Iterator[Found]:
 
 def is_exponential(pattern: str, *, anchored: bool = False) -> bool:
     """Whether some texts take a time that doubles with every further character; `anchored`: all of it must match."""
-    if len(pattern) > _LONGEST or not any(char in pattern for char in "*+{"):
+    if len(pattern) > _MAX_CHARS or not any(char in pattern for char in "*+{"):
         return False
     try:
         with without_warnings():

@@ -20,7 +20,7 @@ _OFF: Mapping[str, str] = packaged_table("names/security")["off"]
 """Settings that must not be false."""
 
 _CLASSES = frozenset({"development", "dev", "test", "testing", "local", "debug"})
-_LEAST_LENGTH = 8
+_MIN_LENGTH = 8
 """Characters of a password, NIST SP 800-63B."""
 
 
@@ -75,7 +75,7 @@ def _short_passwords(facts: Facts) -> Iterator[Found]:
             around = facts.parents.get(table)
             if (
                 length is not None
-                and length < _LEAST_LENGTH
+                and length < _MIN_LENGTH
                 and isinstance(around, ast.Dict)
                 and _is_validator(facts, around)
             ):
@@ -90,7 +90,7 @@ def _is_short(facts: Facts, compare: ast.Compare) -> bool:
     length = facts.number(compare.comparators[0])
     ordered = isinstance(compare.ops[0], ast.Lt | ast.GtE)
     named = any(is_password(label(facts, argument)) for argument in measured.args)
-    return ordered and named and length is not None and 1 < length < _LEAST_LENGTH
+    return ordered and named and length is not None and 1 < length < _MIN_LENGTH
 
 
 def _is_validator(facts: Facts, table: ast.Dict) -> bool:

@@ -19,12 +19,12 @@ _SPELT_APART = {"pass": {"word", "wd", "phrase"}}
 _STAND_IN = re.compile(
     r"\A(?:[*x.•]{3,}|none|null|true|false|changeme|change_me|redacted|<.{0,80}>|\$\{.{0,80}\})\Z", re.IGNORECASE
 )
-_LONGEST_NAME = 200
+_MAX_NAME_CHARS = 200
 
 
 def words(name: str) -> list[str]:
     """The words of a name, lower case: "userPassWord" and "user_password" both have user and password."""
-    found = [word.lower() for word in _WORD.findall(name[:_LONGEST_NAME])]
+    found = [word.lower() for word in _WORD.findall(name[:_MAX_NAME_CHARS])]
     for at in range(len(found) - 1, 0, -1):
         if found[at] in _SPELT_APART.get(found[at - 1], ()):
             found[at - 1 : at + 1] = [found[at - 1] + found[at]]

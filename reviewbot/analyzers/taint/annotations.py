@@ -12,13 +12,13 @@ from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.values import Function
 
-_MOST_PARTS = 40
+_MAX_PARTS = 40
 """Of one annotation that are looked at, so that aliases of each other come to an end."""
 
-_DEEPEST = 4
+_MAX_DEPTH = 4
 """Containers inside each other."""
 
-_LONGEST = 300
+_MAX_CHARS = 300
 """Characters of an annotation or a pattern that is written as a text."""
 
 _PATTERN = re.compile(
@@ -79,7 +79,7 @@ class Annotations:
         options: list[ast.expr] = []
         notes: list[ast.expr] = []
         todo = [node] if node is not None else []
-        for _ in range(_MOST_PARTS):
+        for _ in range(_MAX_PARTS):
             if not todo:
                 break
             self._flow.budget.spend()
@@ -113,7 +113,7 @@ class Annotations:
     def _is_typed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
         last = self._dotted(node, scope).rpartition(".")[2]
         if isinstance(node, ast.Subscript):
-            if last not in self._words["routes.containers"] or depth >= _DEEPEST:
+            if last not in self._words["routes.containers"] or depth >= _MAX_DEPTH:
                 return last in self._words["routes.typed"]
             inner = [part for part in _parts(node) if not (isinstance(part, ast.Constant) and part.value is ...)]
             return self._typed([one for part in inner for one in self._unfolded(part)[0]], scope, depth + 1)
@@ -129,7 +129,7 @@ class Annotations:
     def _bases(self, name: str) -> list[str]:
         found = [name]
         for current in found:
-            bases = self._flow.bases.get(current, ()) if len(found) < _MOST_PARTS else ()
+            bases = self._flow.bases.get(current, ()) if len(found) < _MAX_PARTS else ()
             found += [base for base in bases if base not in found]
         return found[1:]
 
@@ -155,7 +155,7 @@ class Annotations:
 
 def allows_few(pattern: str) -> bool:
     """Whether a pattern stands for a whole text and lets only letters, digits and words through."""
-    if len(pattern) > _LONGEST or not pattern.startswith("^") or not pattern.endswith("$"):
+    if len(pattern) > _MAX_CHARS or not pattern.startswith("^") or not pattern.endswith("$"):
         return False
     at, depth = 1, 0
     while at < len(pattern) - 1:
@@ -191,7 +191,7 @@ def _read(value: object) -> list[ast.expr] | None:
     """An annotation that is written as a text; None stands for nothing that comes in."""
     if value is None:
         return []
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_CHARS:
         return None
     try:
         return [ast.parse(value.strip(), mode="eval").body]

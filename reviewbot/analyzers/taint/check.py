@@ -33,7 +33,7 @@ _PART = re.compile(
 )
 """A variable part of a route: `<int:number>`, `<name>`, `{name}`, `{name:path}`."""
 
-_MOST_TIMES = 3
+_MAX_TIMES = 3
 """That one function is followed: one that is defined inside a loop is met in each round."""
 
 _MAX_ITEMS = 20
@@ -57,7 +57,7 @@ class Functions:
 
     def follow(self, number: int, outer: Scope) -> None:
         """Follow one function, and keep what it returns. Raises OutOfSteps."""
-        if self._times[number] >= _MOST_TIMES:
+        if self._times[number] >= _MAX_TIMES:
             return
         self._times[number] += 1
         function = self._flow.functions[number]

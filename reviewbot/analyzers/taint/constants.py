@@ -9,8 +9,8 @@ from typing import Any
 
 from reviewbot.analyzers.taint.values import UNKNOWN
 
-_LARGEST = 2**64
-_LONGEST = 1_000
+_MAX_NUMBER = 2**64
+_MAX_CHARS = 1_000
 """Characters. Longer texts and larger numbers are not followed: they decide no branch, and cost time."""
 
 _PLAIN = (str, bytes, int, float, bool, type(None))
@@ -42,8 +42,8 @@ def kept(constant: object) -> object:
     if not isinstance(constant, _PLAIN):
         return UNKNOWN
     if isinstance(constant, (str, bytes)):
-        return constant if len(constant) <= _LONGEST else UNKNOWN
-    if isinstance(constant, (int, float)) and not -_LARGEST < constant < _LARGEST:
+        return constant if len(constant) <= _MAX_CHARS else UNKNOWN
+    if isinstance(constant, (int, float)) and not -_MAX_NUMBER < constant < _MAX_NUMBER:
         return UNKNOWN
     return constant
 

@@ -8,7 +8,7 @@ from reviewbot.analyzers.taint.flow import Call
 from reviewbot.analyzers.taint.operations import container, pair, position
 from reviewbot.analyzers.taint.values import CLEAN, Value, element, is_container, joined, merged, mixed, plain
 
-_MOST_ITEMS = 200
+_MAX_ITEMS = 200
 """A container with more known items is taken as a whole."""
 
 FILLS = frozenset(
@@ -24,7 +24,7 @@ LOOKS_UP = frozenset({"get", "pop", "getlist", "setdefault", "__getitem__"})
 def after(call: Call, receiver: Value) -> Value:
     """What a container holds after one of its methods has run."""
     items = None if receiver.items is None else _changed(dict(receiver.items), call, receiver.form)
-    if items is None or len(items) > _MOST_ITEMS:
+    if items is None or len(items) > _MAX_ITEMS:
         each = _filled(call, receiver) if is_container(receiver) else None
         return Value(merged([receiver, *call.given]), path=receiver.path, form=receiver.form, each=each)
     return Value(merged(items.values()), path=receiver.path, items=items, form=receiver.form)

@@ -29,7 +29,7 @@ from reviewbot.analyzers.taint.values import (
     plain,
 )
 
-_DEEPEST = 60
+_MAX_DEPTH = 60
 """Levels of one expression. What lies deeper is looked through for names only, so that no code exhausts the stack."""
 
 _STEPS = 3
@@ -88,7 +88,7 @@ class Expressions:
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """Evaluate an expression. Raises OutOfSteps."""
         self._flow.budget.spend(_STEPS)
-        if self._depth >= _DEEPEST:
+        if self._depth >= _MAX_DEPTH:
             return self._looked_through(node, scope)
         self._depth += 1
         try:

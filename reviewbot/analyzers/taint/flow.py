@@ -31,7 +31,7 @@ from reviewbot.analyzers.taint.values import (
 
 # Collect the values that reach sinks, and turn those that count into findings with a rule and a message.
 
-_MOST_HITS = 40
+_MAX_HITS = 40
 """Hits kept for one function's parameters; further ones are dropped."""
 
 _WHERE_FROM = {
@@ -92,7 +92,7 @@ class Hits:
                     self._outside[key] = hit
             return
         own = self._of.setdefault(taint.origin.owner, {})
-        if len(own) < _MOST_HITS:
+        if len(own) < _MAX_HITS:
             own.setdefault((hit.kind, hit.row, taint.origin.text), hit)
 
     def of(self, function: int) -> list[Hit]:

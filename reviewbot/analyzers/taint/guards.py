@@ -32,7 +32,7 @@ _QUOTES = ("'", '"')
 _QUOTED = "~quoted"
 """In `Taint.safe`: it begins with a quote; without another one inside it is a literal."""
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 _ENDS = ("$", "\\Z", "\\z")
 
 
@@ -53,7 +53,7 @@ class Guards:
     def refine(self, test: ast.expr, *, truth: bool, scope: Scope, evaluate: Evaluate) -> None:
         """Note in a scope what follows from a condition being true, or being false. Raises OutOfSteps."""
         self._flow.budget.spend()
-        if self._depth >= _DEEPEST:
+        if self._depth >= _MAX_DEPTH:
             return
         self._depth += 1
         try:
@@ -95,7 +95,7 @@ class Guards:
                 self.refine(operand, truth=truth, scope=scope, evaluate=evaluate)
             return
         branches: list[Scope] = []
-        for index, operand in enumerate(test.values[:_DEEPEST]):
+        for index, operand in enumerate(test.values[:_MAX_DEPTH]):
             branch = scope.fork()
             for before in test.values[:index]:
                 self.refine(before, truth=not truth, scope=branch, evaluate=evaluate)
@@ -229,7 +229,7 @@ class Guards:
     def _allows(self, node: ast.expr, target: str, *, truth: bool, depth: int = 0) -> bool:
         """Whether a condition on each item says what is allowed; one that says what is not leaves the rest open."""
         words = self._flow.knowledge.words
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             return False
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self._allows(node.operand, target, truth=not truth, depth=depth + 1)
@@ -259,7 +259,7 @@ def _is_root(prefix: Value) -> bool:
 
 def _inside(node: ast.expr) -> ast.expr:
     """What a call is about that keeps what it is given."""
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
             node = node.value
             continue

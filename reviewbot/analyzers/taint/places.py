@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import ast
 
-_DEEPEST = 8
+_MAX_PARTS = 8
 """Parts of a dotted name that are tracked; a deeper name is not followed."""
 
-_LONGEST = 60
+_MAX_CHARS = 60
 """Characters of code that are shown in a step."""
 
 
 def place(node: ast.expr) -> tuple[str, str]:
     """The name that a place begins with and how it is written: "a", "a.b", "a['b']"; empty texts for anything else."""
     tail: list[str] = []
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_PARTS):
         if isinstance(node, ast.Name):
             return node.id, node.id + "".join(reversed(tail))
         if isinstance(node, ast.Attribute):
             tail.append(f".{node.attr}")
             node = node.value
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            tail.append(f"[{node.slice.value!r}]"[:_LONGEST])
+            tail.append(f"[{node.slice.value!r}]"[:_MAX_CHARS])
             node = node.value
         else:
             break
@@ -31,7 +31,7 @@ def place(node: ast.expr) -> tuple[str, str]:
 def shown(node: ast.expr) -> str:
     """An expression as a step shows it: its names, short."""
     parts: list[str] = []
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_PARTS):
         if isinstance(node, ast.Name):
             parts.append(node.id)
             break
@@ -48,4 +48,4 @@ def shown(node: ast.expr) -> str:
         else:
             parts.append("…")
             break
-    return "".join(reversed(parts))[:_LONGEST]
+    return "".join(reversed(parts))[:_MAX_CHARS]

@@ -10,7 +10,7 @@ from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.values import ALL, CLEAN, Function, Taint, Value, merged, mixed
 
-_MOST_STEPS = 10
+_MAX_STEPS = 10
 
 _STEPS = 8
 """Of the budget for one value that goes on inside a function."""
@@ -135,9 +135,7 @@ def _through(outer: Taint, inner: Taint, call: Call, function: Function) -> Tain
     entered = outer.after(call.node.lineno, f"into `{function.node.name}`")
     safe = outer.safe | inner.safe
     steps = (*entered.steps, *inner.steps)
-    return Taint(
-        outer.origin, safe, outer.how | inner.how, steps if len(steps) <= _MOST_STEPS else steps[-_MOST_STEPS:]
-    )
+    return Taint(outer.origin, safe, outer.how | inner.how, steps if len(steps) <= _MAX_STEPS else steps[-_MAX_STEPS:])
 
 
 def stops(called: Called, flow: Flow) -> bool:

@@ -56,7 +56,7 @@ def bind_names(pattern: ast.pattern, subject: Value, scope: Scope) -> int:
 
 # Resolve members of the objects that a framework passes in: the request, and its handler.
 
-_LONGEST_PATH = 150
+_MAX_PATH_CHARS = 150
 """Characters of a dotted name; a longer one is no name that a table knows."""
 
 
@@ -87,7 +87,7 @@ class Members:
 
     def dotted(self, base: Value, name: str) -> str:
         """The dotted name of a member; of what a class inherits from elsewhere, by the name of the class there."""
-        if not 0 < len(base.path) < _LONGEST_PATH:
+        if not 0 < len(base.path) < _MAX_PATH_CHARS:
             return ""
         owner = base.path.removesuffix("()")
         if owner in self._flow.bases and self._flow.method(owner, name) < 0:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from reviewbot.analyzers.taint.constants import kept
 from reviewbot.analyzers.taint.values import BUILT, CLEAN, HOSTED, NAMED, OBJECT, Value, merged
 
-_MOST_FRONT = 9
+_MAX_FRONT = 9
 """Parts in front of a part that are looked at for what it is."""
 
 _LEAD = 200
@@ -91,7 +91,7 @@ def _lead(parts: Sequence[Value]) -> tuple[str, int]:
 def _is_name(before: Sequence[Value]) -> bool:
     """Whether a part stands where a statement has a name; parts that are not constant count as a word."""
     texts = [str(part.const) if part.known else part.lead if not at else "" for at, part in enumerate(before)]
-    front = "".join(text or "x" for text in texts[-_MOST_FRONT:])[-_TAIL:]
+    front = "".join(text or "x" for text in texts[-_MAX_FRONT:])[-_TAIL:]
     return before[-1:] != [] and before[-1].known and bool(_NAME.search(front))
 
 

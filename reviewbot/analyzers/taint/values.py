@@ -45,9 +45,9 @@ NUMBER = "number"
 MEMBER = "member"
 """In `Taint.how`: it is an attribute of the value that came in, which its owner may have set."""
 
-_MOST_TAINTS = 6
-_MOST_STEPS = 8
-_MOST_CHOICES = 4
+_MAX_TAINTS = 6
+_MAX_STEPS = 8
+_MAX_CHOICES = 4
 
 
 class Unknown:
@@ -89,7 +89,7 @@ class Taint(NamedTuple):
     def after(self, row: int, what: str) -> Taint:
         """The same a step further."""
         step = Step(row, what)
-        if len(self.steps) >= _MOST_STEPS or (self.steps and self.steps[-1] == step):
+        if len(self.steps) >= _MAX_STEPS or (self.steps and self.steps[-1] == step):
             return self
         return self._replace(steps=(*self.steps, step))
 
@@ -198,9 +198,9 @@ def merged(values: Iterable[Value]) -> tuple[Taint, ...]:
                 found[taint.origin] = taint
             elif there is not taint:
                 found[taint.origin] = there._replace(safe=safer(there.safe, taint.safe), how=there.how | taint.how)
-    if len(found) <= _MOST_TAINTS:
+    if len(found) <= _MAX_TAINTS:
         return tuple(found.values())
-    return tuple(sorted(found.values(), key=lambda taint: REACHES.index(taint.origin.reach))[:_MOST_TAINTS])
+    return tuple(sorted(found.values(), key=lambda taint: REACHES.index(taint.origin.reach))[:_MAX_TAINTS])
 
 
 def safer(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
@@ -234,7 +234,7 @@ def _choices(values: list[Value]) -> tuple[object, ...]:
     found: list[object] = []
     for value in values:
         options = (value.const,) if value.known else value.choices
-        if not options or len(found) + len(options) > _MOST_CHOICES:
+        if not options or len(found) + len(options) > _MAX_CHOICES:
             return ()
         found += options
     return tuple(found)

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reviewbot.domain.errors import ConfigError
 
-LEAST_SECRET_BYTES = 16
+MIN_SECRET_BYTES = 16
 """Of a webhook secret: with fewer, an attacker who has one signed body can try them all."""
 
 FILE_NAME = "credentials.json"
@@ -207,8 +207,8 @@ def _check(given: Credentials) -> None:
         _wrong("each private key must be the text of the PEM file that GitHub gave")
     if not 1 <= len(given.webhook_secrets) <= 2:  # noqa: PLR2004 - the old and the new
         _wrong("there must be one webhook secret, or two while one is exchanged")
-    if any(len(secret) < LEAST_SECRET_BYTES for secret in given.webhook_secrets):
-        _wrong(f"a webhook secret must have at least {LEAST_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one")
+    if any(len(secret) < MIN_SECRET_BYTES for secret in given.webhook_secrets):
+        _wrong(f"a webhook secret must have at least {MIN_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one")
 
 
 def _wrong(message: str) -> NoReturn:

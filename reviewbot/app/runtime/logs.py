@@ -25,7 +25,7 @@ from reviewbot.strict_json import write_json
 MAX_TEXT = 2_000
 """Characters of one field. A line is for reading; what is longer is a payload."""
 
-_LEAST_SECRET = 8
+_MIN_SECRET_CHARS = 8
 """Characters. To mask every place where a shorter value stands would mask words."""
 
 _QUIET = ("waitress", "werkzeug", "dbos", "sqlalchemy", "urllib3", "github", "httpx", "httpx2", "anthropic")
@@ -141,7 +141,9 @@ def _pieces(hidden: Iterable[str]) -> set[str]:
     """Secrets, and the lines of those that have several: a key may be quoted without its line ends."""
     found = set()
     for secret in hidden:
-        found |= {part for part in (secret, *secret.splitlines()) if len(part) >= _LEAST_SECRET and "-----" not in part}
+        found |= {
+            part for part in (secret, *secret.splitlines()) if len(part) >= _MIN_SECRET_CHARS and "-----" not in part
+        }
     return found
 
 

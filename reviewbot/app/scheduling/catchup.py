@@ -24,7 +24,7 @@ logger = logging.getLogger("reviewbot.app.worker")
 
 DAY_S = 86_400.0
 
-MOST_ORDERS = 50
+MAX_ORDERS = 50
 """Reviews that one round orders."""
 
 
@@ -54,7 +54,7 @@ class CatchUp:
             since = max(now - self.window_s, installation.created_s)
             try:
                 for order in self._open_heads(number, since):
-                    if ordered >= MOST_ORDERS:
+                    if ordered >= MAX_ORDERS:
                         break
                     if _is_left_out(order, runs, heads):
                         desk.submit(order)

@@ -33,17 +33,17 @@ from reviewbot.redact.mask import redact
 
 logger = logging.getLogger("reviewbot.app.worker")
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 """Executions of one run of which none came further than those before. What kills its worker so often will do so again:
 it is parked, and shown. A run that only was at work when others killed the worker came further."""
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 """Of one step, where the host could not be reached or asked us to wait."""
 
 FIRST_WAIT_S = 5.0
 """Before the second try; it doubles from try to try."""
 
-LONGEST_WAIT_S = 300.0
+MAX_WAIT_S = 300.0
 """Between two tries. A run that waits takes up a place, so that it does not wait for hours."""
 
 LOOK_S = 1.0
@@ -71,7 +71,7 @@ class RetryTimings:
     """Waits; tests need not sit through them."""
 
     first_wait_s: float = FIRST_WAIT_S
-    longest_wait_s: float = LONGEST_WAIT_S
+    longest_wait_s: float = MAX_WAIT_S
     look_s: float = LOOK_S
 
 
@@ -123,9 +123,9 @@ class Runner:
                 self._desk.left(run_id, owner, order.installation)
 
     def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
-        if attempts > MOST_ATTEMPTS:
+        if attempts > MAX_ATTEMPTS:
             self._runs.never_began(run.run_id, run.owner)
-            return self._close(run, End("parked", f"its worker died {MOST_ATTEMPTS} times over the same part of it"))
+            return self._close(run, End("parked", f"its worker died {MAX_ATTEMPTS} times over the same part of it"))
         value: Json = {}
         for name, act in (("fetch", self._fetch), ("review", self._review), ("post", self._post)):
             value = self._stage(name, partial(act, run), value, durable, run)
@@ -188,12 +188,12 @@ class Runner:
         """One coarse step, tried again after what may pass. The tries of a run are counted, their reason is kept."""
         found: Json = {}
         one_try = partial(act, value) if run is None else _CountedTry(self._runs, run, partial(act, value))
-        for number in range(MOST_TRIES):
+        for number in range(MAX_TRIES):
             found = durable.step(name, one_try)
             if "again" not in found:
                 return found
             growing = self._pace.first_wait_s * 2**number
-            if number + 1 < MOST_TRIES:
+            if number + 1 < MAX_TRIES:
                 durable.sleep(min(max(growing, found["again"]), self._pace.longest_wait_s))
         return {"end": found.get("end_after") or asdict(End("failed", found["reason"]))}
 

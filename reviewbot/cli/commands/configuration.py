@@ -49,11 +49,11 @@ def settings_text(settings: Settings, *, show_origin: bool) -> str:
             (name, value, settings.origin[name])
         ]
     lines = _lines((name, value) for name, value, _ in rows)
-    width = max(len(line) for line in lines if len(line) <= _WIDEST)
+    width = max(len(line) for line in lines if len(line) <= _MAX_COLUMNS)
     return "".join(f"{line:<{width}}  # {row[2]}\n" for line, row in zip(lines, rows, strict=True))
 
 
-_WIDEST = 48
+_MAX_COLUMNS = 48
 """Columns. A longer line, of a list, does not move the comments of the others."""
 
 

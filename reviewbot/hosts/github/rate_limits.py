@@ -27,7 +27,7 @@ TRIES = 4
 """Of one request that may be repeated."""
 
 FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 20.0
+MAX_WAIT_S = 20.0
 
 MINUTE_S = 60.0
 """What GitHub asks for where a secondary limit says no time itself."""
@@ -144,7 +144,7 @@ class Patience:
     def __init__(self, clock: Clock, deadline_s: float) -> None:
         self.clock = clock
         self._end = clock.monotonic() + deadline_s
-        self._growing = wait_exponential(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S) + wait_random(0, FIRST_WAIT_S / 2)
+        self._growing = wait_exponential(multiplier=FIRST_WAIT_S, max=MAX_WAIT_S) + wait_random(0, FIRST_WAIT_S / 2)
 
     def remaining_s(self) -> float:
         """Seconds until the deadline; below zero after it."""

@@ -27,10 +27,10 @@ from reviewbot.review.plan.planner import RoutedPlanner
 from reviewbot.review.plan.validate_plan import PlanCaps, PlanContext, faults_of
 from reviewbot.wording import counted
 
-LEAST_TASKS = 2
+MIN_TASKS = 2
 """Of a routed plan that a model may better; one task cannot be split by files."""
 
-MOST_FILES = 500
+MAX_FILES = 500
 """Files that a model is shown: as many as one task of its answer may name, and about 30,000 tokens."""
 
 TIME_SHARE = 0.25
@@ -149,11 +149,11 @@ class ModelPlanner:
 
     def _needless(self, change: ChangeSet, ground: PlanContext) -> str | None:
         """Why no model is asked, or None."""
-        if len(ground.of_models) < LEAST_TASKS:
+        if len(ground.of_models) < MIN_TASKS:
             return "the routed plan has nothing to split or to order"
         read = [file for file in change.files if file.path in ground.slices]
-        if len(read) > MOST_FILES:
-            return f"{counted(len(read), 'file')}, and a planner model is given at most {MOST_FILES}"
+        if len(read) > MAX_FILES:
+            return f"{counted(len(read), 'file')}, and a planner model is given at most {MAX_FILES}"
         lines = sum(file.added + file.removed for file in read)
         if lines > self.planning.plan_above:
             return None

@@ -36,7 +36,7 @@ _NAME_CHARS = 300
 """Longer names lose their middle: their end tells most."""
 _CODE_CHARS = 400
 """Of one line: a minified file has lines of thousands."""
-_FEWEST_NAMES, _ROWS_PER_ITEM = 3, 4
+_MIN_NAMES, _ROWS_PER_ITEM = 3, 4
 """Names that every reason shows; and rows of the folded table of files for each entry of an open list."""
 _TAG_CHARS, _SOURCES, _SIDES = 80, 10, 5
 """Caps on what no review needs more of: characters of a rule's name, sources of a finding, sides of a contradiction."""
@@ -124,7 +124,7 @@ def unseen_blocks(review: Review, detail: Detail) -> Iterator[str]:
 
 
 def _first_of(names: Sequence[str], detail: Detail) -> str:
-    shown = max(_FEWEST_NAMES, detail.items // 5)
+    shown = max(_MIN_NAMES, detail.items // 5)
     more = len(names) - shown
     return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
 

@@ -13,7 +13,7 @@ from reviewbot.wording import counted
 if TYPE_CHECKING:
     from reviewbot.report.timeline import Row, Timeline
 
-_BAR_SHARE, _FEWEST_BAR, _MOST_BAR = 3, 8, 40
+_BAR_SHARE, _MIN_BAR, _MAX_BAR = 3, 8, 40
 """The bars take a third of the width, within these columns."""
 _NOTE_CHARS, _NOTES = 300, 12
 """Of one note, and how many of a row; the trace itself has all."""
@@ -28,7 +28,7 @@ def render_timeline(timeline: Timeline, *, width: int, colour: bool) -> str:
     page = Page(width=width, colour=colour)
     totals = f": {', '.join(timeline.totals)}" if timeline.totals else ""
     page.paragraph(one_line(f"{seconds(timeline.wall_ms)} in all{totals}"), PLACE)
-    columns = min(_MOST_BAR, max(_FEWEST_BAR, width // _BAR_SHARE))
+    columns = min(_MAX_BAR, max(_MIN_BAR, width // _BAR_SHARE))
     if timeline.rows:
         page.paragraph(f"{_TASK} a task, {_CALL} a call of a model, {_MOMENT} a moment", LABEL)
         page.blank()

@@ -20,7 +20,7 @@ from reviewbot.review.verify.verifier import (
 
 SAME_WORDS = 0.6
 """Share of the shorter message's words that two messages have in common when they say the same."""
-FEWEST_WORDS = 3
+MIN_WORDS = 3
 """Shorter messages have too few words to be compared by them."""
 REACH = 60
 """Lines between a finding and another one on the way of its value."""
@@ -220,7 +220,7 @@ def _same_cause(one: _Said, other: _Said) -> bool:
     if first.category == second.category or (first.rule and first.rule == second.rule):
         return True
     shorter = min(len(one.words), len(other.words))
-    return shorter >= FEWEST_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
+    return shorter >= MIN_WORDS and len(one.words & other.words) >= SAME_WORDS * shorter
 
 
 def _is_one_place(first: Finding, second: Finding) -> bool:

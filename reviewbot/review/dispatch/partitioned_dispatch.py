@@ -23,7 +23,7 @@ FAN_OUT = 48
 ROOT = "."
 """The component of what lies in no folder, or in several."""
 
-DEEPEST = 8
+MAX_DEPTH = 8
 """Folders below each other by which components are distinguished; a hostile path may have two thousand."""
 
 Dispatch = Callable[[Plan], Awaitable[dict[str, TaskResult]]]
@@ -147,7 +147,7 @@ def _by_folder(chains: Iterable[list[ReviewTask]], cap: int, depth: int) -> list
         by_name.setdefault(_folder(chain, depth), []).append(chain)
     components: list[tuple[str, list[list[ReviewTask]]]] = []
     for name, inside in by_name.items():
-        if sum(map(len, inside)) > cap and depth < DEEPEST:
+        if sum(map(len, inside)) > cap and depth < MAX_DEPTH:
             components += _by_folder(inside, cap, depth + 1)
         else:
             components.append((name, inside))

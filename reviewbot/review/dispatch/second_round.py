@@ -14,7 +14,7 @@ WORTH_TRYING: frozenset[GapReason] = frozenset({"crashed", "timeout", "bad_answe
 
 Not: a spent budget, a deadline, a provider that is down, a refusal, a missing result."""
 
-MOST_AGAIN = 16
+MAX_AGAIN = 16
 """Tasks of a second round. Where more have failed the far end is down, and a second round meets the same."""
 
 SHARE = 0.5
@@ -31,7 +31,7 @@ def plan_second_round(plan: Plan, settled: Mapping[str, TaskResult], remaining_s
         and remaining_s >= SHARE * task.constraints.timeout_ms / 1000
         and (missed := _missed(task, settled[task.task_id]))
     ]
-    return tuple(found) if len(found) <= MOST_AGAIN else ()
+    return tuple(found) if len(found) <= MAX_AGAIN else ()
 
 
 def _missed(task: ReviewTask, end: TaskResult) -> tuple[Payload, ...]:

@@ -20,7 +20,7 @@ FOCUS, ALSO = "Focus: ", "Also: "
 """At the beginning of the line that a proposal adds to a card's instruction and to its success criterion. What follows
 is a planner's, who has read the author's words, and is shown to a worker as data."""
 
-LEAST_CRITERION = 10
+MIN_CRITERION_CHARS = 10
 """Characters of a success criterion; below that the card's own stands."""
 
 
@@ -66,7 +66,7 @@ def _parts(
         base = task_for(card, payloads[0], _id(card.name, name, payloads, instruction), depends_on)
         tier = next((worker.tier for worker in proposed.workers if worker.name == task.worker), None)
         criterion = one_line(task.success_criterion)
-        also = f"\n{ALSO}{criterion}" if len(criterion) >= LEAST_CRITERION else ""
+        also = f"\n{ALSO}{criterion}" if len(criterion) >= MIN_CRITERION_CHARS else ""
         changes = {
             "instruction": instruction,
             "success_criterion": f"{card.success_criterion}{also}",

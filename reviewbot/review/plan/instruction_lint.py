@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename, splitext
 
-LEAST_WORDS = 6
+MIN_WORDS = 6
 """Of an instruction; below that it names no place and no kind of defect, or not both."""
 
-LEAST_TELLING = 3
+MIN_TELLING_WORDS = 3
 """Words of an instruction that are not among the empty ones."""
 
-LEAST_STEM = 5
+MIN_STEM_CHARS = 5
 """Characters of a file's name without its ending that may stand for it; shorter ones are words of any sentence."""
 
 MAX_FOCUS = 600
@@ -79,15 +79,15 @@ def looks_away(text: str) -> bool:
 def vagueness(text: str, files: Iterable[str]) -> str | None:
     """What is wrong with an instruction about these files, in words that follow "its instruction"; None: nothing."""
     words = [word.lower() for word in _WORD.findall(text)]
-    if len(words) < LEAST_WORDS:
-        return f"has fewer than {LEAST_WORDS} words"
+    if len(words) < MIN_WORDS:
+        return f"has fewer than {MIN_WORDS} words"
     if looks_away(text):
         return "tells the worker to look away; say where to look"
     names = [name.lower() for path in files for name in _names(path)]
     bare = text.lower()
     for name in names:
         bare = bare.replace(name, " ")
-    if len(set(_WORD.findall(bare)) - EMPTY_WORDS) < LEAST_TELLING:
+    if len(set(_WORD.findall(bare)) - EMPTY_WORDS) < MIN_TELLING_WORDS:
         return "fits every change alike; say what to look for, and where"
     if any(name in text.lower() for name in names) or SYMBOL.search(text) or DEFECT_KIND.search(text):
         return None
@@ -99,7 +99,7 @@ def _names(path: str) -> Iterator[str]:
     name = basename(path)
     stem = splitext(name)[0]
     yield from filter(None, (path, name))
-    if len(stem) >= LEAST_STEM:
+    if len(stem) >= MIN_STEM_CHARS:
         yield stem
 
 

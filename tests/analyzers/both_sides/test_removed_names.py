@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 OLD = "LIMIT = 1\n\n\ndef first():\n    return LIMIT\n"
-NEW = "MOST = 1\n\n\ndef first():\n    return MOST\n"
+NEW = "MAX = 1\n\n\ndef first():\n    return MAX\n"
 
 
 def test_a_name_that_is_still_imported_is_told_beside_where_it_stood(said: Any) -> None:

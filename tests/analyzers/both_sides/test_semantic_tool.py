@@ -15,7 +15,7 @@ from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Tool, ToolReport
 
 OLD = "LIMIT = 1\n\n\ndef first(a):\n    return LIMIT\n"
-NEW = "MOST = 1\n\n\ndef first(a, b):\n    return MOST\n"
+NEW = "MAX = 1\n\n\ndef first(a, b):\n    return MAX\n"
 LINES = (
     "", "def f(a):", "    return a", "    if a:", "        raise E", "    with lock:", "x = 1", "class A:",
     "    def m(self):", "        await self.m()", "from app import f",

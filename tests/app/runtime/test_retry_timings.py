@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.runtime.credentials import LEAST_SECRET_BYTES, MAX_FILE_BYTES, read_credentials, store_credentials
+from reviewbot.app.runtime.credentials import MAX_FILE_BYTES, MIN_SECRET_BYTES, read_credentials, store_credentials
 from reviewbot.app.runtime.supervise import VARIABLE, WRONGLY, Child, RestartTimings, _Keeper, supervise
 from reviewbot.domain.errors import ConfigError, ExitCode
 from tests.webhooks import CREDENTIALS, KEY
@@ -54,7 +54,7 @@ def test_a_child_is_told_that_its_input_is_a_lifeline(tmp_path: Path) -> None:
 
 
 def test_credentials_are_good_up_to_their_limits() -> None:
-    secrets, slug = (b"s" * LEAST_SECRET_BYTES,) * 2, "a" * 100
+    secrets, slug = (b"s" * MIN_SECRET_BYTES,) * 2, "a" * 100
     found = replace(CREDENTIALS, webhook_secrets=secrets, private_keys=(KEY, KEY), slug=slug, app_id=2**63 - 1)
 
     assert (found.app_id, found.slug, len(found.secrets())) == (2**63 - 1, slug, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.scheduling.catchup import MOST_ORDERS, CatchUp
+from reviewbot.app.scheduling.catchup import MAX_ORDERS, CatchUp
 from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
@@ -107,13 +107,13 @@ def test_open_pull_requests_without_a_run_are_ordered_once(
 
 
 def test_a_round_orders_only_so_many(github: AppGithub, pem: str, stage: Stage, now: Moment) -> None:
-    for number in range(1, MOST_ORDERS + 20):
+    for number in range(1, MAX_ORDERS + 20):
         open_pull(github, number)
     catch_up(github, pem).heads(stage.desk, stage.database)
-    assert len(stage.runs.latest(99)) == MOST_ORDERS
+    assert len(stage.runs.latest(99)) == MAX_ORDERS
     catch_up(github, pem).heads(stage.desk, stage.database)
 
-    assert len(stage.runs.latest(99)) == MOST_ORDERS + 19
+    assert len(stage.runs.latest(99)) == MAX_ORDERS + 19
 
 
 def test_an_installation_that_is_suspended_or_refuses_is_in_no_others_way(

@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.app.scheduling.deliveries import Deliveries, wish_of
 from reviewbot.app.scheduling.inbox_consumer import InboxCommand, InboxConsumer
-from reviewbot.app.store.inbox.inbox import MOST_TRIES, open_inbox
+from reviewbot.app.store.inbox.inbox import MAX_TRIES, open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, order
@@ -94,7 +94,7 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
         inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
     intake = InboxConsumer(Deliveries(inbox, "me"), stage.desk)
     stage.shelf.trouble = ConfigError("the queue cannot be used")
-    for _ in range(MOST_TRIES + 2):
+    for _ in range(MAX_TRIES + 2):
         with pytest.raises(ConfigError):
             intake.once()
     stage.shelf.trouble = None

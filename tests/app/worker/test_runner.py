@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.heads import Heads
-from reviewbot.app.worker.runner import MOST_ATTEMPTS, MOST_TRIES, NO_LONGER, RetryTimings, Runner
+from reviewbot.app.worker.runner import MAX_ATTEMPTS, MAX_TRIES, NO_LONGER, RetryTimings, Runner
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.domain.errors import (
     ConfigError,
@@ -62,7 +62,7 @@ def test_a_run_that_was_killed_after_the_post_was_recorded_is_over(stage: Stage)
 
 def test_what_kills_its_worker_each_time_is_parked_and_said(stage: Stage) -> None:
     run = stage.submit(order())
-    for _ in range(1 + MOST_ATTEMPTS):  # the first one came as far as the review
+    for _ in range(1 + MAX_ATTEMPTS):  # the first one came as far as the review
         stage.durable.again().dies_before = "review"
         with pytest.raises(KilledError):
             stage.carry_out(run)
@@ -100,7 +100,7 @@ def test_a_run_that_never_reached_the_host_shows_all_of_its_tries(stage: Stage) 
     found = stage.runs.get(run)
 
     assert found is not None
-    assert (found.state, found.attempts, found.reason) == ("failed", MOST_TRIES, "the host could not be reached")
+    assert (found.state, found.attempts, found.reason) == ("failed", MAX_TRIES, "the host could not be reached")
 
 
 def test_tries_that_are_recorded_count_once_and_a_parked_run_counts_no_try_that_it_was_not_given(stage: Stage) -> None:
@@ -112,7 +112,7 @@ def test_tries_that_are_recorded_count_once_and_a_parked_run_counts_no_try_that_
     found = stage.runs.get(run)
     assert found is not None
     assert found.attempts == 2
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         stage.durable.again().dies_before = "review"
         with pytest.raises(KilledError):
             stage.carry_out(run)
@@ -121,7 +121,7 @@ def test_tries_that_are_recorded_count_once_and_a_parked_run_counts_no_try_that_
     assert stage.carry_out(run).state == "parked"
     found = stage.runs.get(run)
     assert found is not None
-    assert found.attempts == 2 + MOST_ATTEMPTS
+    assert found.attempts == 2 + MAX_ATTEMPTS
 
 
 def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
@@ -133,7 +133,7 @@ def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
         raise KilledError
 
     stage.play.on_review = further
-    for _ in range(MOST_ATTEMPTS + 3):
+    for _ in range(MAX_ATTEMPTS + 3):
         stage.durable.again()
         with pytest.raises(KilledError):
             stage.carry_out(run)
@@ -145,7 +145,7 @@ def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
 
 def test_a_stop_in_good_order_is_no_attempt(stage: Stage) -> None:
     run = stage.submit(order())
-    for _ in range(MOST_ATTEMPTS + 3):
+    for _ in range(MAX_ATTEMPTS + 3):
         stage.durable.again().dies_before = "review"
         with pytest.raises(KilledError):
             stage.carry_out(run)
@@ -181,7 +181,7 @@ def test_what_never_passes_fails_after_some_tries(stage: Stage) -> None:
     stage.play.on_post = raising(HostUnknownError("no answer"))  # type: ignore[assignment] # it never returns
     end = stage.carry_out(run)
 
-    assert (end.state, end.reason, stage.play.called.count("post")) == ("failed", "no answer", MOST_TRIES)
+    assert (end.state, end.reason, stage.play.called.count("post")) == ("failed", "no answer", MAX_TRIES)
     assert (stage.state(run), stage.play.concluded) == ("failed", [end])
 
 

@@ -12,7 +12,7 @@ from reviewbot.domain.errors import HostError, HostLimitError
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.rate_limits import (
     FIRST_WAIT_S,
-    LONGEST_WAIT_S,
+    MAX_WAIT_S,
     MINUTE_S,
     TRIES,
     Again,
@@ -101,14 +101,14 @@ def test_waits_grow_and_stay_within_bounds(github_api: FakeGitHub, client: Githu
         client.request("GET", SHOP)
     assert len(patient.slept) == TRIES - 1
     assert patient.slept[0] >= FIRST_WAIT_S
-    assert all(before < after <= LONGEST_WAIT_S for before, after in pairwise(patient.slept))
+    assert all(before < after <= MAX_WAIT_S for before, after in pairwise(patient.slept))
 
 
 def test_the_longest_wait_between_tries_is_bounded(patient: Any) -> None:
     patience = Patience(patient, 1_000)
     state: Any = type("State", (), {"attempt_number": 30, "outcome": None})()
 
-    assert LONGEST_WAIT_S <= patience._wait_s(state) <= LONGEST_WAIT_S + FIRST_WAIT_S
+    assert MAX_WAIT_S <= patience._wait_s(state) <= MAX_WAIT_S + FIRST_WAIT_S
 
 
 def test_what_is_no_limit_and_for_which_no_time_is_left_is_told_as_it_is(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Candidate, Dropped, Finding, Gap, HumanItem, Plan
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.dispatch.partitioned_dispatch import DEEPEST, FAN_OUT, aggregate, in_parts, run_in_levels
+from reviewbot.review.dispatch.partitioned_dispatch import FAN_OUT, MAX_DEPTH, aggregate, in_parts, run_in_levels
 from tests.make import MakeFinding, MakePayload, MakePlan, MakeResult, MakeTask
 
 MODEL = ("model:medium",)
@@ -103,7 +103,7 @@ def test_a_path_of_two_thousand_folders_parts_like_any_other(planned: MakePlan) 
     plan = in_parts(planned(*(f"{deep}{n}.py" for n in range(FAN_OUT + 1))), FAN_OUT)
 
     assert [len(part.task_ids) for part in plan.parts] == [FAN_OUT, 1]
-    assert plan.parts[0].name == "/".join("a" * DEEPEST)
+    assert plan.parts[0].name == "/".join("a" * MAX_DEPTH)
 
 
 PATHS = st.lists(

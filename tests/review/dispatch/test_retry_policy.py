@@ -14,7 +14,7 @@ from reviewbot.review.gaps import gaps_of
 from tests.make import MakeEscalation, MakeFailure, MakePayload, MakeResult, MakeTask
 
 FAILURES = ("crashed", "bad_answer", "refused", "budget", "deadline")
-LONGEST_CHAIN = 1 + 2 + 4
+MAX_CHAIN = 1 + 2 + 4
 """Three levels, each of which may have been split in two: no plan's task is ever asked more often."""
 
 TABLE: list[tuple[str, EscalationReason | GapReason, dict[str, Any], int, Action]] = [
@@ -332,7 +332,7 @@ def test_no_task_goes_on_for_ever_and_none_ends_in_silence(
     while todo:
         task = todo.pop()
         asked += 1
-        assert asked <= LONGEST_CHAIN
+        assert asked <= MAX_CHAIN
 
         step = next_step(task, data.draw(OUTCOMES))
 

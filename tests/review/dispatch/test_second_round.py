@@ -10,7 +10,7 @@ import pytest
 from reviewbot.domain.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.attempt_selection import VERIFIER
-from reviewbot.review.dispatch.second_round import MOST_AGAIN, plan_second_round
+from reviewbot.review.dispatch.second_round import MAX_AGAIN, plan_second_round
 from reviewbot.review.gaps import gaps_of
 from tests.make import MakeTask
 
@@ -133,7 +133,7 @@ def test_without_half_of_its_time_left_a_task_is_not_tried(a_task: MakeTask) -> 
 
 
 def test_where_nearly_all_failed_the_far_end_is_down_and_is_left_alone(a_task: MakeTask) -> None:
-    ends = [failed(a_task(f"logic:{n}#1"), "crashed") for n in range(MOST_AGAIN + 1)]
+    ends = [failed(a_task(f"logic:{n}#1"), "crashed") for n in range(MAX_AGAIN + 1)]
 
-    assert len(again(*ends[1:])) == MOST_AGAIN
+    assert len(again(*ends[1:])) == MAX_AGAIN
     assert again(*ends) == ()

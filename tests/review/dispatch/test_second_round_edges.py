@@ -14,7 +14,7 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.partitioned_dispatch import FAN_OUT, aggregate, in_parts, run_in_levels
-from reviewbot.review.dispatch.second_round import MOST_AGAIN, plan_second_round
+from reviewbot.review.dispatch.second_round import MAX_AGAIN, plan_second_round
 from tests.make import MakeFinding, MakePayload, MakeResult, MakeTask
 
 PATH = "src/app.py"
@@ -60,14 +60,14 @@ def test_what_a_program_cannot_close_does_not_hold_up_a_second_try(a_task: MakeT
 
 
 def test_tasks_that_are_not_tried_do_not_count_against_the_most(a_task: MakeTask) -> None:
-    ends = [TaskResult(a_task(f"logic:{n}#1"), gaps=(a_gap(),)) for n in range(MOST_AGAIN)]
+    ends = [TaskResult(a_task(f"logic:{n}#1"), gaps=(a_gap(),)) for n in range(MAX_AGAIN)]
     others = [
         TaskResult(a_task("logic:p#1", programs_only=True), gaps=(a_gap(),)),
         TaskResult(a_task("logic:d#1"), gaps=(a_gap(reason="deadline"),)),
         TaskResult(a_task("logic:s#1", timeout_ms=900_000), gaps=(a_gap(),)),
     ]
 
-    assert len(again(*others, *ends, remaining_s=400.0)) == MOST_AGAIN
+    assert len(again(*others, *ends, remaining_s=400.0)) == MAX_AGAIN
     assert again(*others, *ends, remaining_s=450.0) == ()
 
 

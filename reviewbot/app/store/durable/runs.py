@@ -11,7 +11,7 @@ from reviewbot.app.store.sql import Row
 State = Literal["waiting", "running", "posted", "refused", "superseded", "failed", "parked"]
 STATES: tuple[State, ...] = get_args(State)
 
-MOST_REASON = 500
+MAX_REASON = 500
 """Characters of a reason that are kept: it is a line for people."""
 
 _COLUMNS = (
@@ -87,7 +87,7 @@ class Runs:
         """Record why this execution has to try a step again; empty: it went on."""
         self._database.run(
             "UPDATE reviewbot_runs SET reason = ? WHERE run = ? AND owner = ? AND state = 'running'",
-            _plain(reason)[:MOST_REASON],
+            _plain(reason)[:MAX_REASON],
             run,
             owner,
         )
@@ -115,7 +115,7 @@ class Runs:
             "UPDATE reviewbot_runs SET state = ?, reason = ?, url = ?, ended = ? "
             "WHERE run = ? AND state IN ('waiting', 'running') AND (CAST(? AS TEXT) IS NULL OR owner = ?) RETURNING 1",
             state,
-            _plain(reason)[:MOST_REASON],
+            _plain(reason)[:MAX_REASON],
             _plain(url),
             self._database.now(),
             run,

@@ -17,10 +17,10 @@ from reviewbot.app.triggers.values import Delivery, Trigger, trigger_values
 State = Literal["waiting", "claimed", "done", "failed", "superseded"]
 Outcome = Literal["new", "repeat"]
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 """Claims of one delivery. What kills its worker so often will do so again: it is given up."""
 
-MOST_REASON = 500
+MAX_REASON = 500
 """Characters: it is a line for people."""
 
 _ABOUT_A_HEAD = frozenset({"head", "closed"})
@@ -96,7 +96,7 @@ class Inbox:
                 "UPDATE reviewbot_inbox SET state = 'failed', reason = 'taken up too often and never finished' "
                 "WHERE state = 'claimed' AND until < ? AND tries >= ?",
                 now,
-                MOST_TRIES,
+                MAX_TRIES,
             )
             rows = execute(
                 "UPDATE reviewbot_inbox SET state = 'claimed', holder = ?, until = ?, tries = tries + 1 WHERE id IN "  # noqa: S608 - our own words
@@ -153,7 +153,7 @@ class Inbox:
             execute(
                 "UPDATE reviewbot_inbox SET state = ?, reason = ? WHERE id = ? AND state IN ('waiting', 'claimed')",
                 state,
-                reason.encode("ascii", "backslashreplace").decode().replace("\x00", "")[:MOST_REASON],
+                reason.encode("ascii", "backslashreplace").decode().replace("\x00", "")[:MAX_REASON],
                 delivery,
             )
 

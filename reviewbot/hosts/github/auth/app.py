@@ -33,7 +33,7 @@ EARLY_S = 300.0
 ASKING_S = 60.0
 """For a token, waits for limits included."""
 
-MOST_KEPT = 1_000
+MAX_KEPT = 1_000
 """Tokens that are kept at once."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]{10,4096}")
@@ -105,7 +105,7 @@ class AppTokens:
         with self._lock:
             self._kept[asked] = kept
             ended = [each for each, found in self._kept.items() if found.until <= self._now()]
-            for each in ended + list(self._kept)[: max(0, len(self._kept) - MOST_KEPT)]:
+            for each in ended + list(self._kept)[: max(0, len(self._kept) - MAX_KEPT)]:
                 self._kept.pop(each, None)
 
     def _fetch(self, path: str, body: Mapping[str, object]) -> _Kept:

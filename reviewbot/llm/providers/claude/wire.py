@@ -15,7 +15,7 @@ from reviewbot.strict_json import mend_surrogates
 
 Json = dict[str, Any]
 
-MOST_BREAKPOINTS = 4
+MAX_BREAKPOINTS = 4
 """What the API allows in one request: https://platform.claude.com/docs/en/build-with-claude/prompt-caching."""
 
 STOPS: dict[str, StopReason] = {
@@ -115,8 +115,8 @@ def _set_breakpoints(request: ModelRequest, system: list[Json], messages: list[J
         end = [block for block in messages[-1]["content"] if block["type"] == "tool_result"][-1]
         end["cache_control"] = dict(_CACHE)
         marked.append(end)
-    half = MOST_BREAKPOINTS // 2
-    for block in marked[half:-half] if len(marked) > MOST_BREAKPOINTS else []:
+    half = MAX_BREAKPOINTS // 2
+    for block in marked[half:-half] if len(marked) > MAX_BREAKPOINTS else []:
         del block["cache_control"]
 
 

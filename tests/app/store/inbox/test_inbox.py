@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox.inbox import MOST_TRIES, Inbox, open_inbox
+from reviewbot.app.store.inbox.inbox import MAX_TRIES, Inbox, open_inbox
 from reviewbot.app.store.inbox.store import InboxError, Store, open_store
 from reviewbot.app.triggers.values import Delivery
 from reviewbot.domain.errors import ConfigError
@@ -136,7 +136,7 @@ def test_what_nobody_finishes_in_time_goes_to_another(inbox: Inbox, a_delivery: 
 
 def test_what_kills_every_worker_is_parked_and_shown(inbox: Inbox, a_delivery: Maker, moment: Any) -> None:
     inbox.put(a_delivery("poison"))
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         assert inbox.claim(1, 60.0, "dies")
         moment.now += 61
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.app.store.inbox.counters import BUCKETS, Tallies
-from reviewbot.app.store.inbox.inbox import MOST_TRIES, Inbox
+from reviewbot.app.store.inbox.inbox import MAX_TRIES, Inbox
 from reviewbot.app.store.inbox.store import Store
 from reviewbot.app.triggers.values import Delivery
 from tests.inbox_rows import counts, failed
@@ -38,7 +38,7 @@ def test_deliveries_are_taken_oldest_first_and_no_more_than_wanted(inbox: Inbox,
 def test_the_last_try_is_a_try_and_one_given_back_is_none(inbox: Inbox, a_delivery: Maker, moment: Any) -> None:
     inbox.put(a_delivery("one"))
     number = 0
-    for tries in range(1, MOST_TRIES + 1):
+    for tries in range(1, MAX_TRIES + 1):
         moment.now += 61
         (taken,) = inbox.claim(1, 60.0, "w")
         assert taken.tries == tries
@@ -46,7 +46,7 @@ def test_the_last_try_is_a_try_and_one_given_back_is_none(inbox: Inbox, a_delive
     inbox.release(number)
     (again,) = inbox.claim(1, 60.0, "w")
 
-    assert again.tries == MOST_TRIES
+    assert again.tries == MAX_TRIES
     moment.now += 61
     assert inbox.claim(1, 60.0, "w") == ()
     assert [each.reason for each in failed(inbox)] == ["taken up too often and never finished"]
