@@ -23,7 +23,7 @@ from reviewbot import wiring
 from reviewbot.cli.delivering import estimate_of
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.cases import Case, list_cases
+from reviewbot.evaluate.labels import Case, list_cases
 
 GROUPS = ("own", "seeded")
 NO_KEY = "no-model-is-asked"

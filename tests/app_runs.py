@@ -25,8 +25,7 @@ from threading import Event
 from typing import Any
 from uuid import uuid4
 
-from reviewbot.app.scheduling.deliveries import Deliveries
-from reviewbot.app.scheduling.inbox_consumer import InboxCommand
+from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from reviewbot.app.worker.options import JobOptions

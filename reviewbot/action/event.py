@@ -10,7 +10,8 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reviewbot.domain.errors import InputError
+from reviewbot.domain.errors import EmptyChangeError, InputError
+from reviewbot.hosts.base import CodeHost
 from reviewbot.strict_json import mend_surrogates, strictly
 
 MAX_EVENT_BYTES = 32 * 1024 * 1024
@@ -257,3 +258,28 @@ def _without_blanks(data: bytes) -> str:
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
     return json.dumps(value)
+
+
+# Find the pull request of a finished run of a fork's trigger workflow. The event of a fork does not name it.
+#
+# The event's `pull_requests` is empty for a head in another repository: https://github.com/actions/runner/issues/3444.
+# The host's list of open pull requests is asked for that head instead.
+
+MOVED = "the head has moved on since; the run on the newer head reviews it"
+
+
+def find_number(host: CodeHost, run: ForkRun) -> int:
+    """The number of the only open pull request with this head.
+
+    Raises EmptyChangeError, with the reason, where there is none or several; and HostError.
+    """
+    listed = host.open_pulls(run.repository, run.head_sha, f"{run.head_owner}:{run.head_branch}")
+    sides = (run.repository_id, run.head_repository_id)
+    own = [pull for pull in listed if (pull.repository_id, pull.head_repository_id) == sides]
+    same = sorted(pull.number for pull in own if pull.head_sha == run.head_sha)
+    if not same:
+        raise EmptyChangeError(MOVED if own else "no open pull request has this head any more")
+    if len(same) > 1:
+        numbers = ", ".join(f"#{number}" for number in same)
+        raise EmptyChangeError(f"several open pull requests have this head: {numbers}")
+    return same[0]

@@ -14,8 +14,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from reviewbot import delivery, pull_requests, wiring
-from reviewbot.action.event import ForkRun
-from reviewbot.action.fork.stages import MOVED, find_number
+from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Posted, Reviewed
 from reviewbot.action.runner import Runner

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reviewbot.domain.errors import ReviewbotError
-from reviewbot.evaluate.cases import Case
+from reviewbot.evaluate.labels import Case
 from reviewbot.evaluate.rows import Json
 
 GRACE_S = 5.0

@@ -16,7 +16,7 @@ from reviewbot.llm.agents.conversation import MAX_LATE_TURNS, Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens
 from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
-from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS
+from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS
 from reviewbot.wording import counted
 
 LIKELY_TURNS = 3

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from reviewbot.action.event import ForkRun, read_fork_run
-from reviewbot.action.fork.stages import MOVED, find_number
+from reviewbot.action.event import MOVED, ForkRun, find_number, read_fork_run
 from reviewbot.domain.errors import EmptyChangeError, HostError, InputError
 from reviewbot.hosts.base import CodeHost
 from reviewbot.hosts.github.client import GithubClient

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.action.fork.stages import MOVED
+from reviewbot.action.event import MOVED
 from reviewbot.cli.commands.action import run_step
 from reviewbot.domain.errors import ExitCode
 from tests.action_runner import outputs_in

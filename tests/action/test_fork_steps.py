@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.action.event import ForkRun
-from reviewbot.action.fork.stages import MOVED
+from reviewbot.action.event import MOVED, ForkRun
 from reviewbot.action.outcome import Posted
 from reviewbot.domain.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
 from tests.action_runner import pull_request

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reviewbot.evaluate.cases import Case
+    from reviewbot.evaluate.labels import Case
 
 
 def names_its_process(case: Case) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.cases import Case, list_cases
+from reviewbot.evaluate.labels import Case, list_cases
 
 MakeCase = Callable[..., Path]
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.evaluate.cases import list_cases
-from reviewbot.evaluate.labels import Golden, Labels, Place, judge, matches, read_labels
+from reviewbot.evaluate.labels import Golden, Labels, Place, judge, list_cases, matches, read_labels
 
 BENCH = Path(os.environ.get("SHARED", Path(__file__).parents[3] / "shared")) / "bench"
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.cases import Case
+from reviewbot.evaluate.labels import Case
 from reviewbot.evaluate.runner import _leave, _prepare, _watch_parent, failures, run_cases
 
 HERE = Path(__file__).parent
@@ -116,7 +116,7 @@ def test_processes_do_not_outlive_their_parent(tmp_path: Path) -> None:
         "import os, signal\n"
         "from pathlib import Path\n"
         "from eval_reviewers import hangs_on_endless\n"
-        "from reviewbot.evaluate.cases import Case\n"
+        "from reviewbot.evaluate.labels import Case\n"
         "from reviewbot.evaluate.runner import run_cases\n"
         "if __name__ == '__main__':\n"
         f"    cases = [Case(key, Path({str(tmp_path)!r}) / key) for key in ('endless/a', 'one/a')]\n"

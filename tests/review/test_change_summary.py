@@ -6,7 +6,7 @@ from typing import Any
 
 from reviewbot.domain.contracts import FileCoverage, Metadata, Theme, WorkerResult
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.change_summary import summaries_of, themes_of
+from reviewbot.review.combine.synthesizer import summaries_of, themes_of
 from tests.make import MakeTask
 
 COVERAGE = [FileCoverage(path=path, state="reviewed") for path in ("a.py", "b.py", "c.py")]

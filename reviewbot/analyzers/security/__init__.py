@@ -13,9 +13,8 @@ from reviewbot.analyzers.security.credentials import check_leaks, literal_creden
 from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.files import check_files, loose_privileges
 from reviewbot.analyzers.security.loops import unsound_flow
-from reviewbot.analyzers.security.passwords import weak_passwords
+from reviewbot.analyzers.security.passwords import weak_passwords, weak_random
 from reviewbot.analyzers.security.patterns import slow_patterns
-from reviewbot.analyzers.security.random_values import weak_random
 from reviewbot.analyzers.security.settings import weak_settings
 from reviewbot.analyzers.security.tls import open_connections
 from reviewbot.analyzers.security.web import open_web, unsafe_markup, weak_host_checks

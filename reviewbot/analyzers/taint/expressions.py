@@ -9,11 +9,10 @@ from reviewbot.analyzers.taint import constants
 from reviewbot.analyzers.taint.calls import Calls
 from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
 from reviewbot.analyzers.taint.guards import Guards
-from reviewbot.analyzers.taint.operations import PATH, combined, container, position
+from reviewbot.analyzers.taint.operations import PATH, combined, composed, container, position, without
 from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.targets import Members, Targets
-from reviewbot.analyzers.taint.texts import composed, without
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,

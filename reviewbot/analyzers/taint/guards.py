@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.taint.knowledge import words_of
+from reviewbot.analyzers.taint.operations import fixes_host
 from reviewbot.analyzers.taint.places import place
-from reviewbot.analyzers.taint.texts import fixes_host
 from reviewbot.analyzers.taint.values import ALL, CLEAN, HOSTED, LEVEL, RESOLVED, Value
 
 if TYPE_CHECKING:

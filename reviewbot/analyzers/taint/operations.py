@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reviewbot.analyzers.taint import constants
-from reviewbot.analyzers.taint.texts import composed
+from reviewbot.analyzers.taint.constants import kept
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
     CLEAN,
+    HOSTED,
+    NAMED,
     NUMBER,
+    OBJECT,
     PLACED,
     SEQUENCES,
     UNKNOWN,
@@ -22,6 +27,104 @@ from reviewbot.analyzers.taint.values import (
     merged,
     mixed,
 )
+
+# Evaluate texts that are put together, and what their beginning says about the rest.
+
+_MAX_FRONT = 9
+"""Parts in front of a part that are looked at for what it is."""
+
+_LEAD = 200
+"""Characters of a beginning that are kept."""
+
+_OPEN_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]{0,20}:)?(?://[^/]{0,200})?$", re.IGNORECASE)
+"""A beginning after which the host of an address can still be chosen."""
+
+_SQL = re.compile(
+    r"^[\s(]{0,50}(?:select|insert|update|delete|replace|merge|with|create|drop|alter|truncate|grant|call|exec|execute|"
+    r"explain|pragma|set|show|use|from|where|copy|declare|begin|attach|vacuum|describe)\b",
+    re.IGNORECASE,
+)
+
+
+_NAME = re.compile(
+    r"(?:\b(?:from|into|table|update|join|(?:order|group)\s{1,9}by)\s{1,9}|\binto\s{1,9}[\w.\"`\[\]]{1,99}\s{0,9}\()"
+    r"(?:[\w\"`\[\]]{1,99}\.)?[\"`\[]?$",
+    re.IGNORECASE,
+)
+"""What stands in front of the name of a table or a column in a statement."""
+
+_TAIL = 250
+"""Characters in front of a part that are looked at for what it is."""
+
+
+def composed(parts: Sequence[Value]) -> Value:
+    """A text made of some parts, one after the other."""
+    if all(part.known for part in parts):
+        return _constant(parts)
+    lead, rest = _lead(parts)
+    if not any(part.taints for part in parts):
+        return Value(lead=lead[:_LEAD]) if lead else CLEAN
+    fixed = bool(lead) and not _OPEN_HOST.match(lead)
+    values: list[Value] = []
+    for index, part in enumerate(parts):
+        hosted = fixed or (index > 0 and index >= rest and _closed(parts[:index]))
+        value = part.marked("redirect", "ssrf", HOSTED) if hosted else part
+        values.append(value.marked(NAMED) if value.taints and _is_name(parts[:index]) else value)
+    mixed = Value(merged(values), lead=lead[:_LEAD])
+    others = any(not part.taints and (not part.known or part.const not in ("", b"")) for part in parts)
+    several = sum(bool(part.taints) for part in parts) > 1
+    return without(mixed, OBJECT).became(BUILT) if others or several else without(mixed, OBJECT)
+
+
+def without(value: Value, how: str) -> Value:
+    """The same value, of which one thing is no longer so."""
+    if not any(how in taint.how for taint in value.taints):
+        return value
+    return replace(value, taints=tuple(taint._replace(how=taint.how - {how}) for taint in value.taints))
+
+
+def is_statement(lead: str) -> bool:
+    """Whether a text with this beginning is a statement for a database."""
+    return bool(_SQL.match(lead))
+
+
+def fixes_host(lead: str) -> bool:
+    """Whether an address with this beginning goes to a host that is chosen already."""
+    return bool(lead) and not _OPEN_HOST.match(lead)
+
+
+def _constant(parts: Sequence[Value]) -> Value:
+    text = kept("".join(str(part.const) for part in parts))
+    return Value(const=text, lead=text[:_LEAD] if isinstance(text, str) else "")
+
+
+def _lead(parts: Sequence[Value]) -> tuple[str, int]:
+    """The constant beginning of the parts, and the first part that does not belong to it."""
+    lead = ""
+    for index, part in enumerate(parts):
+        if part.known:
+            lead += str(part.const)
+        else:
+            return lead + part.lead, index
+    return lead, len(parts)
+
+
+def _is_name(before: Sequence[Value]) -> bool:
+    """Whether a part stands where a statement has a name; parts that are not constant count as a word."""
+    texts = [str(part.const) if part.known else part.lead if not at else "" for at, part in enumerate(before)]
+    front = "".join(text or "x" for text in texts[-_MAX_FRONT:])[-_TAIL:]
+    return before[-1:] != [] and before[-1].known and bool(_NAME.search(front))
+
+
+def _closed(before: Sequence[Value]) -> bool:
+    """Whether what stands before a part has chosen the host: a base address from elsewhere, and more than a scheme."""
+    first = before[0]
+    if any(part.taints for part in before):
+        return all(HOSTED in taint.safe for part in before for taint in part.taints)
+    if first.known:
+        return len(before) > 1 and any(part.known and "/" in str(part.const) for part in before[1:])
+    return True
+
 
 PATH = "pathlib.Path()"
 """What a path object is called, however it was made."""

@@ -10,9 +10,8 @@ from reviewbot.analyzers.taint import containers
 from reviewbot.analyzers.taint.flow import Call, Flow, is_request, referred, source
 from reviewbot.analyzers.taint.guards import anchored
 from reviewbot.analyzers.taint.knowledge import words_of
-from reviewbot.analyzers.taint.operations import container, formatted, pair
+from reviewbot.analyzers.taint.operations import composed, container, formatted, pair, without
 from reviewbot.analyzers.taint.places import shown
-from reviewbot.analyzers.taint.texts import composed, without
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,

@@ -6,8 +6,8 @@ import ast
 
 from reviewbot.analyzers.taint.flow import Call, Flow
 from reviewbot.analyzers.taint.knowledge import Sink
+from reviewbot.analyzers.taint.operations import is_statement
 from reviewbot.analyzers.taint.places import shown
-from reviewbot.analyzers.taint.texts import is_statement
 from reviewbot.analyzers.taint.values import HOSTED, NUMBER, Value, mixed
 
 _RECEIVER, _EVERY = -1, -2

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from reviewbot.app.scheduling.scheduler import OPEN, Scheduler
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.heads import Heads
-from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.durable.runs import Heads, Runs
 from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.hosts.github.app_api import installations, open_heads, redeliver_failed

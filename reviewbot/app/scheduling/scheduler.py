@@ -11,9 +11,8 @@ from itertools import count
 from typing import Protocol
 
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import forget_installation
-from reviewbot.app.store.durable.runs import RunRecord, Runs
+from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs
 from reviewbot.app.worker.work import REFUSED, Json, ReviewRequest
 
 logger = logging.getLogger("reviewbot.app.worker")

@@ -26,8 +26,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import check_url
 from reviewbot.app.web.pages import Manifest, StartPage, done_page, manifest, policy, problem_page, start_page
-from reviewbot.app.web.parts import SetupParts
-from reviewbot.app.web.peers import peer_of
+from reviewbot.app.web.parts import SetupParts, peer_of
 from reviewbot.domain.errors import ConfigError, HostError
 
 COOKIE = "reviewbot_setup"

@@ -27,7 +27,7 @@ from werkzeug.exceptions import (
 
 from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
 from reviewbot.app.web.events import Identity, PayloadError, judge
-from reviewbot.app.web.metrics import WebMetrics
+from reviewbot.app.web.health import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.strict_json import strictly
 

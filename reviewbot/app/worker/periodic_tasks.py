@@ -10,9 +10,8 @@ from typing import Protocol
 
 from reviewbot.app.scheduling.scheduler import order_of
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
-from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.durable.runs import Heads, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.work import Json

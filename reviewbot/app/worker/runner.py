@@ -14,10 +14,9 @@ from uuid import uuid4
 from reviewbot.app.runtime.logs import run_named
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
-from reviewbot.app.store.durable.runs import Runs, State
+from reviewbot.app.store.durable.runs import Heads, Runs, State
 from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,

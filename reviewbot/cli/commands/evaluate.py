@@ -22,10 +22,9 @@ from reviewbot.cli.writing import say
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal
-from reviewbot.evaluate.cases import Case, list_cases
 from reviewbot.evaluate.counting import STAGE, count, render_table
 from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
-from reviewbot.evaluate.labels import Labels, read_labels
+from reviewbot.evaluate.labels import Case, Labels, list_cases, read_labels
 from reviewbot.evaluate.model_fit import (
     MIN_CHANGES,
     MIN_CLAIMS,

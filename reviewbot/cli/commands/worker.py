@@ -15,7 +15,7 @@ from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
-from reviewbot.app.scheduling.deliveries import Deliveries
+from reviewbot.app.scheduling.inbox_consumer import Deliveries
 from reviewbot.app.store.inbox.counters import Tallies
 from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
 from reviewbot.app.store.inbox.store import open_store

@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
 from reviewbot.diff.language import UNKNOWN, kind_of, language_of
-from reviewbot.diff.parser import check, names
+from reviewbot.diff.parser import names
 from reviewbot.diff.parser.resolve_name import Title, title
 from reviewbot.diff.parser.state import Section
 from reviewbot.diff.policy import refusal
-from reviewbot.domain.contracts import FileChange, ParsedFile, ParseState, Status
+from reviewbot.domain.contracts import FileChange, Hunk, ParsedFile, ParseState, Status
+
+# Check our parser against unidiff, which reads each file that we read: both must have counted the same.
+#
+# unidiff is given one file at a time in our own canonical form: placeholder names, headers of our own making, lines as
+# a list. So no text of the change meets its regular expressions for headers, two of which can be made slow by one
+# line, and no control character is taken for the end of a line. It reads markers and counts only; the texts are ours.
+
+_NAMES = ("--- a/f\n", "+++ b/f\n")
+
+
+def disagreement(hunks: Sequence[Hunk], added: int, removed: int) -> str:
+    """Say how unidiff's reading differs from ours; "" where it does not."""
+    try:
+        patch = PatchSet(chain(_NAMES, _lines(hunks)), metadata_only=True)
+    except UnidiffParseError as error:
+        return f"a second reader refuses it: {error}".splitlines()[0][:200]
+    if len(patch) != 1 or len(patch[0]) != len(hunks):
+        return "a second reader finds other hunks in it"
+    if (patch[0].added, patch[0].removed) != (added, removed):
+        return "a second reader counts other lines in it"
+    return ""
+
+
+def _lines(hunks: Sequence[Hunk]) -> Iterator[str]:
+    for hunk in hunks:
+        yield f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
+        yield from hunk.body.split("\n")
+
 
 _EMPTY_BLOBS = (
     b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
@@ -66,7 +99,7 @@ def _state(section: Section, named: Title) -> tuple[ParseState, str]:
         return "over_budget", section.over
     if section.binary is not None:
         return "binary", _why_binary(named.path)
-    other = check.disagreement(section.hunks, section.added, section.removed) if section.hunks else ""
+    other = disagreement(section.hunks, section.added, section.removed) if section.hunks else ""
     if other:
         return "malformed", other
     unseen = cut or section.unseen or ("the diff names this file and shows no line of its change" if lacks else "")

@@ -39,11 +39,9 @@ from reviewbot.domain.ports import (
 )
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
-from reviewbot.llm.agents.joining import join_by_proof
-from reviewbot.llm.agents.rulings import apply_ruling, contradictions, settle_conflicts
+from reviewbot.llm.agents.rulings import apply_ruling, contradictions, join_by_proof, settle_conflicts
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
-from reviewbot.llm.prompts.judged_code import LinesOfSide, proof_excerpts
+from reviewbot.llm.prompts.judge_prompt import LinesOfSide, NamedClaim, judge_request, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact.mask import redact

@@ -51,7 +51,7 @@ from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weigh_hints
 from reviewbot.llm.prompts.delimiters import fence_text
 from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import Refused
+from reviewbot.llm.tools.arguments import Refused
 from reviewbot.review.gaps import gaps_of
 from reviewbot.review.task import reason_of
 from reviewbot.threads import in_thread

@@ -10,7 +10,6 @@ from reviewbot.config.globs import glob_fault
 from reviewbot.config.hints import quote
 from reviewbot.diff.parser.names import exact
 from reviewbot.diff.policy import refusal
-from reviewbot.llm.tools.results import Refused, Side
 
 MAX_PATTERN = 400
 """Characters of what is searched for."""
@@ -132,3 +131,57 @@ def _path(parameter: Parameter, value: str) -> str:
     if len(path) > MAX_PATH or refusal(exact(path)) or {"", "."} & set(path.split("/")):
         raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py, not {quote(value)}")
     return path
+
+
+# Results of tool calls, and the limits of their size.
+
+Side = Literal["head", "base"]
+
+
+class Refused(Exception):  # noqa: N818 - no error: the model is shown what is expected
+    """A call that is not answered; its text says why, in one line for the model."""
+
+
+@dataclass(frozen=True)
+class EvidenceEntry:
+    """Consecutive lines of a file that a tool has shown, with masked secrets, without line ends."""
+
+    path: str
+    side: Side
+    first: int
+    """Of the lines, counted from 1."""
+    last: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The answer to one call. `text` is data of the repository: the sender puts it between fences."""
+
+    text: str
+    failed: bool = False
+    evidence: tuple[EvidenceEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolLimits:
+    """Bounds of one call."""
+
+    read_lines: int = 300
+    line_chars: int = 400
+    """Of a line that is shown; the rest of a longer one is left out."""
+    matches: int = 60
+    """Lines that a search shows."""
+    matches_per_file: int = 12
+    matches_counted: int = 1_000
+    """Lines of one file that are counted."""
+    uses: int = 400
+    """Lines after which uses of a name are not looked for any further."""
+    search_bytes: int = 512 * 2**20
+    """Of files that one search reads."""
+    search_seconds: float = 20.0
+    listed: int = 200
+    """Entries of an outline."""
+    commits: int = 10
+    chars: int = 16_000
+    """Of an answer: about 4,000 tokens."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from reviewbot.llm.tools.arguments import Arguments
-from reviewbot.llm.tools.results import Refused, ToolResult
+from reviewbot.llm.tools.arguments import Arguments, Refused, ToolResult
 from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 
 

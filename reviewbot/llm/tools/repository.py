@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from reviewbot.config.hints import quote
 from reviewbot.domain.errors import ReviewbotError
 from reviewbot.domain.ports import OfferedTool, RepositorySnapshot
-from reviewbot.llm.tools.arguments import Arguments, Parameter, schema_of
+from reviewbot.llm.tools.arguments import Arguments, Parameter, Refused, ToolLimits, ToolResult, schema_of
 from reviewbot.llm.tools.reading import history, list_folder, read
-from reviewbot.llm.tools.results import Refused, ToolLimits, ToolResult
 from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView

@@ -16,8 +16,7 @@ import re2
 
 from reviewbot.config.globs import matches_glob
 from reviewbot.domain.repository_files import Expression, Searchable
-from reviewbot.llm.tools.arguments import Arguments
-from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
+from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 
 _WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?(?!:|P)")

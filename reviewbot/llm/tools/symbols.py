@@ -10,8 +10,7 @@ from reviewbot.context.symbols.index import Definition
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.resolve import Resolution, resolve
 from reviewbot.diff.paths import is_test
-from reviewbot.llm.tools.arguments import Arguments
-from reviewbot.llm.tools.results import EvidenceEntry, Refused, ToolResult
+from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, Refused, ToolResult
 from reviewbot.llm.tools.search import compile_pattern, find_lines
 from reviewbot.llm.tools.view import NO_TREE, RepositoryView
 

@@ -20,16 +20,105 @@ from reviewbot.domain.contracts import (
     Reading,
     Review,
     Suppression,
+    Theme,
+    Timings,
     Usage,
+    WorkerUsage,
     provider_failure,
 )
 from reviewbot.domain.ports import TaskResult, UsageLedger
-from reviewbot.review.combine.change_summary import summaries_of, themes_of
 from reviewbot.review.combine.suppression import distinct_suppressions
-from reviewbot.review.combine.usage_report import timings, total, usages
 from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import counted
+
+# Collect what readers say that the change does: one summary for each part, and the files by theme.
+
+
+def summaries_of(ends: Sequence[TaskResult]) -> tuple[str, ...]:
+    """Each reader's summary once, in the order of the plan; none of a reader whose files earlier ones have read all.
+
+    A task on names across parts shows no file as a whole, so that its summary is left out.
+    """
+    paths: dict[str, set[str]] = {}
+    for end in ends:
+        for result in end.results:
+            if (summary := result.metadata.summary.strip()) and not end.task.seam:
+                paths.setdefault(summary, set()).update(end.task.paths)
+    return tuple(_with_new_files(paths.items()))
+
+
+def _with_new_files(summaries: Iterable[tuple[str, set[str]]]) -> Iterator[str]:
+    seen: set[str] = set()
+    for summary, paths in summaries:
+        if not paths <= seen:
+            yield summary
+        seen |= paths
+
+
+def themes_of(ends: Sequence[TaskResult], coverage: Sequence[FileCoverage]) -> tuple[Theme, ...]:
+    """The themes of all readers, with the files of the change alone, each in the first theme that names it."""
+    left = {entry.path for entry in coverage}
+    files: dict[str, list[str]] = {}
+    for end in ends:
+        for theme in (theme for result in end.results if not end.task.seam for theme in result.metadata.themes):
+            mine = [path for path in dict.fromkeys(theme.files) if path in left]
+            if mine and (title := " ".join(theme.title.split())):
+                left.difference_update(mine)
+                files.setdefault(title, []).extend(mine)
+    return tuple(Theme(title=title, files=tuple(paths)) for title, paths in files.items())
+
+
+# What a review cost and how long it took, by worker and by every other role that asked a model.
+
+SUPERVISORS = ("planner", "reader", "judge")
+"""Roles that ask models beside the workers, in the order of a review."""
+
+
+def usages(plan: Plan, ends: Sequence[TaskResult], spent: Mapping[str, Usage] | None) -> tuple[WorkerUsage, ...]:
+    """One row for each worker of the plan, then one for every other role that asked a model.
+
+    `spent` is what the books of this run say by purpose, attempts that failed included; who is not in them has spent
+    nothing in it. None: there are no books, and the results have the word.
+    """
+    workers = list(dict.fromkeys(task.worker for task in plan.tasks))
+    rows = [_usage_of(worker, ends, None if spent is None else spent.get(worker, Usage())) for worker in workers]
+    if spent is None:
+        return tuple(rows)
+    others = [name for name in (*SUPERVISORS, *sorted(spent)) if name in spent and spent[name] != Usage()]
+    rows += [
+        WorkerUsage(worker=name, tasks=0, findings=0, duration_ms=0, usage=spent[name])
+        for name in dict.fromkeys(others)
+        if name not in workers
+    ]
+    return tuple(rows)
+
+
+def total(usages_: Iterable[Usage]) -> Usage:
+    """All of them together."""
+    return sum(usages_, start=Usage())
+
+
+def _usage_of(worker: str, ends: Sequence[TaskResult], booked: Usage | None) -> WorkerUsage:
+    mine = [end for end in ends if end.task.worker == worker]
+    results = [result for end in mine for result in end.results]
+    return WorkerUsage(
+        worker=worker,
+        tasks=len(mine),
+        findings=sum(len(result.findings) for result in results),
+        duration_ms=sum(result.metadata.duration_ms for result in results),
+        usage=total(result.metadata.usage for result in results) if booked is None else booked,
+    )
+
+
+def timings(plan: Plan, settled: Mapping[str, TaskResult]) -> Timings:
+    """The longest chain of tasks that wait for each other, and their sum. Wall time is filled in later."""
+    spent = {name: sum(r.metadata.duration_ms for r in end.results) for name, end in settled.items()}
+    ends_at: dict[str, int] = {}
+    for task in plan.tasks:  # dependencies come first in a plan
+        ends_at[task.task_id] = spent[task.task_id] + max((ends_at[name] for name in task.depends_on), default=0)
+    return Timings(wall_ms=0, critical_path_ms=max(ends_at.values(), default=0), sequential_ms=sum(spent.values()))
+
 
 __all__ = [
     "ReviewFacts",

@@ -11,10 +11,9 @@ from hashlib import sha256
 
 from reviewbot.domain.contracts import Constraints, Payload, Plan, ReviewTask, WorkerCard
 from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask
-from reviewbot.review.plan.dependency_graph import in_order
 from reviewbot.review.plan.instruction_lint import one_line
 from reviewbot.review.plan.planner import task_for
-from reviewbot.review.plan.validate_plan import PlanContext, granted_tokens, waits_of
+from reviewbot.review.plan.validate_plan import PlanContext, granted_tokens, in_order, waits_of
 
 FOCUS, ALSO = "Focus: ", "Also: "
 """At the beginning of the line that a proposal adds to a card's instruction and to its success criterion. What follows

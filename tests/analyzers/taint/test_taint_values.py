@@ -8,9 +8,9 @@ import pytest
 
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, Step
 from reviewbot.analyzers.taint import constants
+from reviewbot.analyzers.taint.operations import composed, fixes_host, is_statement, without
 from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
-from reviewbot.analyzers.taint.texts import composed, fixes_host, is_statement, without
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,

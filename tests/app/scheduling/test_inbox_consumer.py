@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.scheduling.deliveries import Deliveries, wish_of
-from reviewbot.app.scheduling.inbox_consumer import InboxCommand, InboxConsumer
+from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand, InboxConsumer, wish_of
 from reviewbot.app.store.inbox.inbox import MAX_TRIES, open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.domain.errors import ConfigError

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import DurableJournal
+from reviewbot.app.store.durable.runs import Heads
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, C, order
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.app.runtime.credentials import Credentials
-from reviewbot.app.scheduling.deliveries import Deliveries
-from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
+from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxConsumer
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner

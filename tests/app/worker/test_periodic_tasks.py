@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
-from reviewbot.app.store.durable.runs import RunRecord
+from reviewbot.app.store.durable.runs import Heads, RunRecord
 from reviewbot.app.store.durable.workers import Workers
 from reviewbot.app.worker.options import ONLY, JobOptions
 from reviewbot.app.worker.periodic_tasks import TIDY_BATCH, Heartbeat, PeriodicTasks, Reconciler, Retention

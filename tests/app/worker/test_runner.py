@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.app.runtime.logs import LineFormatter
-from reviewbot.app.store.durable.heads import Heads
+from reviewbot.app.store.durable.runs import Heads
 from reviewbot.app.worker.runner import MAX_ATTEMPTS, MAX_TRIES, NO_LONGER, RetryTimings, Runner
 from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
 from reviewbot.domain.errors import (

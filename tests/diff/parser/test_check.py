@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.diff.parser.check import disagreement
+from reviewbot.diff.parser.build import disagreement
 from reviewbot.domain.contracts import Hunk
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import Finding, Proof
-from reviewbot.llm.agents.joining import join_by_proof
+from reviewbot.llm.agents.rulings import join_by_proof
 from tests.make import MakeFinding
 
 

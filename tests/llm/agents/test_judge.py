@@ -17,8 +17,7 @@ from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
-from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request
-from reviewbot.llm.prompts.judged_code import MAX_PROOF_CHARS, proof_excerpts
+from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS, NamedClaim, judge_request, proof_excerpts
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.review.combine.suppression import Suppressor

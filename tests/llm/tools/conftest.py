@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import ToolLimits, ToolResult
+from reviewbot.llm.tools.arguments import ToolLimits, ToolResult
 
 
 class InMemoryRepository:

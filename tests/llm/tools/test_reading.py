@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.ports import Commit
-from reviewbot.llm.tools.results import EvidenceEntry, ToolLimits
+from reviewbot.llm.tools.arguments import EvidenceEntry, ToolLimits
 from reviewbot.llm.tools.view import CUT
 
 LONG = "".join(f"line {number}\n" for number in range(1, 1_001))

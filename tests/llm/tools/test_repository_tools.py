@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from reviewbot.domain.errors import HostError
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import ToolLimits
+from reviewbot.llm.tools.arguments import ToolLimits
 
 
 def test_the_tools_are_offered_in_one_order_as_closed_objects(repository: Any) -> None:

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.arguments import Arguments, Parameter
-from reviewbot.llm.tools.results import EvidenceEntry, ToolLimits
+from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, Parameter, ToolLimits
 from reviewbot.llm.tools.search import compile_pattern, search
 from reviewbot.llm.tools.view import RepositoryView
 

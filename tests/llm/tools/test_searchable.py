@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.domain.repository_files import Expression, Searchable
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.results import ToolResult
+from reviewbot.llm.tools.arguments import ToolResult
 from reviewbot.sources.blobs.store import BlobStore
 
 FILES: dict[str, str | bytes] = {

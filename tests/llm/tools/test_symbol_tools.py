@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.llm.tools.results import ToolLimits
+from reviewbot.llm.tools.arguments import ToolLimits
 
 FILES = {
     "app/service.py": (

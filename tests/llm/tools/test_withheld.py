@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from reviewbot.llm.tools.withheld import CREDENTIALS, PRIVATE, withheld
+from reviewbot.llm.tools.view import CREDENTIALS, PRIVATE, withheld
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Usage
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
-from reviewbot.review.combine.usage_report import usages
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules, usages
 from tests.make import MakePlan, MakeResult, MakeTask
 from tests.reading_cases import read
 

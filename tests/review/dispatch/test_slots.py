@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reviewbot.review.dispatch.slots import Slots
+from reviewbot.review.dispatch.dispatcher import Slots
 
 
 async def settled() -> None:

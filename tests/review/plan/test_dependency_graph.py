@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.review.plan.dependency_graph import circle, in_order, longest
+from reviewbot.review.plan.validate_plan import circle, in_order, longest
 
 NAMES = [f"t{n}" for n in range(8)]
 

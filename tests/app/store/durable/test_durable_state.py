@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.app.store.durable.database import Database, open_database
-from reviewbot.app.store.durable.heads import Heads
 from reviewbot.app.store.durable.journal import (
     DurableIntents,
     DurableJournal,
@@ -16,7 +15,7 @@ from reviewbot.app.store.durable.journal import (
     forget_old_intents,
 )
 from reviewbot.app.store.durable.rate import SharedRate
-from reviewbot.app.store.durable.runs import RunRecord, Runs, State
+from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs, State
 from reviewbot.app.store.durable.workers import Chores, Workers
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""The two stages of the review of a fork's pull request."""
