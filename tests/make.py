@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -45,6 +45,16 @@ MakeReview = Callable[..., Review]
 MakeTask = Callable[..., ReviewTask]
 MakeWorker = Callable[..., Any]
 Dispatch = Callable[..., dict[str, TaskResult]]
+
+
+def one_fast(cases: Iterable[Any]) -> list[Any]:
+    """Cases for `parametrize`, each a program start or a whole review: `make test` tries the first, `make full` all."""
+    first, *others = cases
+    return [first, *(_slow(case) for case in others)]
+
+
+def _slow(case: Any) -> Any:
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
 
 
 def factory(function: Callable[..., Any], name: str) -> Any:

@@ -25,6 +25,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.review.combine.synthesizer import Rules, weigh
 from tests.command_line import Run, git
 from tests.git_repo import GitRepo
+from tests.make import one_fast
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/orders/change.diff"
@@ -82,6 +83,7 @@ def test_without_a_change_the_branch_is_taken_and_named_on_standard_error(run: R
     assert run("plan").err == ended.err
 
 
+@pytest.mark.slow
 def test_a_pipe_that_nobody_reads_is_mentioned(repository: Path) -> None:
     git(repository, "checkout", "-q", "-b", "feature")
     git(repository, "commit", "-q", "--allow-empty", "-m", "two")
@@ -451,7 +453,7 @@ if Path("/dev/full").exists():  # Linux alone has it
     STREAMS.append((">/dev/full", 2))
 
 
-@pytest.mark.parametrize(("closed", "code"), STREAMS)
+@pytest.mark.parametrize(("closed", "code"), one_fast(STREAMS))
 def test_the_gate_holds_wherever_the_streams_go(home: Path, closed: str, code: int) -> None:
     (home / "change.diff").write_bytes(SMALL)
     command = f"{sys.executable} -P -m reviewbot review change.diff --no-cache --fail-on warning {closed}"
@@ -630,6 +632,7 @@ def test_resume_without_a_cache_is_wrong_usage(run: Run) -> None:
     assert run("review", "-", "--resume", "--no-cache", stdin=SMALL).code == 2
 
 
+@pytest.mark.slow
 def test_a_journal_that_fails_in_the_middle_costs_only_the_resuming(home: Path) -> None:
     (home / "change.diff").write_bytes(SMALL)
     command = f"ulimit -f 40; {sys.executable} -P -m reviewbot review change.diff --format json | cat"

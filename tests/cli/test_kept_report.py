@@ -18,6 +18,7 @@ from reviewbot.domain.contracts import Gap
 from reviewbot.journal.sqlite import SqliteJournal, default_path
 from reviewbot.wiring import open_journal
 from tests.command_line import Ended, Run, git
+from tests.make import one_fast
 
 AGAIN = "this review was made before"
 WEAK = "import os\ndef run(name):\n    return os.system('ls ' + name)\n"
@@ -156,15 +157,17 @@ def stand_elsewhere(shop: Path, _set: Callable[[str, str], None]) -> tuple[str, 
 
 @pytest.mark.parametrize(
     "alter",
-    [
-        commit_more,
-        set_a_variable,
-        write_user_settings,
-        make_it_narrow,
-        pack_objects,
-        give_an_option,
-        stand_elsewhere,
-    ],
+    one_fast(
+        [
+            commit_more,
+            set_a_variable,
+            write_user_settings,
+            make_it_narrow,
+            pack_objects,
+            give_an_option,
+            stand_elsewhere,
+        ]
+    ),
 )
 def test_whatever_may_change_a_report_makes_a_review_anew(
     run: Run,
@@ -181,14 +184,16 @@ def test_whatever_may_change_a_report_makes_a_review_anew(
 
 @pytest.mark.parametrize(
     "argv",
-    [
-        (*LAST, "--no-cache"),
-        (*LAST, "--resume"),
-        (*LAST, "--trace", "trace.json"),
-        (*LAST, "--estimate"),
-        ("review", "--staged"),
-        ("review", "change.diff", "--repo", "."),
-    ],
+    one_fast(
+        [
+            [*LAST, "--no-cache"],
+            [*LAST, "--resume"],
+            [*LAST, "--trace", "trace.json"],
+            [*LAST, "--estimate"],
+            ["review", "--staged"],
+            ["review", "change.diff", "--repo", "."],
+        ]
+    ),
 )
 def test_a_review_that_is_more_than_its_report_or_has_no_name_is_made_each_time(
     run: Run, shop: Path, argv: tuple[str, ...]
@@ -229,6 +234,7 @@ def test_from_a_folder_that_is_gone_a_diff_is_still_reviewed(run: Run, home: Pat
     assert [is_kept(run("review", str(tmp_path / "change.diff"))) for _ in range(2)] == [False, False]
 
 
+@pytest.mark.slow
 def test_a_damaged_journal_is_told_of_by_the_review_that_follows(run: Run, shop: Path) -> None:
     del shop
     run(*LAST)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import one_fast
+
 EXAMPLE = Path(__file__).parents[2] / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
 OF_MODELS = {"reviewbot.llm", "reviewbot.llm.providers.claude", "reviewbot.domain.contracts.answers", "re2"}
@@ -41,7 +43,7 @@ def test_help_loads_neither_pydantic_nor_rich_nor_any_client(tmp_path: Path, arg
     assert not loaded(tmp_path, *argv) & (NEVER | {"pydantic", "rich", "asyncio", "unidiff", "sqlite3"})
 
 
-@pytest.mark.parametrize("form", ["terminal", "json", "markdown", "sarif"])
+@pytest.mark.parametrize("form", one_fast(["terminal", "json", "markdown", "sarif"]))
 def test_an_offline_review_loads_nothing_that_asks_a_model_and_without_a_terminal_no_colours(
     tmp_path: Path, form: str
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_place_holds_the_quote_and_no_other_place_is_as_good(
         assert place is None
 
 
+@pytest.mark.slow
 def test_many_lines_that_are_alike_take_no_more_time_than_others() -> None:
     rows = payload(*["+a"] * 50_000)
     assert anchor(candidate("\n".join(["a"] * 1_900) + "\nb"), rows) is None

@@ -126,10 +126,12 @@ def test_what_is_no_plain_diff_is_refused_in_one_line(name: str, content: Callab
         parse_diff(content(f"diffs/{name}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 7])
 def test_mutants_neither_crash_nor_hide_anything(seed: int, in_process: Callable[[str, list[str]], int]) -> None:
     assert in_process("mutate", ["--count", "1500", "--seed", str(seed)]) == 0
 
 
+@pytest.mark.slow
 def test_real_commits_with_odd_names_are_read_without_loss(in_process: Callable[[str, list[str]], int]) -> None:
     assert in_process("fuzz_git_names", ["--count", "25", "--seed", "3"]) == 0

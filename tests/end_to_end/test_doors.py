@@ -60,6 +60,7 @@ def test_each_door_sends_the_same_requests_of_a_repository_that_is_shown_whole(m
     assert all(words in sent for words in EVERYWHERE)
 
 
+@pytest.mark.slow
 def test_each_door_sends_the_same_requests_with_what_each_tool_answers(make_doors: MakeDoors) -> None:
     sent = same_requests(make_doors(100))
 

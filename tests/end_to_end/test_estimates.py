@@ -137,6 +137,7 @@ def check_bound(found: Held) -> None:
     assert {gap.reason for gap in found.review.gaps} <= {"flooded"}, "no attempt failed"
 
 
+@pytest.mark.slow
 def test_models_that_use_all_that_they_may_cost_no_more_than_is_said(change: Change) -> None:
     team = GreedyTeam()
 

@@ -49,6 +49,7 @@ def undisturbed() -> Iterator[MessagesApi]:
     api.check()
 
 
+@pytest.mark.slow
 def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered(
     messages_api: MessagesApi,
     undisturbed: MessagesApi,

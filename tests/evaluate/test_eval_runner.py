@@ -56,6 +56,7 @@ def test_one_job_runs_here_and_in_order(tmp_path: Path, reviewers: Any) -> None:
     assert {row["process"] for row in rows.values()} == {os.getpid()}
 
 
+@pytest.mark.slow
 def test_more_jobs_run_in_other_processes(tmp_path: Path, reviewers: Any) -> None:
     begun, rows = run(some(tmp_path, *(f"one/{n}" for n in range(5))), reviewers.names_its_process, 2)
 

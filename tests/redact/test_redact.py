@@ -189,6 +189,7 @@ def test_no_text_breaks_the_search(text: str) -> None:
 LONG = 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [
@@ -352,6 +353,7 @@ def test_a_stand_in_is_no_known_value() -> None:
     assert mask("see IOSFODNN7EXAMPLE") == "see IOSFODNN7EXAMPLE"
 
 
+@pytest.mark.slow
 def test_values_without_end_are_known_up_to_a_limit() -> None:
     tokens = ["gh" + "p_" + sha256(str(number).encode()).hexdigest()[:36] for number in range(4_000)]
     mask = SecretMask(tokens)
@@ -378,6 +380,7 @@ def test_of_any_quote_of_a_known_secret_no_twelve_letters_are_left(
         assert not any(value[at : at + 12] in masked for at in range(start, start + len(quote) - 11))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["q8W3e7R2", "a", "ab1", "q8W3e7R2t6"])
 def test_the_search_by_value_is_linear_in_the_text(unit: str) -> None:
     mask = SecretMask([f"{PEM}\n{'q8W3e7R2' * 400}\n-----END", "password = 'q8W3e7R2q8W3e7R2q8W3e7R2!'"])

@@ -99,6 +99,7 @@ def test_a_replayed_review_is_the_same_to_the_byte(name: str, run: Begin, again:
     assert told.review.timings.wall_ms == 137 * round(told.review.timings.wall_ms / 137) > 0
 
 
+@pytest.mark.slow
 def test_these_runs_take_every_decision_there_is(run: Begin) -> None:
     taken = {kind for script in SCRIPTS.values() for kind in kinds(run(*script).told()[1])}
 
@@ -256,6 +257,7 @@ ENTRIES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(script=st.lists(ENTRIES, max_size=4))
 def test_whatever_happened_is_told_again(script: list[dict[str, Any]], run: Begin, again: Again) -> None:

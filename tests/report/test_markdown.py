@@ -126,6 +126,7 @@ def test_when_still_too_long_the_least_important_findings_go_and_are_counted(
     assert MAX_CHARS - 2_000 < len(text) <= MAX_CHARS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("char", ["A", "@ ", "&", "`", "|", "\U000e0041", "漢", "` ", "\n", "$", "a\\"])
 def test_no_review_is_too_long_for_github(
     char: str, make_review: Callable[..., Review], make_finding: Callable[..., Finding]

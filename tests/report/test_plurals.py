@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[2] / "reviewbot"
 FOR_MODELS = {"llm/tools", "llm/prompts"}
 """What these write is read by models alone."""
@@ -31,6 +33,7 @@ def test_the_check_sees_a_plural_behind_a_length_and_nothing_else() -> None:
     assert plurals_behind_a_length('f"{a} files"; f"{len(a)} is less"; f"{len(a)} of them"; f"{len(a)}"') == []
 
 
+@pytest.mark.slow
 def test_no_message_counts_with_a_fixed_plural() -> None:
     paths = [
         path for path in sorted(PACKAGE.rglob("*.py")) if path.parent.relative_to(PACKAGE).as_posix() not in FOR_MODELS

@@ -259,6 +259,7 @@ RECORDS = st.builds(
 HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 @given(events=st.lists(RECORDS, max_size=8), width=st.integers(1, 130))
 def test_no_trace_breaks_the_page_or_acts_on_a_terminal(events: list[dict[str, Any]], width: int) -> None:

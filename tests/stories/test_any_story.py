@@ -111,6 +111,7 @@ def test_no_worker_is_asked_for_ever_and_each_task_ends_once(script: list[dict[s
     assert len(tries) <= len(planned) * 7 * MAX_ATTEMPTS
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(script=SCRIPTS)
 def test_the_same_story_is_told_the_same_way(script: list[dict[str, Any]], any_story: Tell) -> None:
@@ -119,6 +120,7 @@ def test_the_same_story_is_told_the_same_way(script: list[dict[str, Any]], any_s
     assert first == second
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(script=SCRIPTS, fan_out=st.integers(1, 3))
 def test_a_review_in_two_levels_is_the_one_in_one_level(

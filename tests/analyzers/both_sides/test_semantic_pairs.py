@@ -41,6 +41,7 @@ def test_every_rule_has_a_pair(rules: Any) -> None:
     assert {pair["rule"] for pair in PAIRS} == set(rules)
 
 
+@pytest.mark.slow
 def test_ruff_finds_nothing_of_what_the_pairs_show(repository: Any, file_of: Any) -> None:
     tools = all_tools()
 

@@ -332,6 +332,7 @@ def test_a_run_that_is_cancelled_while_it_starts_leaves_no_process(
     assert "Unknown child process" not in caplog.text
 
 
+@pytest.mark.slow
 def test_many_programs_run_side_by_side(program: Program) -> None:
     made = program("print(sys.argv[1])")
 

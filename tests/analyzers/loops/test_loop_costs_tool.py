@@ -85,6 +85,7 @@ def test_every_uncertain_sibling_stands_below_the_threshold() -> None:
         assert not rule.tests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -166,6 +166,7 @@ PIECES = st.sampled_from([
 ])  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(PIECES | st.text(max_size=12).filter(lambda text: "\n" not in text), min_size=1, max_size=12))
 def test_no_hunk_breaks_the_repair_and_no_line_is_moved(lines: list[str]) -> None:

@@ -148,6 +148,7 @@ def test_the_tree_of_a_huge_file_is_not_built(file_of: FileOf, snapshot_of: Snap
     assert not answer.pieces[0].source.whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("last", "whole"), [("a;b", True), ("a;b;", False)])
 def test_a_file_is_parsed_as_a_whole_up_to_a_number_of_tokens(
     file_of: FileOf, snapshot_of: SnapshotOf, last: str, *, whole: bool
@@ -160,6 +161,7 @@ def test_a_file_is_parsed_as_a_whole_up_to_a_number_of_tokens(
     assert [piece.source.whole for piece in answer.pieces] == [whole]
 
 
+@pytest.mark.slow
 def test_all_hunks_together_are_parsed_up_to_the_size_of_a_file(file_of: FileOf, bare: Snapshot) -> None:
     large = "a;" * (MAX_TOKENS // 2 - 5)
 

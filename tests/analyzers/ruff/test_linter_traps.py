@@ -44,11 +44,12 @@ def test_a_trap_neither_runs_nor_leaks_nor_silences(
     monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
 
     async def review() -> list[ToolReport]:
+        tools = all_tools().values()
         return [
             await tool.run(changed_file([file_of(text.rstrip("\n"), path=name)], snapshot), snapshot)
             for name, text in texts.items()
             for snapshot in [snapshot_of(text)]
-            for tool in all_tools().values()
+            for tool in tools
         ]
 
     reports = asyncio.run(review())

@@ -242,6 +242,7 @@ def test_a_document_that_nobody_writes_by_hand_is_none(text: str) -> None:
     assert parse_config(text) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(["ALL", "E", "E5", "E501", "F", "PL", "PLR", "PLR09", "C", "C4", "D", "N", "T20", "S1"])),

@@ -101,6 +101,7 @@ def test_a_name_that_was_not_encoded_is_found_as_it_stands() -> None:
     assert where("src/100%25.py", "src/100%.py") == "src/100%.py"
 
 
+@pytest.mark.slow
 @given(paths=st.sets(names, min_size=1, max_size=5), root=names, other=st.text(max_size=30))
 def test_every_path_is_found_below_any_folder(paths: set[str], root: str, other: str) -> None:
     uris = {f"file:///{quote(root)}/{quote(to_bytes(path))}": path for path in paths}

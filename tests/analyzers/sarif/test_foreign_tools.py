@@ -211,6 +211,7 @@ def test_file_of_that_is_no_log_is_named(log_of: MakeLog, run_of: Make) -> None:
         foreign_tools([("one", log_of(run_of())), ("two", b"?")], [])
 
 
+@pytest.mark.slow
 @given(text=st.text(max_size=50), rule=st.text(max_size=120), tool=st.text(max_size=120))
 def test_any_text_makes_a_candidate_that_contracts_take(
     file_of: Callable[..., FileChange],

@@ -348,6 +348,7 @@ def test_work_is_counted_and_stops() -> None:
         list(check(view_of("x = 1\n" * 50), Budget(20)))
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_text_and_not_with_its_square() -> None:
     block = "def f{0}(n, password):\n    while n > 0:\n        n -= 1\n    return log.info(password + str(n))\n"
     list(check(view_of("".join(block.format(n) for n in range(2_000))), Budget(1_000_000)))

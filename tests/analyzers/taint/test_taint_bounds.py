@@ -75,6 +75,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", LONG.values(), ids=LONG)
 def test_code_that_is_long_is_followed_to_its_end_within_the_budget(code: str, follow: Follow) -> None:
     follow(HEAD + code)
@@ -158,6 +159,7 @@ LINES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(LINES, max_size=12))
 @settings(max_examples=150, deadline=None)
 def test_any_code_ends_and_points_into_itself(lines: list[str]) -> None:

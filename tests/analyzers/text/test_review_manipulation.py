@@ -214,6 +214,7 @@ def test_each_attempt_of_the_corpus_is_shown(case: str, bare: Snapshot) -> None:
     assert [one.confidence >= 80 for one in scan(file, bare)] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -186,6 +186,7 @@ def test_a_mail_in_several_parts_is_read_without_what_is_no_text() -> None:
         parse_diff(head + parts + b"x" * MAX_MULTIPART_BYTES)
 
 
+@pytest.mark.slow
 def test_a_mail_whose_parts_cannot_be_read_is_refused() -> None:
     head = b"From: a\nSubject: [PATCH] s\n"
     nested = b"".join(b"Content-Type: multipart/mixed; boundary=B%d\n\n--B%d\n" % (n, n) for n in range(3_000))

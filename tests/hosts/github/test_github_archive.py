@@ -125,6 +125,7 @@ class Zeros:
             yield piece
 
 
+@pytest.mark.slow
 def test_a_bomb_is_stopped_at_a_bound_and_held_in_little_memory() -> None:
     header = bytearray(tarfile.TarInfo("bomb").tobuf())
     header[124:136] = b"\x80" + (2**60).to_bytes(11, "big")

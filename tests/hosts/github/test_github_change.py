@@ -169,6 +169,7 @@ def test_a_file_whose_text_is_withheld_is_named_with_its_reason(
     assert state.reason == "GitHub withholds the text of this change, which is too large for it (+60 -0 lines)"
 
 
+@pytest.mark.slow
 def test_files_beyond_the_list_stand_in_the_coverage_as_one_entry(
     github_api: FakeGitHub, shop: Any, client: GithubClient, opened: MakePullRequest
 ) -> None:

@@ -290,6 +290,7 @@ def test_a_list_is_not_followed_to_another_host(link: str, github_api: FakeGitHu
     assert len(github_api.recorded) == 1
 
 
+@pytest.mark.slow
 def test_a_list_without_an_end_is_cut_off(github_api: FakeGitHub, client: GithubClient) -> None:
     github_api.refuse("GET", "pulls$", paged(github_api, f'<HOST{SHOP}/pulls?page=2>; rel="next"'), times=999)
 

@@ -66,6 +66,7 @@ def test_after_an_error_nothing_more_is_asked(snapshot: GithubSnapshot, github_a
     assert snapshot.failures == ()
 
 
+@pytest.mark.slow
 def test_only_so_many_files_are_asked_about_and_none_that_no_request_can_name(
     snapshot: GithubSnapshot, github_api: FakeGitHub
 ) -> None:

@@ -79,6 +79,7 @@ def test_the_failure_of_that_call_refuses_all_for_twice_as_long(clock: Any, a_re
     assert down == POLICY.tries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [DOWN, CallRejectedError("refused (400)"), TransientError("full (529)", 1.0)], ids=repr
 )

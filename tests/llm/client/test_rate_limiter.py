@@ -31,6 +31,7 @@ def test_tokens_flow_at_their_rate_and_a_large_request_makes_the_next_one_wait(c
     assert bucket.take(1) == pytest.approx(9.0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 400)), min_size=1, max_size=30), st.integers(1, 600))
 def test_in_no_minute_much_more_goes_out_than_the_rate(wishes: list[tuple[int, int]], rate: int) -> None:
     """Sent at the moment that the bucket names, the tokens of any minute are the rate and at most one request more."""

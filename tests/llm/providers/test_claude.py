@@ -360,6 +360,7 @@ EVENTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(EVENTS)
 def test_whatever_events_come_the_outcome_is_an_answer_or_an_error_of_ours(events: list[dict[str, Any]]) -> None:

@@ -240,6 +240,7 @@ def _plain(merged: tuple[list[Finding], list[Conflict]]) -> tuple[list[str], lis
     return sorted(f.model_dump_json() for f in single), sorted(c.model_dump_json() for c in conflicts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", ["on one line", "on lines of their own", "over all lines at once"])
 def test_twice_the_findings_take_twice_the_comparisons(spread: str, a_finding: MakeFinding) -> None:
     def comparisons(number: int) -> int:
@@ -260,6 +261,7 @@ def test_twice_the_findings_take_twice_the_comparisons(spread: str, a_finding: M
     assert large <= 2.2 * small + 100
 
 
+@pytest.mark.slow
 def test_a_flood_of_one_defect_is_one_finding(a_finding: MakeFinding) -> None:
     single, conflicts = merge(a_finding(line=7) for _ in range(10_000))
 

@@ -181,6 +181,7 @@ def behaving(how: str, a_finding: MakeFinding) -> Callable[[ReviewTask], Any]:
     return answer
 
 
+@pytest.mark.slow
 @settings(max_examples=40)  # each runs three whole plans
 @given(hows=st.lists(BEHAVIOURS, min_size=1, max_size=5), data=st.data())
 def test_a_run_that_was_killed_anywhere_and_resumed_gives_the_same_results(

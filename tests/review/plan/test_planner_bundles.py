@@ -210,6 +210,7 @@ def test_every_worker_gets_every_hunk_of_its_files_exactly_once(
     assert len(set(ids(plan))) == len(plan.tasks)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(files=FILES, bundle=st.integers(0, 20))
 def test_the_order_of_the_files_of_a_change_has_no_part_in_its_tasks(

@@ -178,6 +178,7 @@ _TEXTS = st.lists(st.sampled_from(["a", "b", "", "c\r", "\f", "é"]), max_size=1
 _TREES = st.dictionaries(st.sampled_from(["a.py", "b.py", "d/c.py", "é x.py", 'q".py']), _TEXTS, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_TREES, _TREES)
 def test_any_change_of_real_git_is_undone_or_applied_exactly(repo: Any, before: Any, after: Any) -> None:
