@@ -10,11 +10,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
+from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.domain.contracts import Tier, Usage
 from reviewbot.domain.errors import ConfigError
+from reviewbot.tables import packaged_table, packaged_text
 
 PER = 1_000_000
 """Tokens that a price is for."""
@@ -22,11 +23,8 @@ PER = 1_000_000
 MAX_DOLLARS = 100_000.0
 """Per million tokens. What is above it was meant for other units."""
 
-TIERS: tuple[Tier, ...] = ("small", "medium", "large")
+TIERS: tuple[Tier, ...] = get_args(Tier)
 """From the cheapest."""
-
-OWN_PROVIDER = "anthropic"
-"""Whose prices and ids are shipped; the others have their own, which depend on region and account."""
 
 _SCHEMA = 1
 _KEYS = {"model", "also", "read", "source", "long"}
@@ -115,24 +113,25 @@ def unpriced_note(prices: PriceTable, models: Iterable[str]) -> str | None:
 
 
 @cache
-def packaged_prices(provider: str = OWN_PROVIDER) -> PriceTable:
+def packaged_prices(provider: str = DEFAULT_PROVIDER.name) -> PriceTable:
     """The table that comes with the package; empty for a provider with prices of its own. Read once: it is a value."""
-    return read_prices(_shipped("prices.toml"), "prices.toml") if provider == OWN_PROVIDER else PriceTable()
+    known = provider in packaged_table("prices")
+    return read_prices(packaged_text("prices.toml"), "prices.toml", provider) if known else PriceTable()
 
 
-def default_models(provider: str = OWN_PROVIDER) -> dict[Tier, str]:
+def default_models(provider: str = DEFAULT_PROVIDER.name) -> dict[Tier, str]:
     """The model of each tier. Raises ConfigError for a provider whose ids must be configured."""
-    table = tomllib.loads(_shipped("models.toml")).get(provider)
-    if table is None:
+    models = PROVIDERS[provider].models
+    if not models:
         raise ConfigError(
             f"the ids of models at {provider} depend on region and account: "
             "set model_small, model_medium and model_large (or REVIEWBOT_MODEL_SMALL and so on)"
         )
-    return {tier: table[tier] for tier in TIERS}
+    return {tier: models[tier] for tier in TIERS}
 
 
-def read_prices(text: str, name: str) -> PriceTable:
-    """Read a table from TOML: a list `price`, of which each has `model` and the four rates, as in the shipped one.
+def read_prices(text: str, name: str, rows_of: str = "price") -> PriceTable:
+    """Read a table from TOML: a list `rows_of`, of which each has `model` and the four rates, as in the shipped one.
 
     `source`, `read`, `also` (further ids of the same model) and `long` may be left out. Raises ConfigError, which calls
     the file `name`.
@@ -141,8 +140,8 @@ def read_prices(text: str, name: str) -> PriceTable:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{name}: this is no TOML ({str(error)[:100]})") from None
-    if table.get("schema", _SCHEMA) != _SCHEMA or not isinstance(rows := table.get("price"), list):
-        raise ConfigError(f"{name}: it needs a list of [[price]], and schema = {_SCHEMA} or none")
+    if table.get("schema", _SCHEMA) != _SCHEMA or not isinstance(rows := table.get(rows_of), list):
+        raise ConfigError(f"{name}: it needs a list of [[{rows_of}]], and schema = {_SCHEMA} or none")
     prices: dict[str, Price] = {}
     for row in rows:
         ids, price = _row(row, name)
@@ -183,7 +182,3 @@ def _rates(row: Mapping[str, Any], where: str) -> Rates:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_DOLLARS:
             raise ConfigError(f"{where}: {key} must be dollars per million tokens, from 0 to {MAX_DOLLARS:.0f}")
     return Rates(**{key: float(row[key]) for key in _RATES})
-
-
-def _shipped(name: str) -> str:
-    return (files("reviewbot") / "data" / name).read_text("utf-8")

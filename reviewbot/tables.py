@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 
 def packaged_text(name: str) -> str:
     """The text of a file, by its path below `reviewbot/data`."""
-    return files("reviewbot").joinpath("data", name).read_text("utf-8")
+    # On the start-up path: `importlib.resources` would take longer to load than all that is read here.
+    return (get_data("reviewbot", f"data/{name}") or b"").decode()
 
 
 @cache

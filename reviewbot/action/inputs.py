@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.hints import quote
+from reviewbot.config.providers import PROVIDERS
 from reviewbot.config.settings import KEYS
 from reviewbot.config.source import BaseSide, repository_settings
 from reviewbot.config.values import Value
@@ -25,14 +26,13 @@ PREFIX = "INPUT_"
 SETTINGS = ("engine", "fail-on", "min-confidence", "paths", "max-cost")
 """Inputs that are settings, by the keys with "_" in place of "-". They count above every file."""
 
-_OF_VARIABLES = {"ANTHROPIC_API_KEY": "the input anthropic-api-key", "ANTHROPIC_BASE_URL": "the input base-url"}
+_OF_VARIABLES = {variable: name for each in PROVIDERS.values() for variable, name in each.action.items()}
+"""The inputs that stand for variables of providers."""
 
 MARKER_KEY = "REVIEWBOT_MARKER_KEY"
 """The one variable of ours that the job may set."""
 
-BEDROCK_KEY = "AWS_BEARER_TOKEN_BEDROCK"
-
-LOGINS = ("AWS_REGION", "AWS_DEFAULT_REGION", BEDROCK_KEY)
+LOGINS = tuple(name for each in PROVIDERS.values() for name in each.logins)
 """What the job's environment may say of a provider with a login of its own. No address is among them.
 
 Other logins, and Google Cloud, take libraries that the Action does not install.
@@ -46,14 +46,12 @@ _LIST_ENDS = re.compile(r"[\r\n]+")
 class Inputs:
     """What the workflow said. `values` are settings by key; what was left empty is not among them."""
 
-    key: str = field(repr=False)
-    """Of the model API; empty: the analyzers review."""
+    models: Mapping[str, str] = field(repr=False)
+    """Keys and addresses of model APIs, by the variables that they stand for; an address may hold a password."""
     token: str = field(repr=False)
     """Of GitHub's API."""
     marker_key: str = field(repr=False)
     """Signs what is posted, so that a later run knows it again; empty: the account that it stands under must do."""
-    base_url: str = field(repr=False)
-    """Of the model API; it may hold a password."""
     mode: Mode
     config: str
     """A settings file of the repository, read from the base side; empty: none."""
@@ -62,12 +60,12 @@ class Inputs:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must never be shown."""
-        return tuple(text for text in (self.key, self.token, self.marker_key, self.base_url) if text)
+        return tuple(text for text in (*self.models.values(), self.token, self.marker_key) if text)
 
     @property
     def keyless(self) -> bool:
         """Whether no key for a model was given."""
-        return not self.key
+        return not any(provider.has_key(self.models) for provider in PROVIDERS.values())
 
     @property
     def posts(self) -> bool:
@@ -80,8 +78,7 @@ class Inputs:
         A base URL of the job is not taken: an earlier step may have set it, and the key would go there.
         """
         known = {name: job[name] for name in LOGINS if job.get(name)}
-        given = {"ANTHROPIC_API_KEY": self.key, "ANTHROPIC_BASE_URL": self.base_url}
-        return known | {name: value for name, value in given.items() if value}
+        return {**known, **self.models}
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -97,10 +94,9 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     if config and not _PATH.fullmatch(config):
         raise ConfigError(f"the input config must be a path inside the repository, not {quote(config)}")
     return Inputs(
-        key=of("anthropic-api-key"),
+        models={variable: value for variable, name in _OF_VARIABLES.items() if (value := of(name))},
         token=of("github-token"),
         marker_key=environ.get(MARKER_KEY, ""),
-        base_url=of("base-url"),
         mode=mode,
         config=config,
         values={name.replace("-", "_"): _value(name, of(name)) for name in SETTINGS if of(name)},
@@ -110,7 +106,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
 def by_input(message: str) -> str:
     """A message with the inputs in place of the variables that elsewhere stand for them."""
     for variable, name in _OF_VARIABLES.items():
-        message = message.replace(variable, name)
+        message = message.replace(variable, f"the input {name}")
     return message
 
 

@@ -57,8 +57,8 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
         except InputError as error:
             raise InputError(f"{error} ({DEPTH})") from None
         settings = settings_by(inputs, subject.base)
-        sdk = wiring.loading(environ, settings.engine)
-        run = wiring.setup(subject, settings, wiring.Given(environ=environ, sdk=sdk))
+        preloaded = wiring.loading(environ, settings.engine)
+        run = wiring.setup(subject, settings, wiring.Given(environ=environ, preloaded=preloaded))
         answer = work(partial(run.review, subject.change))
         delivered = delivery.deliver(answer, subject.snapshot, run.trace)
     change = subject.change
@@ -107,10 +107,10 @@ class ActionPulls:
 
     async def _review(self, office: pull_requests.HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
-        sdk = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
+        preloaded = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
         terms = pull_requests.RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
-            given=wiring.Given(environ=environ, sdk=sdk, checkout=None if run else self._runner.workspace),
+            given=wiring.Given(environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,
         )

@@ -13,6 +13,7 @@ from reviewbot import delivery, wiring
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
+from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.contracts import Review
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.report.estimate_report import render_estimate
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ASKING = frozenset({"claude"})
 """Engines that ask models."""
 NO_KEY = (
-    "there is no key of a model, so a review would run analyzers alone; with ANTHROPIC_API_KEY set, --estimate and "
+    f"there is no key of a model, so a review would run analyzers alone; with {EXAMPLE_KEY} set, --estimate and "
     "--dump-prompts are about a review with models, and ask none"
 )
 

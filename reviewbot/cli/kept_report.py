@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from reviewbot.cli.reading import is_piped, read_diff
 from reviewbot.cli.repository import find_repository
+from reviewbot.config.providers import PROVIDERS
 from reviewbot.config.user import read_user_file
 from reviewbot.domain.errors import ConfigError
 from reviewbot.fingerprint import digest_of, program_fingerprint
@@ -63,7 +64,7 @@ class KeptReport(NamedTuple):
 def identify(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Asked:
     """Read what the review is about. Raises InputError and ConfigError, as the review would."""
     diff = None if arguments.diff is None else read_diff(arguments.diff)
-    with_models = any(name.startswith("ANTHROPIC_") for name in environ) and arguments.engine != "analyzers"
+    with_models = any(provider.has_key(environ) for provider in PROVIDERS.values()) and arguments.engine != "analyzers"
     beside_folder = diff is not None and arguments.repo is not None
     if with_models or beside_folder or any(getattr(arguments, name) for name in _NEVER):
         return Asked(diff)

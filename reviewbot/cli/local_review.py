@@ -38,7 +38,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         say(message)
 
     # Loading the models' SDK takes longer than reading most changes, so that it is begun first.
-    sdk = wiring.loading(os.environ, arguments.engine)
+    preloaded = wiring.loading(os.environ, arguments.engine)
     with ExitStack() as closing:
         subject = local_subject(arguments, asked.diff, note, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
@@ -47,7 +47,9 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         journal = None
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
-        run = wiring.setup(subject, settings, given_of(arguments, sdk), journal=journal, listener=progress.on_event)
+        run = wiring.setup(
+            subject, settings, given_of(arguments, preloaded), journal=journal, listener=progress.on_event
+        )
         if (instead := preview(arguments, subject, settings, run)) is not None:
             return instead
         if journal is not None and not arguments.resume:

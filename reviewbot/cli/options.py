@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
 
 from reviewbot import wiring
 from reviewbot.cli.reading import SARIF_BYTES, read_input
 
-if TYPE_CHECKING:
-    from reviewbot.llm.providers.claude import Sdk
 
-
-def given_of(arguments: argparse.Namespace, sdk: Sdk | None = None) -> wiring.Given:
+def given_of(arguments: argparse.Namespace, preloaded: object = None) -> wiring.Given:
     """What was handed in beside the change. Raises InputError where a log cannot be read."""
     results = tuple((name, read_input(name, SARIF_BYTES)) for name in arguments.sarif or ())
-    return wiring.Given(script=arguments.script, results=results, environ=os.environ, sdk=sdk)
+    return wiring.Given(script=arguments.script, results=results, environ=os.environ, preloaded=preloaded)

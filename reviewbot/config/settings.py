@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, get_args
 
+from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
 from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Kind, Line, Names, Number, Switch
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit, WorkerLimits, merge_limits
 
 EngineName = Literal["claude", "analyzers", "scripted"]
-Provider = Literal["anthropic", "bedrock", "vertex"]
 FailOn = Literal["critical", "warning", "info"]
 EffortName = Literal["quick", "standard", "deep"]
 
@@ -202,9 +202,9 @@ class Settings:
     extra_workers: int = setting(
         Number(0, 5), default=0,
         meaning="How many workers that no card describes a model's plan may ask for.")
-    provider: Provider | None = setting(
-        Choice(get_args(Provider)), default=None, unset="Anthropic",
-        meaning="The provider of the models; none: Anthropic.")
+    provider: str | None = setting(
+        Choice(tuple(PROVIDERS)), default=None, unset=DEFAULT_PROVIDER.title,
+        meaning=f"The provider of the models; none: {DEFAULT_PROVIDER.title}.")
     model_small: str | None = setting(
         Line(_MODEL, "the id of a model"), default=None, unset="as shipped",
         meaning="The id of the small model, which plans; none: as shipped.")

@@ -13,8 +13,7 @@ from reviewbot.wiring.change_sources import (
     with_words,
 )
 from reviewbot.wiring.component_factory import Baseline
-from reviewbot.wiring.models import effective, prices_of, tiers_of
-from reviewbot.wiring.sdk import loading
+from reviewbot.wiring.models import effective, loading, prices_of, tiers_of
 from reviewbot.wiring.worker_limits import limit_workers
 
 __all__ = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
 from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache
@@ -65,10 +64,6 @@ def crew_for(base: BaseSide | None) -> WorkerSet:
     return load_crew({} if base is None else repository_crew(base), all_tools().keys())
 
 
-if TYPE_CHECKING:
-    from reviewbot.llm.providers.claude import Sdk
-
-
 @dataclass(frozen=True)
 class Given:
     """Inputs of a run beside the change and the settings."""
@@ -83,7 +78,7 @@ class Given:
     """Logs of other programs in SARIF, each with its name."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """Where keys are; empty: there are none."""
-    sdk: Sdk | None = None
+    preloaded: object = None
     """The models' SDK, where it is being loaded already."""
     rates: MakeRateLimiter | None = None
     """The rate of calls, where other processes share it."""
@@ -148,7 +143,7 @@ def setup(
         notes=(*crew.notes, *notes_on(subject), *suppression.notes, *sarif_notes, *_journal_notes(journal)),
         handed_in=_handed_in(crew, foreign),
         mask=mask,
-        around=RunServices(clock, kept, trace, given.environ, given.sdk, given.rates),
+        around=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
         tools=tools,
         measured=given.measured,
         refused=suppression.suppressor.refused,

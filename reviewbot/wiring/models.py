@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reviewbot.config import Settings
+from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS, SECRET_VARIABLES, Provider
 from reviewbot.domain.contracts import Tier
 from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.domain.ports import Clock, Journal, Recorder
@@ -16,12 +17,9 @@ from reviewbot.prices import TIERS, PriceTable, default_models, packaged_prices,
 if TYPE_CHECKING:
     # What asks models is loaded where a model is configured, and not with every review.
     from reviewbot.llm.client.rate_limiter import RateLimiter
-    from reviewbot.llm.providers.claude import Sdk
 
-KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-"""Either will do; the SDK's own names."""
 _OWN_SECRETS = (
-    *KEYS, "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
+    *SECRET_VARIABLES, "GH_TOKEN", "GITHUB_TOKEN",
     "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
 )  # fmt: skip
 """Variables of which no value may ever be in a report, from whatever source."""
@@ -34,24 +32,43 @@ def own_secrets(environ: Mapping[str, str]) -> list[str]:
     return [value for name in _OWN_SECRETS if len(value := environ.get(name, "")) >= _MIN_SECRET_CHARS]
 
 
+def provider_of(settings: Settings) -> Provider:
+    """The provider of the models."""
+    return DEFAULT_PROVIDER if settings.provider is None else PROVIDERS[settings.provider]
+
+
 def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether models review: that was said, or nothing was and there is a key, or a provider with its own login."""
     if settings.engine is not None:
         return settings.engine == "claude"
-    return settings.provider in ("bedrock", "vertex") or any(environ.get(name) for name in KEYS)
+    return _can_ask(provider_of(settings), environ)
+
+
+def _can_ask(provider: Provider, environ: Mapping[str, str]) -> bool:
+    return not provider.keys or provider.has_key(environ)
+
+
+def loading(environ: Mapping[str, str], engine: str | None) -> object:
+    """Begin to load the SDK of the provider while the change is read; None where no model will be asked.
+
+    Whatever is wrong is found, and said, when the settings are read.
+    """
+    wanted = engine or environ.get("REVIEWBOT_ENGINE") or "claude"
+    provider = PROVIDERS.get(environ.get("REVIEWBOT_PROVIDER") or DEFAULT_PROVIDER.name)
+    if wanted != "claude" or provider is None or not _can_ask(provider, environ):
+        return None
+    # Our own modules first: a thread that loads the SDK would get in their way. Without a model none is loaded.
+    from reviewbot.llm.providers import folder_of  # noqa: PLC0415
+    from reviewbot.wiring import model_components  # noqa: F401, PLC0415
+
+    return folder_of(provider).preload()
 
 
 def tiers_of(settings: Settings) -> Mapping[Tier, str]:
-    """The id of each tier's model. Raises ConfigError."""
-    given: dict[Tier, str | None] = {
-        "small": settings.model_small,
-        "medium": settings.model_medium,
-        "large": settings.model_large,
-    }
+    """The id of each tier's model. Raises ConfigError for a provider whose ids must be configured, and are not."""
+    given = {tier: getattr(settings, f"model_{tier}") for tier in TIERS}
     chosen = {tier: name for tier, name in given.items() if name is not None}
-    if len(chosen) == len(given):
-        return chosen
-    return {**default_models(settings.provider or "anthropic"), **chosen}
+    return chosen if len(chosen) == len(given) else {**default_models(provider_of(settings).name), **chosen}
 
 
 def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
@@ -59,12 +76,12 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
     Models of a provider that ships none stay open: a run would ask for them.
     """
-    origin = dict(settings.origin)
+    origin, provider = dict(settings.origin), provider_of(settings)
     if settings.engine is None:
-        key = next((name for name in KEYS if environ.get(name)), None)
+        key = next((name for name in provider.keys if environ.get(name)), None)
         why = f"{key} is set" if key else "there is no key of a model"
-        if settings.provider in ("bedrock", "vertex"):
-            why = f"the provider is {settings.provider}"
+        if not provider.keys:
+            why = f"the provider is {provider.name}"
         origin["engine"] = f"{origin.get('engine', 'default')}: {why}"
     asked = asks_models(settings, environ)
     models: Mapping[Tier, str] = {}
@@ -76,18 +93,18 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
     return replace(
         settings,
         engine=settings.engine or ("claude" if asked else "analyzers"),
-        provider=settings.provider or "anthropic",
+        provider=provider.name,
+        concurrency=settings.calls_in_flight if asked else settings.tasks_at_once,
+        origin=origin,
         model_small=models.get("small", settings.model_small),
         model_medium=models.get("medium", settings.model_medium),
         model_large=models.get("large", settings.model_large),
-        concurrency=settings.calls_in_flight if asked else settings.tasks_at_once,
-        origin=origin,
     )
 
 
 def prices_of(settings: Settings) -> PriceTable:
     """Read what models cost. Raises InputError for a table that cannot be read, ConfigError for one that is none."""
-    table = packaged_prices(settings.provider or "anthropic")
+    table = packaged_prices(provider_of(settings).name)
     if settings.prices is None:
         return table
     try:
@@ -109,5 +126,6 @@ class RunServices:
     journal: Journal
     trace: Recorder
     environ: Mapping[str, str]
-    sdk: Sdk | None = None
+    preloaded: object = None
+    """The models' SDK, where it is being loaded already."""
     rates: MakeRateLimiter | None = None

@@ -169,5 +169,5 @@ def test_no_secret_is_in_the_text_of_the_inputs() -> None:
         }
     )
 
-    assert found.secrets == (KEY, TOKEN, "m" * 20, "https://u:pass@x")
+    assert found.secrets == (KEY, "https://u:pass@x", TOKEN, "m" * 20)
     assert not [text for text in found.secrets if text in repr(found)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.action.inputs import BEDROCK_KEY, read_inputs
+from reviewbot.action.inputs import read_inputs
 from reviewbot.action.outcome import (
     ENDS,
     KEYLESS,
@@ -155,7 +155,7 @@ def test_what_a_pull_request_takes_is_asked_for_before_anything_begins(given: di
 
 
 def test_neither_an_input_nor_a_login_of_the_job_is_in_what_a_run_says(tmp_path: Path) -> None:
-    secrets = {"INPUT_ANTHROPIC_API_KEY": "sk-ant-" + "k" * 20, BEDROCK_KEY: "bedrock-" + "b" * 20}
+    secrets = {"INPUT_ANTHROPIC_API_KEY": "sk-ant-" + "k" * 20, "AWS_BEARER_TOKEN_BEDROCK": "bedrock-" + "b" * 20}
     log = io.StringIO()
     name = f"{' '.join(secrets.values())}/shop"
     given = {"INPUT_MODE": "fork-review", "GITHUB_REPOSITORY": name, **secrets}

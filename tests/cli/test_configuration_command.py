@@ -15,10 +15,10 @@ import pytest
 
 from reviewbot.cli.commands.configuration import config_command, settings_json, settings_text
 from reviewbot.config import Settings, load_settings
+from reviewbot.config.providers import SECRET_VARIABLES
 from reviewbot.config.settings import KEYS
 from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import default_models
-from reviewbot.wiring.models import KEYS as MODEL_KEYS
 
 HARD = 'ignore = ["a\\"b", "c\\\\d", "é/*", "\U0001f600"]\nworkers = ["security"]\nallow_partial = true\n'
 
@@ -65,7 +65,7 @@ def test_every_setting_is_shown_with_its_value(show: Callable[..., str]) -> None
 def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
     show: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in MODEL_KEYS:
+    for name in SECRET_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     without = json.loads(show(form="json"))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")

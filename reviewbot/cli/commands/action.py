@@ -10,11 +10,12 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TextIO
 
-from reviewbot.action.inputs import BEDROCK_KEY, MARKER_KEY, PREFIX, Inputs, read_inputs
+from reviewbot.action.inputs import MARKER_KEY, PREFIX, Inputs, read_inputs
 from reviewbot.action.outcome import STOPPED
 from reviewbot.action.run import Pulls, Step, act, report_failure
 from reviewbot.action.runner import Runner, StepOutput, disable_ptrace, runner_of
 from reviewbot.cli.running import run_to_end
+from reviewbot.config.providers import SDK_PREFIXES, SECRET_VARIABLES
 from reviewbot.domain.errors import ConfigError
 
 
@@ -36,7 +37,7 @@ def run_step(environ: Mapping[str, str], log: TextIO) -> int:
     except ConfigError as error:
         report_failure(StepOutput(runner, log), str(error))
         return error.exit_code
-    voice = StepOutput(runner, log, (*inputs.secrets, environ.get(BEDROCK_KEY, "")))
+    voice = StepOutput(runner, log, (*inputs.secrets, *(environ.get(name, "") for name in SECRET_VARIABLES)))
     ended = False
     try:
         with ExitStack() as closing:
@@ -61,5 +62,5 @@ def forget(environ: MutableMapping[str, str]) -> None:
     not see the key.
     """
     for name in list(environ):
-        if name.startswith((PREFIX, "ANTHROPIC_")) or name == MARKER_KEY:
+        if name.startswith((PREFIX, *SDK_PREFIXES)) or name == MARKER_KEY:
             del environ[name]

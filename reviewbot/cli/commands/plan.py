@@ -17,12 +17,13 @@ from reviewbot.cli.options import given_of
 from reviewbot.cli.reading import read_diff
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say
+from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.look import look_of, write
 from reviewbot.report.plan_report import render_plan, render_plan_json
 
 WITH_MODELS = (
-    "There is no key of a model: a review runs these analyzers alone. With ANTHROPIC_API_KEY set, this command shows "
+    f"There is no key of a model: a review runs these analyzers alone. With {EXAMPLE_KEY} set, this command shows "
     "the plan with models, and `reviewbot review --estimate` its cost; neither asks a model."
 )
 PLANNED_ANEW = (

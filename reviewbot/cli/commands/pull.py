@@ -56,7 +56,7 @@ UNSHOWN = "the report could not be written to where the one who ran the review w
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
     """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
     pull = named_pull(arguments.pr)
-    sdk = wiring.loading(os.environ, arguments.engine)
+    preloaded = wiring.loading(os.environ, arguments.engine)
     with ExitStack() as closing:
         progress = ProgressLine(sys.stderr)
         closing.callback(progress.close)
@@ -64,7 +64,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         office = _office(pull, journal, closing, clock)
         terms = RunOptions(
             flags=flags_of(arguments),
-            given=replace(given_of(arguments, sdk), checkout=Path()),
+            given=replace(given_of(arguments, preloaded), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             to_post=arguments.post,

@@ -9,8 +9,25 @@
 Written against version 2.12 of the SDK `anthropic`, which no other module of ours knows.
 """
 
-from reviewbot.llm.providers.claude.access import Access
+from __future__ import annotations
+
+from reviewbot.llm.providers import ConnectRequest
+from reviewbot.llm.providers.claude.access import Access, read_access
 from reviewbot.llm.providers.claude.model import ClaudeModel
 from reviewbot.llm.providers.claude.sdk import Sdk
 
-__all__ = ["Access", "ClaudeModel", "Sdk"]
+__all__ = ["Access", "ClaudeModel", "Sdk", "connect", "preload"]
+
+
+def preload() -> Sdk:
+    """Begin to load the SDK."""
+    sdk = Sdk()
+    sdk.begin()
+    return sdk
+
+
+def connect(request: ConnectRequest) -> ClaudeModel:
+    """As `ProviderFolder.connect`."""
+    access = read_access(request.provider, request.environ, request.timeout_s)
+    sdk = request.preloaded if isinstance(request.preloaded, Sdk) else Sdk()
+    return ClaudeModel(access, request.models, request.prices, sdk)

@@ -1,23 +1,20 @@
-"""Access to a provider: which one serves the models, with which credentials. Nothing here reads the environment."""
+"""Access to a provider: which one serves the models, with which credentials."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
+from reviewbot.config.providers import PROVIDERS
 from reviewbot.domain.errors import ConfigError
-
-Provider = Literal["anthropic", "bedrock", "vertex"]
+from reviewbot.llm.providers import DEFAULT_TIMEOUT_S
 
 ANTHROPIC_URL = "https://api.anthropic.com"
-
-DEFAULT_TIMEOUT_S = 120.0
-"""Seconds without a byte of an answer. While a model thinks, the API sends a sign of life every few seconds."""
 
 CONNECT_S = 10.0
 """Seconds until a connection stands."""
 
-CREDENTIALS: dict[Provider, str] = {
+CREDENTIALS: dict[str, str] = {
     "anthropic": "ANTHROPIC_API_KEY",
     "bedrock": "AWS_BEARER_TOKEN_BEDROCK or the AWS credentials, and AWS_REGION",
     "vertex": "the Google Cloud credentials, CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID",
@@ -32,7 +29,7 @@ class Access:
     Raises ConfigError for a key that is missing or cannot be one.
     """
 
-    provider: Provider = "anthropic"
+    provider: str = "anthropic"
     key: str | None = field(default=None, repr=False)
     """An API key; of Bedrock a bearer token, of Vertex an access token. None there: what the system is logged in as.
 
@@ -55,3 +52,23 @@ class Access:
     def credentials(self) -> str:
         """The names of the variables to check."""
         return CREDENTIALS[self.provider]
+
+
+def read_access(provider: str, environ: Mapping[str, str], timeout_s: float) -> Access:
+    """How to reach a provider, by the environment. Raises ConfigError where the key is missing."""
+    if provider == "bedrock":
+        region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
+        key = environ.get("AWS_BEARER_TOKEN_BEDROCK") or None
+        return Access(provider, key, environ.get("ANTHROPIC_BEDROCK_BASE_URL") or None, region, None, timeout_s)
+    if provider == "vertex":
+        project = environ.get("ANTHROPIC_VERTEX_PROJECT_ID")
+        url = environ.get("ANTHROPIC_VERTEX_BASE_URL") or None
+        return Access(provider, None, url, environ.get("CLOUD_ML_REGION"), project, timeout_s)
+    key = next((environ[name] for name in PROVIDERS[provider].keys if environ.get(name)), None)
+    return Access(provider, key, _address(environ.get("ANTHROPIC_BASE_URL")), timeout_s=timeout_s)
+
+
+def _address(text: str | None) -> str | None:
+    if text and not text.startswith(("https://", "http://")):
+        raise ConfigError("ANTHROPIC_BASE_URL must begin with https:// or http://")
+    return text or None

@@ -22,7 +22,7 @@ UNREADABLE = "the model API sent something that cannot be read"
 
 
 class ClaudeModel:
-    """A `Model`. Answers are streamed, since long ones take longer than connections without traffic live.
+    """A `ModelClient`. Answers are streamed, since long ones take longer than connections without traffic live.
 
     A client belongs to the event loop in which it was first used; `aclose` ends that of the running one.
     """
@@ -38,6 +38,15 @@ class ClaudeModel:
 
     def __repr__(self) -> str:
         return f"ClaudeModel({self._access!r}, {self._models!r})"
+
+    @property
+    def address(self) -> str:
+        """The base URL, or the name of the provider for its own."""
+        return self._access.base_url or self._access.provider
+
+    async def ready(self) -> object:
+        """Wait until the SDK is loaded. Raises ConfigError."""
+        return await self._sdk.module()
 
     @property
     def load_ms(self) -> int | None:
