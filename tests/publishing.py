@@ -13,7 +13,8 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
 from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, ReviewDraft, Thread
 from reviewbot.memory.fingerprints import of_review
-from reviewbot.publish import PublishOptions, PublishRequest, Signer
+from reviewbot.publish.marker import Signer
+from reviewbot.publish.options import PublishOptions, PublishRequest
 from tests.git_repo import GitRepo
 
 OWN, STRANGER = 77, 78

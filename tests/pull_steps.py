@@ -6,7 +6,8 @@ import asyncio
 from contextlib import ExitStack
 
 from reviewbot.domain.contracts.pulls import PullRef
-from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, carry_out, prepare
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.review import Reviewed, carry_out, prepare
 
 
 async def review(office: HostSession, ref: PullRef, terms: RunOptions) -> Reviewed:

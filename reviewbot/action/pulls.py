@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Protocol, TypeVar
 
-from reviewbot import delivery, pull_requests, wiring
+from reviewbot import delivery, wiring
 from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import Posted, Reviewed
@@ -30,6 +30,10 @@ from reviewbot.domain.errors import (
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.host import github_host
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
+from reviewbot.pull_requests import post
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.wording import counted
 
 # Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read.
@@ -83,7 +87,7 @@ class ActionPulls:
         self._inputs = inputs
         self._work = work
         self._closing = closing
-        self._office: pull_requests.HostSession | None = None
+        self._office: HostSession | None = None
 
     def review(self, number: int) -> Reviewed:
         """Review it. Raises ReviewbotError."""
@@ -94,7 +98,7 @@ class ActionPulls:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._office is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return posted_of(self._work(partial(pull_requests.post, self._office, reviewed.value)))
+        return posted_of(self._work(partial(post.post, self._office, reviewed.value)))
 
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
@@ -105,36 +109,36 @@ class ActionPulls:
         except HostMovedError:
             raise EmptyChangeError(MOVED) from None
 
-    async def _review(self, office: pull_requests.HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
+    async def _review(self, office: HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
         preloaded = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
-        terms = pull_requests.RunOptions(
+        terms = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             given=wiring.Given(environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,
         )
-        ref = await pull_requests.fetch(office, self._runner.repository, number)
+        ref = await fetch(office, self._runner.repository, number)
         if run is not None and (ref.repository_id, ref.head_sha) != (run.repository_id, run.head_sha):
             raise EmptyChangeError(MOVED)
         with ExitStack() as closing:
-            prepared = await asyncio.to_thread(pull_requests.prepare, office, ref, terms, closing)
+            prepared = await asyncio.to_thread(prepare, office, ref, terms, closing)
             await check_not_posted(office, prepared)
-            done = await pull_requests.carry_out(office, prepared)
+            done = await carry_out(office, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
         return Reviewed(done.delivered, done.code, what, value=done.value)
 
-    def _opened(self) -> pull_requests.HostSession:
+    def _opened(self) -> HostSession:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
         signer = signer_of(self._inputs)
         host = self._closing.enter_context(github_host(Access(self._inputs.token, self._runner.api_url)))
-        return pull_requests.HostSession(host, signer)
+        return HostSession(host, signer)
 
 
-async def check_not_posted(office: pull_requests.HostSession, prepared: pull_requests.Prepared) -> None:
+async def check_not_posted(office: HostSession, prepared: Prepared) -> None:
     """Raise AlreadyPostedError where the review stands there, so that none is made that would not be posted."""
-    before = await pull_requests.find_posted(office, prepared)
+    before = await post.find_posted(office, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 

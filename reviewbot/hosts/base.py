@@ -41,7 +41,7 @@ class PullHead(NamedTuple):
 
     number: int
     head_sha: str
-    repository_id: int | None
+    repository_id: int
     head_repository_id: int | None
     """None where the fork is gone."""
 
@@ -66,6 +66,11 @@ class PullRequest:
     draft: bool
     labels: tuple[str, ...]
     url: str
+
+    def named(self, change: ChangeSet) -> ChangeSet:
+        """Its change, with its words and commits."""
+        words = {"title": self.title, "description": self.description}
+        return change.model_copy(update={**words, "base_sha": self.base_sha, "head_sha": self.head_sha})
 
 
 @dataclass(frozen=True)
@@ -231,9 +236,6 @@ class CheckHost(Protocol):
 
     def finish_check(self, check_id: int, draft: CheckDraft) -> str:
         """Conclude it; its URL."""
-
-    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
-        """Conclude the newest of ours of this name on a commit that is in progress, if there is one."""
 
     def in_progress(self, name: str, head_sha: str) -> int | None:
         """The newest of ours of this name on a commit that is in progress."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost
 from reviewbot.publish.marker import ReviewMarker, Signer
-from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 
 
 class Own(NamedTuple):
@@ -44,7 +45,7 @@ async def find_existing_reviews(order: PublishRequest, manner: PublishOptions, d
     return await existing_reviews_of(order.pull, order.policy, manner.signer, desk.host)
 
 
-async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> Published | None:
+async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> PullPosted | None:
     """The review of this head under this policy that stands, where the run that made it ended well by it.
 
     None for one that closed the gate or was incomplete: the next run has to report that again. Raises HostError.
@@ -52,7 +53,7 @@ async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, hos
     found = await existing_reviews_of(pull, policy, signer, host)
     if found.this is None or any(own.marker.code != 0 for own in found.own if own.review == found.this):
         return None
-    return Published("already_posted", found.this.url, found.this.review_id)
+    return PullPosted(outcome="already_posted", url=found.this.url, review_id=found.this.review_id)
 
 
 async def existing_reviews_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from threading import Lock
 from typing import NamedTuple
 
 from reviewbot.domain.ports import Journal
+from reviewbot.sources.memory import MemoryJournal
 
 _PREFIX = "publish/"
 """How the names of intents begin in a journal; the progress of runs begins with their ids."""
@@ -30,34 +30,6 @@ class _Intent(NamedTuple):
         return self.holder in ("", holder) or not held
 
 
-class MemoryIntents:
-    """`Intents` of one process: for a run that shares nothing with others."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._lock = Lock()
-        self._intents: dict[str, _Intent] = {}
-
-    def begin(self, key: str, holder: str, lease_s: float) -> bool:
-        """Take the intent. False where another holder has it and its lease has not run out."""
-        with self._lock:
-            now, found = self._now(), self._intents.get(key, _Intent())
-            if not found.open_to(holder, now):
-                return False
-            self._intents[key] = _Intent(holder, now + lease_s, found.review_id)
-            return True
-
-    def done(self, key: str, review_id: int) -> None:
-        """Record the review as posted, and release the intent."""
-        with self._lock:
-            self._intents[key] = _Intent(review_id=review_id)
-
-    def posted(self, key: str) -> int | None:
-        """The id of the posted review; None where none is recorded."""
-        with self._lock:
-            return self._intents.get(key, _Intent()).review_id or None
-
-
 class JournalIntents:
     """`Intents` in a journal, so that a crash and a second run on this machine know of each other.
 
@@ -70,7 +42,7 @@ class JournalIntents:
         self._now = now
 
     def begin(self, key: str, holder: str, lease_s: float) -> bool:
-        """As `MemoryIntents.begin`; it is read again, so that of two that write at once the last one has it."""
+        """Take the intent; it is read again, so that of two that write at once the last one has it."""
         now, found = self._now(), self._read(key)
         if not found.open_to(holder, now):
             return False
@@ -95,3 +67,10 @@ class JournalIntents:
             return _Intent(str(found["holder"]), float(found["until"]), int(found["review_id"]))
         except (KeyError, TypeError, ValueError):
             return _Intent()
+
+
+class MemoryIntents(JournalIntents):
+    """`Intents` of one process: for a run that shares nothing with others."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(MemoryJournal(), now)

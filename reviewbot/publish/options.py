@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Literal
 
 from reviewbot import __version__
 from reviewbot.config import Settings
@@ -18,10 +17,6 @@ from reviewbot.publish.marker import Signer
 
 Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
-
-Outcome = Literal["posted", "already_posted", "head_moved", "busy"]
-"""The outcome of publishing: posted now; it stands there already; its head is no longer the newest, and nothing was
-written; or another run is posting it and has not finished within our patience."""
 
 _NO_PART = frozenset(
     {"origin", "concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
@@ -81,19 +76,6 @@ class PublishContext:
     clock: Clock
     holder: str
     """The id of the posting attempt; unique per attempt, so that a crashed one is not mistaken for this one."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """The outcome of publishing a review."""
-
-    outcome: Outcome
-    url: str = ""
-    review_id: int | None = None
-    inline: int = 0
-    """Comments at lines that were posted now."""
-    notes: tuple[str, ...] = ()
-    """What did not go as it should, in words, one line each."""
 
 
 def review_key(pull: PullRequest, policy: str) -> str:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Literal
 
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, find_commented_findings, find_existing_reviews
 from reviewbot.publish.inline import inline_comments
-from reviewbot.publish.options import PublishContext, Published, PublishOptions, PublishRequest
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
 
 SETTLE_S = 2.0
@@ -29,7 +31,7 @@ _OVERTAKEN = "the head moved while it was posted; a review of the newer head cou
 _TWIN = "another run posted the same review at the same time; that one counts"
 
 
-async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> Published:
+async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> PullPosted:
     """Post exactly one review of this head under this policy, and point older ones of ours to it.
 
     Raises HostError: HostAccessError where a permission is missing, HostUnknownError where it is not known whether it
@@ -38,9 +40,9 @@ async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishCo
     try:
         return await _Run(order, manner, desk).publish()
     except HeadMovedError:
-        return Published("head_moved", notes=(_MOVED,))
+        return PullPosted(outcome="head_moved", notes=(_MOVED,))
     except TakenOverError:
-        return Published("busy", notes=(_BUSY,))
+        return PullPosted(outcome="busy", notes=(_BUSY,))
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ class _Run:
     manner: PublishOptions
     desk: PublishContext
 
-    async def publish(self) -> Published:
+    async def publish(self) -> PullPosted:
         """As the function of this name; raises HeadMovedError and TakenOverError as well."""
         sender = Sender(self.order, self.manner, self.desk)
         await sender.check_head()
         found = await self._take()
         if found is None:
-            return Published("busy", notes=(_BUSY,))
+            return PullPosted(outcome="busy", notes=(_BUSY,))
         try:
             return await self._publish(found, sender)
         except HostUnknownError:
@@ -77,15 +79,15 @@ class _Run:
                 return await self._look()
         return None
 
-    async def _publish(self, found: ExistingReviews, sender: Sender) -> Published:
+    async def _publish(self, found: ExistingReviews, sender: Sender) -> PullPosted:
         if found.this is not None:
             await self._done(found.this.review_id)
             notes = await self._point(found, found.this)
             for twin in found.twins:
                 notes += await self._edit(twin.review.review_id, self._twin_of(found.this))
-            return Published("already_posted", found.this.url, found.this.review_id, notes=tuple(notes))
+            return _outcome("already_posted", found.this, tuple(notes))
         if known := await self._known(found):
-            return Published("already_posted", review_id=known)
+            return PullPosted(outcome="already_posted", review_id=known)
         draft = await self._draft()
         sent = await sender.send(draft, {each.review_id for each in found.blank})
         await self._done(sent.review.review_id)
@@ -110,7 +112,7 @@ class _Run:
             comments=inline,
         )
 
-    async def _settled(self, sent: Sent) -> Published:
+    async def _settled(self, sent: Sent) -> PullPosted:
         """Look once more, a little later; then ours counts, or points to that of another poster who was first."""
         await self.desk.clock.sleep(SETTLE_S)
         review = sent.review
@@ -118,14 +120,14 @@ class _Run:
             found = await self._look()
         except HostError as error:
             note = f"posted; what else stands there could not be looked at: {error}"
-            return Published("posted", review.url, review.review_id, sent.inline, (*sent.notes, note))
+            return _outcome("posted", review, (*sent.notes, note), sent.inline)
         first = found.this
         if first is None or first.review_id >= review.review_id:
             notes = (*sent.notes, *await self._point(found, review))
-            return Published("posted", review.url, review.review_id, sent.inline, notes)
+            return _outcome("posted", review, notes, sent.inline)
         await self._done(first.review_id)
         trouble = await self._edit(review.review_id, self._twin_of(first))
-        return Published("already_posted", first.url, first.review_id, sent.inline, (*sent.notes, _TWIN, *trouble))
+        return _outcome("already_posted", first, (*sent.notes, _TWIN, *trouble), sent.inline)
 
     async def _point(self, found: ExistingReviews, newest: PostedReview) -> list[str]:
         """Let each older review of ours that still counts point to the newest one, where that is still of the head."""
@@ -179,3 +181,9 @@ class _Run:
 
     async def _done(self, review_id: int) -> None:
         await asyncio.to_thread(self.desk.intents.done, self.order.key, review_id)
+
+
+def _outcome(
+    outcome: Literal["posted", "already_posted"], review: PostedReview, notes: tuple[str, ...], inline: int = 0
+) -> PullPosted:
+    return PullPosted(outcome=outcome, url=review.url, review_id=review.review_id, inline=inline, notes=notes)

@@ -9,7 +9,7 @@ from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.base import CheckDraft
-from reviewbot.publish import CHECK_NAME
+from reviewbot.publish.check_run import CHECK_NAME
 from reviewbot.pull_requests.host_session import HostSession
 from reviewbot.report.text import md, one_line
 

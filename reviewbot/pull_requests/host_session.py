@@ -11,7 +11,8 @@ from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.ports import Clock, Journal
 from reviewbot.hosts.base import CodeHost, Intents
-from reviewbot.publish import MemoryIntents, Signer
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.marker import Signer
 from reviewbot.review.trace import Event
 from reviewbot.sources.memory import SystemClock
 

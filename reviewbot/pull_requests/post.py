@@ -9,8 +9,10 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted, PullReview
 from reviewbot.domain.errors import HostError
-from reviewbot.publish import CHECK_NAME, PublishContext, Published, PublishOptions, PublishRequest, check_of, publish
-from reviewbot.publish import find_posted_review as standing_review
+from reviewbot.publish.check_run import CHECK_NAME, check_of
+from reviewbot.publish.existing_reviews import find_posted_review as standing_review
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
+from reviewbot.publish.post import publish
 from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
 from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
 from reviewbot.pull_requests.review import Prepared
@@ -35,17 +37,11 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
         await abandon_check(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
         raise
     url, note = await _finish(office, value, superseded=published.outcome == "head_moved")
-    return PullPosted(
-        outcome=published.outcome,
-        url=published.url,
-        review_id=published.review_id,
-        inline=published.inline,
-        check_url=url,
-        notes=(*value.notes, *published.notes, *((note,) if note else ())),
-    )
+    notes = (*value.notes, *published.notes, *((note,) if note else ()))
+    return published.model_copy(update={"check_url": url, "notes": notes})
 
 
-async def _publish(office: HostSession, value: PullReview, delivered: DeliveredReview) -> Published:
+async def _publish(office: HostSession, value: PullReview, delivered: DeliveredReview) -> PullPosted:
     ref = value.pull
     pull = await asyncio.to_thread(office.host.pull_request, ref.repository, ref.number)
     # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
@@ -82,9 +78,7 @@ async def find_posted(office: HostSession, prepared: Prepared) -> PullPosted | N
         found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
     except HostError:
         return None
-    if found is None or await _is_left_open(office, prepared):
-        return None
-    return PullPosted(outcome=found.outcome, url=found.url, review_id=found.review_id)
+    return None if found is None or await _is_left_open(office, prepared) else found
 
 
 async def _is_left_open(office: HostSession, prepared: Prepared) -> bool:

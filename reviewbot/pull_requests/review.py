@@ -14,7 +14,7 @@ from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
-from reviewbot.publish import policy_of
+from reviewbot.publish.options import policy_of
 from reviewbot.publish.suggestions import Prover
 from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again

@@ -117,8 +117,10 @@ def host_of(listing: Listing) -> CodeHost:
 
 
 def a_pull(number: int = NUMBER, sha: str = HEAD, head: int | None = FORK_ID, base: int = REPOSITORY_ID) -> object:
-    repo = None if head is None else {"id": head}
-    return {"number": number, "head": {"sha": sha, "repo": repo}, "base": {"sha": BASE, "repo": {"id": base}}}
+    repo = None if head is None else {"id": head, "full_name": "mallory/shop"}
+    sides = {"head": {"sha": sha, "ref": "patch-1", "repo": repo}}
+    sides |= {"base": {"sha": BASE, "ref": "main", "repo": {"id": base, "full_name": "acme/shop"}}}
+    return {"number": number, "state": "open", **sides}
 
 
 def test_the_pull_request_is_found_by_head_repository_and_sha() -> None:

@@ -38,8 +38,8 @@ from reviewbot.domain.errors import EngineError, ExitCode
 from reviewbot.domain.ports import Answer, Escalated, WorkerSet, WorkOrder
 from reviewbot.hosts.base import CheckDraft
 from reviewbot.memory.fingerprints import of_review
-from reviewbot.publish import check_of
 from reviewbot.publish.body import body_of
+from reviewbot.publish.check_run import check_of
 from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown

@@ -12,8 +12,11 @@ from reviewbot import wiring
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import EmptyChangeError, ExitCode, HostMissingError, HostMovedError
 from reviewbot.hosts.base import PostedReview
-from reviewbot.publish import Signer
-from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, fetch, find_posted, post, prepare
+from reviewbot.publish.marker import Signer
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import find_posted, post
+from reviewbot.pull_requests.review import Reviewed, prepare
 from tests.host_cases import AFTER, BEFORE, HostCase
 from tests.pull_steps import review
 from tests.still_clock import StillClock

@@ -7,7 +7,8 @@ import pytest
 
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.ports import Clock
-from reviewbot.publish import MemoryIntents, PublishContext
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.options import PublishContext
 from tests.publishing import RecordingHost
 
 

@@ -11,16 +11,17 @@ import pytest
 
 from reviewbot.config import Settings
 from reviewbot.domain.contracts import Finding, WorkerCard
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostAccessError, HostInvalidError
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.hosts.base import ReviewDraft
-from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, policy_of, publish
 from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.options import review_key
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest, policy_of, review_key
+from reviewbot.publish.post import publish
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
 
 
-def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> PullPosted:
     return asyncio.run(publish(order, manner, desk))
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.domain.contracts import Conflict, FileCoverage, Gap, HumanItem
-from reviewbot.publish import check_of
-from reviewbot.publish.check_run import MAX_TEXT_CHARS
+from reviewbot.publish.check_run import MAX_TEXT_CHARS, check_of
 from tests.make import MakeFinding
 from tests.publishing import a_review, shown
 

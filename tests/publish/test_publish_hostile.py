@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import HumanItem, Review
 from reviewbot.domain.ports import Clock
-from reviewbot.publish import MemoryIntents, PublishContext, PublishRequest, check_of, publish
+from reviewbot.publish.check_run import check_of
 from reviewbot.publish.inline import suggestion_block
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.options import PublishContext, PublishRequest
+from reviewbot.publish.post import publish
 from tests.conftest import RecordingClock
 from tests.make import MakeFinding
 from tests.publishing import MANNER, SIGNER, RecordingHost, a_review, an_order, read_tree, shown

@@ -8,8 +8,8 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.hosts.base import InlineComment
-from reviewbot.publish import PublishRequest
 from reviewbot.publish.inline import inline_comments, suggestion_block
+from reviewbot.publish.options import PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
 from tests.make import MakeChange, MakeFinding
 from tests.publishing import MANNER, SIGNER, a_review, an_order, shown

@@ -8,8 +8,7 @@ import pytest
 from reviewbot.domain.ports import Journal
 from reviewbot.hosts.base import Intents
 from reviewbot.journal.sqlite import SqliteJournal
-from reviewbot.publish import JournalIntents, MemoryIntents
-from reviewbot.publish.intents import MAX_LEASE_S
+from reviewbot.publish.intents import MAX_LEASE_S, JournalIntents, MemoryIntents
 
 Make = Callable[[Callable[[], float]], Intents]
 

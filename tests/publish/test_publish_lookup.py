@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.base import PostedReview
-from reviewbot.publish import PublishContext, Published, PublishRequest, find_posted_review, publish
 from reviewbot.publish.body import body_of
-from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
+from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews, find_posted_review
 from reviewbot.publish.marker import ReviewMarker
+from reviewbot.publish.options import PublishContext, PublishRequest
+from reviewbot.publish.post import publish
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order
 
 NEWER = "c" * 40
@@ -33,7 +35,7 @@ def look(order: PublishRequest, desk: PublishContext) -> ExistingReviews:
     return asyncio.run(find_existing_reviews(order, MANNER, desk))
 
 
-def before(host: RecordingHost) -> Published | None:
+def before(host: RecordingHost) -> PullPosted | None:
     return asyncio.run(find_posted_review(a_pull(), POLICY, SIGNER, host))
 
 
@@ -89,7 +91,9 @@ def test_older_reviews_are_those_that_count_or_still_ask_for_changes(
 def test_a_review_stands_for_a_run_only_where_that_run_ended_well(code: int | None, host: RecordingHost) -> None:
     made = host.stand(body_of(an_order(a_review(), code=code), SIGNER))
 
-    assert before(host) == (Published("already_posted", made.url, made.review_id) if code == 0 else None)
+    assert before(host) == (
+        PullPosted(outcome="already_posted", url=made.url, review_id=made.review_id) if code == 0 else None
+    )
 
 
 def test_how_other_reviews_ended_says_nothing_of_this_one(host: RecordingHost) -> None:
@@ -98,7 +102,7 @@ def test_how_other_reviews_ended_says_nothing_of_this_one(host: RecordingHost) -
     made = host.stand(marked(code=0))
     host.stand(marked(code=1))
 
-    assert before(host) == Published("already_posted", made.url, made.review_id)
+    assert before(host) == PullPosted(outcome="already_posted", url=made.url, review_id=made.review_id)
 
 
 def test_what_stands_there_is_remembered_and_its_intent_let_go(

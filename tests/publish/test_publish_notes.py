@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError
 from reviewbot.hosts.base import ReviewDraft
-from reviewbot.publish import PublishContext, Published, PublishOptions, PublishRequest, publish
 from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.post import SETTLE_S
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
+from reviewbot.publish.post import SETTLE_S, publish
 from reviewbot.publish.post_review import LEASE_S, MAX_PAUSE_S
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
@@ -26,7 +27,7 @@ TWIN = "another run posted the same review at the same time; that one counts"
 MOVED = "the head moved while the review was made; a newer review is due"
 
 
-def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> PullPosted:
     return asyncio.run(publish(order, manner, desk))
 
 
@@ -56,7 +57,7 @@ def test_a_head_that_moved_is_said_to_be_reviewed_by_its_own_run(
 ) -> None:
     host.head = "c" * 40
 
-    assert run(order, desk) == Published("head_moved", notes=(MOVED,))
+    assert run(order, desk) == PullPosted(outcome="head_moved", notes=(MOVED,))
 
 
 @pytest.mark.usefixtures("older")
@@ -85,7 +86,8 @@ def test_a_poster_that_holds_on_is_named_as_the_reason(
     else:
         desk.intents.begin(order.key, "another run", 3_600)
 
-    assert run(order, desk) == Published("busy", notes=("another run is posting this review and has not finished",))
+    note = "another run is posting this review and has not finished"
+    assert run(order, desk) == PullPosted(outcome="busy", notes=(note,))
 
 
 def test_what_was_refused_is_still_told_where_the_last_look_fails(
@@ -166,7 +168,7 @@ def test_a_review_that_the_host_does_not_show_yet_counts_as_posted(
     shown = host.reviews
     host.reviews = lambda: () if host.drafts else shown()  # type: ignore[method-assign]
 
-    assert run(order, desk) == Published("posted", host.posted[0].url, 1, 2)
+    assert run(order, desk) == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,13 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import ReviewDraft
-from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishRequest, Signer, publish
-from reviewbot.publish.marker import ReviewMarker
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.marker import ReviewMarker, Signer
+from reviewbot.publish.options import PublishContext, PublishRequest
+from reviewbot.publish.post import publish
 from reviewbot.publish.post_review import PATIENCE_S
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_review, an_order
@@ -21,7 +24,7 @@ UNKNOWN = HostUnknownError("no answer came")
 INVALID = HostInvalidError("a line is not in the change")
 
 
-def run(order: PublishRequest, desk: PublishContext) -> Published:
+def run(order: PublishRequest, desk: PublishContext) -> PullPosted:
     return asyncio.run(publish(order, MANNER, desk))
 
 
@@ -41,7 +44,7 @@ def test_one_review_with_its_comments_in_one_call(
 ) -> None:
     published = run(order, desk)
 
-    assert published == Published("posted", host.posted[0].url, 1, 2)
+    assert published == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
     assert [(each.commit_sha, each.event, len(each.comments)) for each in host.drafts] == [(HEAD, "COMMENT", 2)]
     assert host.calls == ["head", "reviews", "threads", "head", "post", "reviews"]
 
@@ -135,7 +138,7 @@ def test_a_call_without_an_answer_that_was_carried_out_is_found(
 
     host.after_post = no_answer
 
-    assert run(order, desk) == Published("posted", host.posted[0].url, 1, 2)
+    assert run(order, desk) == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
     assert len(host.drafts) == 1
     assert clock.slept[0] == PATIENCE_S[0]
 
@@ -372,7 +375,7 @@ def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
 def test_two_live_posters_that_share_their_intents_post_one(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
-    async def both() -> list[Published]:
+    async def both() -> list[PullPosted]:
         other = replace(desk, holder="the other run")
         return list(await asyncio.gather(publish(order, MANNER, desk), publish(order, MANNER, other)))
 
@@ -400,5 +403,5 @@ def test_what_the_intents_say_was_posted_is_not_posted_again(
     host.stand("somebody has edited the marker away")
     desk.intents.done(order.key, 1)
 
-    assert run(order, desk) == Published("already_posted", review_id=1)
+    assert run(order, desk) == PullPosted(outcome="already_posted", review_id=1)
     assert host.drafts == []

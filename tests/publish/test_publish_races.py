@@ -9,10 +9,13 @@ from dataclasses import replace
 import pytest
 
 from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import PostedReview, ReviewDraft
-from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishOptions, PublishRequest, publish
+from reviewbot.publish.intents import MemoryIntents
 from reviewbot.publish.marker import ReviewMarker
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
+from reviewbot.publish.post import publish
 from tests.conftest import RecordingClock
 from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
 
@@ -22,7 +25,7 @@ NEWER = "c" * 40
 THIS = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
 
 
-def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> Published:
+def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> PullPosted:
     return asyncio.run(publish(order, manner, desk))
 
 

@@ -10,8 +10,8 @@ import pytest
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
-from reviewbot.publish import Signer
-from reviewbot.pull_requests import HostSession
+from reviewbot.publish.marker import Signer
+from reviewbot.pull_requests.host_session import HostSession
 from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
 

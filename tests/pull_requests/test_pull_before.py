@@ -18,8 +18,10 @@ from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.hosts.github.rate_limits import RESERVE
-from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, fetch, find_posted, post, prepare
-from reviewbot.pull_requests.host_session import READING_S
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
+from reviewbot.pull_requests.post import find_posted, post
+from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 

@@ -16,9 +16,13 @@ from reviewbot.domain.errors import HostUnknownError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
-from reviewbot.publish import MemoryIntents, Signer
-from reviewbot.pull_requests import HostSession, RunOptions, carry_out, fetch, post, prepare
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import GIVING_UP_S
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import post
+from reviewbot.pull_requests.review import carry_out, prepare
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import secondary_limit, server_error
 from tests.pull_steps import review

@@ -17,7 +17,10 @@ from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, Host
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
-from reviewbot.pull_requests import HostSession, Reviewed, RunOptions, carry_out, fetch, post, prepare
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import post
+from reviewbot.pull_requests.review import Reviewed, carry_out, prepare
 from reviewbot.pull_requests.values import delivered_of
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit

@@ -27,11 +27,14 @@ from reviewbot.domain.ports import Clock
 from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
-from reviewbot.publish import CHECK_NAME, Signer
-from reviewbot.pull_requests import HostSession, Prepared, RunOptions, carry_out, find_posted, post, prepare
-from reviewbot.pull_requests import Reviewed as Made
+from reviewbot.publish.check_run import CHECK_NAME
+from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import abandon_check, start_check
 from reviewbot.pull_requests.fetch import ref_of
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import find_posted, post
+from reviewbot.pull_requests.review import Prepared, carry_out, prepare
+from reviewbot.pull_requests.review import Reviewed as Made
 from reviewbot.report.text import md
 from reviewbot.sources.memory import SystemClock
 
@@ -187,7 +190,9 @@ class Hosted:
         """As `Steps.close`. Only a check run is ended that we began when this was the head."""
         with self._host(order, LOOKING) as host:
             draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
-            host.checks(order.repository, order.number).finish_started(CHECK_NAME, order.head_sha, draft)
+            checks = host.checks(order.repository, order.number)
+            if (check_id := checks.in_progress(CHECK_NAME, order.head_sha)) is not None:
+                checks.finish_check(check_id, draft)
 
     @contextmanager
     def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:

@@ -23,19 +23,13 @@ from reviewbot.domain.ports import Clock
 from reviewbot.hosts.base import PullName
 from reviewbot.hosts.registry import NamedPull, named_pull
 from reviewbot.journal.sqlite import SteadyJournal
-from reviewbot.publish import JournalIntents, MemoryIntents, Signer
-from reviewbot.pull_requests import (
-    HostSession,
-    Prepared,
-    Reviewed,
-    RunOptions,
-    carry_out,
-    fetch,
-    find_posted,
-    post,
-    prepare,
-)
+from reviewbot.publish.intents import JournalIntents, MemoryIntents
+from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import Check, abandon_check
+from reviewbot.pull_requests.fetch import fetch
+from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.post import find_posted, post
+from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
 from reviewbot.report.progress import ProgressLine
 from reviewbot.sources.memory import SystemClock
 

@@ -25,7 +25,7 @@ from reviewbot.app.worker.periodic_tasks import TIDY_S
 from reviewbot.app.worker.worker import Chore, Parts, Worker
 from reviewbot.domain.errors import ConfigError
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
-from reviewbot.publish import KEY_VARIABLE, Signer
+from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
 _MARKER = b"reviewbot marker of the App\0"
 

@@ -57,6 +57,8 @@ class PullPosted(Contract):
     """The outcome of posting."""
 
     outcome: Literal["posted", "already_posted", "head_moved", "busy"]
+    """Posted now; it stands there already; its head is no longer the newest, and nothing was written; or another run is
+    posting it and has not finished within our patience."""
     url: str = ""
     review_id: HostId | None = None
     inline: Count = 0

@@ -7,12 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.config.load import FILE_NAME
-from reviewbot.domain.contracts.pulls import HostId, Sha
 from reviewbot.domain.errors import HostError, InputError
 from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Workspace
 from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
@@ -21,7 +17,7 @@ from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.stores import Places
-from reviewbot.hosts.github.pull import check_repository, check_sha, read_pull
+from reviewbot.hosts.github.pull import check_repository, check_sha, read_listed, read_pull
 from reviewbot.hosts.github.reviews import GithubReviews
 
 MAX_PULLS = 300
@@ -107,8 +103,7 @@ class GithubHost:
             rows = self._client.items(f"{place}/pulls", query={"state": "open", "head": branch})
         else:
             rows = self._client.items(f"{place}/commits/{check_sha(head_sha)}/pulls")
-        listed = [_pull(row) for row in islice(rows, MAX_PULLS)]
-        return tuple(pull.head_of() for pull in listed if pull.state == "open")
+        return tuple(head for row in islice(rows, MAX_PULLS) if (head := read_listed(row)) is not None)
 
     def may_write(self, repository: str, account: str) -> bool:
         """By the API's answer, never by a name or by what a payload claims."""
@@ -145,37 +140,3 @@ class GithubHost:
             except HostError as error:
                 notes.append(f"a person could not be called: {error}")
         return tuple(notes)
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-
-class _Known(_Part):
-    id: HostId
-
-
-class _Side(_Part):
-    sha: Sha
-    repo: _Known | None = None
-
-    @property
-    def repository_id(self) -> int | None:
-        return self.repo.id if self.repo else None
-
-
-class _Listed(_Part):
-    number: Annotated[int, Field(ge=1)]
-    state: str = "open"
-    head: _Side
-    base: _Side
-
-    def head_of(self) -> PullHead:
-        return PullHead(self.number, self.head.sha, self.base.repository_id, self.head.repository_id)
-
-
-def _pull(row: object) -> _Listed:
-    try:
-        return _Listed.model_validate(row)
-    except ValidationError:
-        raise HostError("GitHub's list of pull requests cannot be read") from None

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reviewbot.domain.errors import HostError, HostMissingError
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import PullHead, PullRequest
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import GithubClient
 
@@ -88,19 +88,22 @@ class _Base(_Head):
     repo: _Repository
 
 
-class _Pull(_Read):
+class _Listed(_Read):
     number: Annotated[int, Field(gt=0)]
+    state: str
+    base: _Base
+    head: _Head
+
+
+class _Pull(_Listed):
     title: _Text
     body: _Text | None = None
-    state: str
     draft: bool | None = False
     user: _Account | None = None
     labels: list[_Label] = []
     changed_files: Annotated[int, Field(ge=0)]
     additions: Annotated[int, Field(ge=0)]
     deletions: Annotated[int, Field(ge=0)]
-    base: _Base
-    head: _Head
 
 
 def read_pull(client: GithubClient, repository: str, number: int) -> GithubPull:
@@ -117,6 +120,17 @@ def read_pull(client: GithubClient, repository: str, number: int) -> GithubPull:
             f"GitHub's answer about {repository}#{number} cannot be used: {where or 'it'} is wrong"
         ) from None
     return _to_pull_request(found, client.access.api_url)
+
+
+def read_listed(row: object) -> PullHead | None:
+    """Read a pull request of a list; None for one that is not open. Raises HostError."""
+    try:
+        found = _Listed.model_validate(row)
+    except ValidationError:
+        raise HostError("GitHub's list of pull requests cannot be read") from None
+    head = found.head.repo
+    open_head = PullHead(found.number, found.head.sha, found.base.repo.id, head.id if head else None)
+    return open_head if found.state.lower() == "open" else None
 
 
 def _to_pull_request(found: _Pull, api_url: str) -> GithubPull:

@@ -81,14 +81,8 @@ class LocalHost:
         read = read_change(self._git, pull.base_sha, pull.head_sha)
         if not read.change.files:
             raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
-        known = {
-            "title": pull.title,
-            "description": pull.description,
-            "base_sha": pull.base_sha,
-            "head_sha": pull.head_sha,
-        }
         snapshot = LocalSnapshot(self._git, pull, read.merge_base)
-        return HostedChange(read.change.model_copy(update=known), read.digest, snapshot, read.merge_base)
+        return HostedChange(pull.named(read.change), read.digest, snapshot, read.merge_base)
 
     def reviews(self, pull: PullRequest) -> LocalReviews:
         """As `CodeHost.reviews`."""

@@ -12,7 +12,7 @@ from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.app.worker.work import End, ReviewRequest
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
-from reviewbot.publish import Signer
+from reviewbot.publish.marker import Signer
 from tests.app.conftest import Stage
 from tests.git_repo import GitRepo
 from tests.github_api import Pull

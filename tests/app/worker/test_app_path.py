@@ -16,7 +16,7 @@ from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner
 from reviewbot.config import Settings
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
-from reviewbot.publish import Signer
+from reviewbot.publish.marker import Signer
 from tests.app.conftest import Stage, Straight
 from tests.git_repo import GitRepo
 from tests.github_api import Pull

@@ -8,13 +8,16 @@ from collections.abc import Callable
 import pytest
 
 from reviewbot.domain.contracts import ChangeSet, Finding
+from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.reviews import GithubReviews
-from reviewbot.publish import MemoryIntents, PublishContext, Published, PublishRequest, publish
+from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.places import Shown
+from reviewbot.publish.post import publish
 from tests.conftest import RecordingClock
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.hunks import shown as shown_by_github
@@ -38,10 +41,10 @@ def order(pull: PullRequest, change: ChangeSet, a_finding: Callable[..., Finding
 
 
 @pytest.fixture
-def run(client: GithubClient, clock: RecordingClock) -> Callable[[PublishRequest], Published]:
+def run(client: GithubClient, clock: RecordingClock) -> Callable[[PublishRequest], PullPosted]:
     """Publishes from a machine that shares nothing with others."""
 
-    def once(order: PublishRequest) -> Published:
+    def once(order: PublishRequest) -> PullPosted:
         desk = PublishContext(GithubReviews(client, order.pull), MemoryIntents(), clock, "this run")
         return asyncio.run(publish(order, MANNER, desk))
 
@@ -59,7 +62,7 @@ def placed(api: FakeGitHub) -> list[tuple[str, int | None, int | None]]:
 
 
 def test_one_review_is_posted_and_run_twice_it_is_one(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest
 ) -> None:
     first, again = run(order), run(order)
 
@@ -85,7 +88,7 @@ def test_a_call_without_an_answer_makes_one_review(
     carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
     reply: Reply,
     github_api: FakeGitHub,
-    run: Callable[[PublishRequest], Published],
+    run: Callable[[PublishRequest], PullPosted],
     order: PublishRequest,
 ) -> None:
     github_api.refuse("POST", "/reviews$", reply, carried_out=carried_out)
@@ -95,7 +98,7 @@ def test_a_call_without_an_answer_makes_one_review(
 
 
 def test_a_line_that_github_does_not_take_costs_the_comments_alone(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest
 ) -> None:
     github_api.refuse("POST", "/reviews$", invalid("Unprocessable Entity", "line must be part of the diff"))
 
@@ -106,7 +109,7 @@ def test_a_line_that_github_does_not_take_costs_the_comments_alone(
 
 
 def test_a_host_that_keeps_what_it_refuses_has_one_review(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest
 ) -> None:
     github_api.refuse("POST", "/reviews$", invalid("Validation failed"), carried_out=True)
 
@@ -115,7 +118,7 @@ def test_a_host_that_keeps_what_it_refuses_has_one_review(
 
 
 def test_an_empty_review_that_a_refusal_leaves_behind_is_filled(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest
 ) -> None:
     def refused() -> Reply:
         state = github_api.state
@@ -131,7 +134,7 @@ def test_an_empty_review_that_a_refusal_leaves_behind_is_filled(
 
 
 def test_a_moved_head_is_not_posted_to(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest, made: Shop
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest, made: Shop
 ) -> None:
     github_api.push("acme/shop", 1, made.later)
 
@@ -140,7 +143,7 @@ def test_a_moved_head_is_not_posted_to(
 
 
 def test_a_missing_permission_is_a_clear_error(
-    github_api: FakeGitHub, run: Callable[[PublishRequest], Published], order: PublishRequest
+    github_api: FakeGitHub, run: Callable[[PublishRequest], PullPosted], order: PublishRequest
 ) -> None:
     github_api.refuse("POST", "/reviews$", missing_permission("pull_requests", "write"))
 
@@ -150,7 +153,7 @@ def test_a_missing_permission_is_a_clear_error(
 
 def test_a_new_head_gets_a_review_and_no_comment_twice(
     github_api: FakeGitHub,
-    run: Callable[[PublishRequest], Published],
+    run: Callable[[PublishRequest], PullPosted],
     order: PublishRequest,
     made: Shop,
     client: GithubClient,
@@ -169,7 +172,7 @@ def test_a_new_head_gets_a_review_and_no_comment_twice(
 
 def test_a_second_account_with_our_marks_neither_silences_nor_is_touched(
     github_api: FakeGitHub,
-    run: Callable[[PublishRequest], Published],
+    run: Callable[[PublishRequest], PullPosted],
     order: PublishRequest,
     make_client: Callable[..., GithubClient],
     clock: RecordingClock,

@@ -6,6 +6,7 @@ shortly before it ends. Sources: https://docs.github.com/en/apps/creating-github
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -66,7 +67,7 @@ class AppTokens:
         self._api_url = api_url
         self._now = now
         self._lock = Lock()
-        self._kept: dict[tuple[object, ...], _Kept] = {}
+        self._kept: dict[tuple[int, str], _Kept] = {}
 
     def app(self) -> tuple[Access, ...]:
         """Access as the App itself, once for each key: the first one may be revoked already."""
@@ -75,25 +76,11 @@ class AppTokens:
 
     def installation(self, installation: int, repository: int, permissions: Mapping[str, Permission]) -> Access:
         """Access to one repository (its id), with these permissions and no others."""
-        asked = (installation, repository, tuple(sorted(permissions.items())))
-        with self._lock:
-            kept = self._kept.get(asked)
-        if kept is None or kept.until - EARLY_S <= self._now():
-            body = {"repository_ids": [int(repository)], "permissions": dict(permissions)}
-            kept = self._fetch(f"/app/installations/{int(installation)}/access_tokens", body)
-            self._keep(asked, kept)
-        return Access(kept.token, self._api_url)
+        return self._access(installation, {"repository_ids": [int(repository)], "permissions": dict(permissions)})
 
     def reading_all(self, installation: int) -> Access:
         """Access to all repositories of an installation, to see which pull requests there are, and to nothing else."""
-        asked = (installation, "all")
-        with self._lock:
-            kept = self._kept.get(asked)
-        if kept is None or kept.until - EARLY_S <= self._now():
-            body = {"permissions": {"metadata": "read", "pull_requests": "read"}}
-            kept = self._fetch(f"/app/installations/{int(installation)}/access_tokens", body)
-            self._keep(asked, kept)
-        return Access(kept.token, self._api_url)
+        return self._access(installation, {"permissions": {"metadata": "read", "pull_requests": "read"}})
 
     def forget(self, installation: int) -> None:
         """Drop the kept tokens of this installation."""
@@ -101,7 +88,16 @@ class AppTokens:
             for asked in [each for each in self._kept if each[0] == installation]:
                 del self._kept[asked]
 
-    def _keep(self, asked: tuple[object, ...], kept: _Kept) -> None:
+    def _access(self, installation: int, body: Mapping[str, object]) -> Access:
+        asked = (installation, json.dumps(body, sort_keys=True))
+        with self._lock:
+            kept = self._kept.get(asked)
+        if kept is None or kept.until - EARLY_S <= self._now():
+            kept = self._fetch(f"/app/installations/{int(installation)}/access_tokens", body)
+            self._keep(asked, kept)
+        return Access(kept.token, self._api_url)
+
+    def _keep(self, asked: tuple[int, str], kept: _Kept) -> None:
         with self._lock:
             self._kept[asked] = kept
             ended = [each for each, found in self._kept.items() if found.until <= self._now()]
