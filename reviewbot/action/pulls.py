@@ -98,7 +98,7 @@ class ActionPulls:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._office is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return posted_of(self._work(partial(post.post, self._office, reviewed.value)))
+        return to_posted(self._work(partial(post.post, self._office, reviewed.value)))
 
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
@@ -151,7 +151,7 @@ def signer_of(inputs: Inputs) -> Signer:
         raise ConfigError(str(error)) from None
 
 
-def posted_of(posted: PullPosted) -> Posted:
+def to_posted(posted: PullPosted) -> Posted:
     """The outcome of posting, as a message."""
     note = OUTCOMES.get(posted.outcome)
     return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

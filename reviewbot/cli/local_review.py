@@ -15,7 +15,7 @@ from reviewbot.analyzers.core.report_cache import LASTING_GAPS
 from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.kept_report import Asked, KeptReport, keep
-from reviewbot.cli.options import given_of
+from reviewbot.cli.options import read_inputs
 from reviewbot.cli.reading import is_piped
 from reviewbot.cli.reports import render
 from reviewbot.cli.repository import find_repository
@@ -48,7 +48,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
         run = wiring.setup(
-            subject, settings, given_of(arguments, preloaded), journal=journal, listener=progress.on_event
+            subject, settings, read_inputs(arguments, preloaded), journal=journal, listener=progress.on_event
         )
         if (instead := preview(arguments, subject, settings, run)) is not None:
             return instead

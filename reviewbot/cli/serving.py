@@ -17,7 +17,7 @@ from reviewbot.app.runtime.credentials import (
     as_variables,
     store_credentials,
 )
-from reviewbot.app.runtime.environment import Surroundings, make_state_dir, surroundings_of
+from reviewbot.app.runtime.environment import Environment, load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.store.durable.database import open_database
@@ -44,7 +44,7 @@ MIN_TOKEN_CHARS = 16
 
 def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Answer the host until stopped; the exit code. Raises ConfigError."""
-    place = surroundings_of(environ)
+    place = load_environment(environ)
     make_state_dir(place.state_dir)
     credentials = WatchedCredentials(environ, place.state_dir)
     configure_logs(hidden=credentials.secrets)
@@ -74,7 +74,7 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return ExitCode.REVIEWED
 
 
-def _setup(place: Surroundings, keep: Callable[[Credentials], str]) -> SetupParts:
+def _setup(place: Environment, keep: Callable[[Credentials], str]) -> SetupParts:
     return SetupParts(
         convert=lambda code: convert_code(code, place.api_url),
         keep=keep,
@@ -84,7 +84,7 @@ def _setup(place: Surroundings, keep: Callable[[Credentials], str]) -> SetupPart
     )
 
 
-def _store(place: Surroundings, credentials: Credentials) -> str:
+def _store(place: Environment, credentials: Credentials) -> str:
     path = place.state_dir / FILE_NAME
     store_credentials(path, credentials)
     return f"stored in {path}, for this user alone to read"
@@ -97,7 +97,7 @@ def _print(credentials: Credentials) -> str:
     return "printed where the server was started; put them into its environment and start it again"
 
 
-def _began(host: str, place: Surroundings, setup: SetupParts | None, port: int) -> None:
+def _began(host: str, place: Environment, setup: SetupParts | None, port: int) -> None:
     logger.info("listening on %s port %d", host, port)
     if setup is None:
         return

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
-from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Kind, Line, Names, Number, Switch
+from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Kind, Names, Number, ShortText, Switch
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit, WorkerLimits, merge_limits
 
 EngineName = Literal["claude", "analyzers", "scripted"]
@@ -206,16 +206,16 @@ class Settings:
         Choice(tuple(PROVIDERS)), default=None, unset=DEFAULT_PROVIDER.title,
         meaning=f"The provider of the models; none: {DEFAULT_PROVIDER.title}.")
     model_small: str | None = setting(
-        Line(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
         meaning="The id of the small model, which plans; none: as shipped.")
     model_medium: str | None = setting(
-        Line(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
         meaning="The id of the medium model; none: as shipped.")
     model_large: str | None = setting(
-        Line(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
         meaning="The id of the large model; none: as shipped.")
     prices: str | None = setting(
-        Line(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"), default=None, unset="those shipped",
+        ShortText(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"), default=None, unset="those shipped",
         meaning="A TOML file with the prices of further models; none: those shipped.")
     review_drafts: bool = setting(
         Switch(), default=False,
@@ -242,10 +242,10 @@ class Settings:
         Globs(), default=(), repository=True, unset="nothing",
         meaning="Of the App: globs of head branches that are not reviewed.")
     person_label: str | None = setting(
-        Line(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"), default=None, repository=True, unset="none",
+        ShortText(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"), default=None, repository=True, unset="none",
         meaning="Of the App: the label that is set where something needs a person; none: no label.")
     person_reviewers: str | None = setting(
-        Line(_REVIEWERS, "logins, or team:NAME, separated by commas"), default=None, repository=True, unset="none",
+        ShortText(_REVIEWERS, "logins, or team:NAME, separated by commas"), default=None, repository=True, unset="none",
         meaning="Of the App: the people asked to review then, as logins or team:NAME; none: no request.")
     inline: int = setting(  # more comments at lines hide each other, and the body has every finding anyway
         Number(0, 10, OFF, 0), default=10, repository=True,

@@ -164,7 +164,7 @@ class Dollars(Kind):
 
 
 @dataclass(frozen=True)
-class Line(Kind):
+class ShortText(Kind):
     """A short text of one form, or "none"."""
 
     pattern: str

@@ -85,7 +85,7 @@ _NUMBER = re.compile(r"\d{1,6}")
 
 
 @dataclass(frozen=True)
-class Place:
+class LabelPlace:
     """Where a defect can be seen. `first` is None where only the file is known."""
 
     file: str
@@ -98,7 +98,7 @@ class Golden:
     """One known defect; any of its places counts."""
 
     file: str | None
-    places: tuple[Place, ...]
+    places: tuple[LabelPlace, ...]
     cwe: int | None
     counted: bool
     """False: whether it is a defect is disputed, so finding it is neither right nor wrong."""
@@ -138,7 +138,7 @@ def _golden(entry: dict[str, Any]) -> Golden:
     lines = [(_text(place["file"]), _number(place.get("line")), _number(place.get("end_line"))) for place in named]
     return Golden(
         file=_text(entry["file"]) if entry.get("file") else None,
-        places=tuple(Place(file, line, last or line) for file, line, last in lines),
+        places=tuple(LabelPlace(file, line, last or line) for file, line, last in lines),
         cwe=cwe_number(entry.get("cwe")),
         counted=entry.get("status", "golden") == "golden" and not entry.get("disputed"),
     )
@@ -212,7 +212,7 @@ def _ruling(finding: Json, goldens: Sequence[Golden], excuses: list[Golden]) -> 
     return "neutral"
 
 
-def _at(finding: Json, place: Place, cwe: int | None) -> bool:
+def _at(finding: Json, place: LabelPlace, cwe: int | None) -> bool:
     if place.file != _file(finding):
         return False
     if place.first is None or place.last is None:

@@ -39,7 +39,7 @@ class LabelledClaim(NamedTuple):
     right: bool
 
 
-def fit(claims: Iterable[LabelledClaim]) -> Points:
+def fit_table(claims: Iterable[LabelledClaim]) -> Points:
     """The share of right claims for each stated number, drawn towards that number and pooled until all of them rise.
 
     Pool adjacent violators is isotonic regression.
@@ -72,7 +72,8 @@ class _Pool(NamedTuple):
 def cross_fit(claims: Sequence[LabelledClaim]) -> list[int]:
     """The fitted number of each claim, from the claims of all other changes."""
     maps = {
-        change: fit(claim for claim in claims if claim.change != change) for change in {each.change for each in claims}
+        change: fit_table(claim for claim in claims if claim.change != change)
+        for change in {each.change for each in claims}
     }
     return [place_on(maps[claim.change], claim.stated) for claim in claims]
 
@@ -100,7 +101,7 @@ def measure(key: Key, claims: Sequence[LabelledClaim], date: str) -> MeasuredMap
         quantity=quantity,
         model=model,
         prompt=prompt,
-        points=fit(claims) if helps else (),
+        points=fit_table(claims) if helps else (),
         date=date,
         changes=len({claim.change for claim in claims}),
         claims=len(claims),

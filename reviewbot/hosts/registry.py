@@ -45,7 +45,7 @@ class NamedPull(NamedTuple):
         return opens(self.name, environ)
 
 
-def named_pull(text: str) -> NamedPull:
+def resolve_pull(text: str) -> NamedPull:
     """The pull request that a text names. Raises InputError."""
     for host in HOSTS:
         if (name := host.pull_name(text)) is not None:

@@ -81,7 +81,7 @@ def read_decisions(text: str | None, today: dt.date) -> tuple[tuple[Decision, ..
     return tuple(decisions), tuple(notes)
 
 
-def written(decision: Decision) -> str:
+def format_entry(decision: Decision) -> str:
     """One entry of the file, to be put at its end."""
     named = [("finding", decision.finding), ("rule", decision.rule), ("path", decision.path)]
     named += [("author", decision.author), ("reason", decision.reason)]

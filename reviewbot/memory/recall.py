@@ -99,7 +99,7 @@ def _held(
     """What is not said again: dismissed and refuted findings, and late ones on code that was read before."""
     decided = covering(memory.decisions)
     seen = _seen_before(memory)
-    shown = set(shown_in(review))
+    shown = set(reported_findings(review))
     held: dict[Finding, Withheld] = {}
     for finding, identity in sightings:
         if finding not in shown:
@@ -141,7 +141,7 @@ def _is_same_policy(memory: Recall) -> bool:
     return bool(memory.ledger.heads) and memory.ledger.heads[-1].policy == memory.policy
 
 
-def shown_in(review: Review) -> Iterable[Finding]:
+def reported_findings(review: Review) -> Iterable[Finding]:
     """What a review reports: the certain findings, contradictions, and what is for a person."""
     yield from review.findings
     for conflict in review.conflicts:

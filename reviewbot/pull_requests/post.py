@@ -16,7 +16,7 @@ from reviewbot.publish.post import publish
 from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
 from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
 from reviewbot.pull_requests.review import Prepared
-from reviewbot.pull_requests.values import delivered_of
+from reviewbot.pull_requests.values import to_delivered
 
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
 
@@ -27,7 +27,7 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
     Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
     """
     office.host.within(POSTING_S)
-    delivered = delivered_of(value)
+    delivered = to_delivered(value)
     try:
         published = await _publish(office, value, delivered)
     except HostError:

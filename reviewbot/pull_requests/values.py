@@ -13,7 +13,7 @@ def names_of(delivered: DeliveredReview) -> tuple[str, ...]:
     return tuple(delivered.fingerprints.get(finding, "") for finding in dict.fromkeys(all_of(delivered.review)))
 
 
-def delivered_of(value: PullReview) -> DeliveredReview:
+def to_delivered(value: PullReview) -> DeliveredReview:
     """The review with what its findings are called."""
     names = zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True)
     return DeliveredReview(value.review, {finding: name for finding, name in names if name})

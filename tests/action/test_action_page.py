@@ -22,7 +22,7 @@ from reviewbot.action.outcome import (
     end_of,
     summary_of,
 )
-from reviewbot.action.pulls import OUTCOMES, ActionPulls, posted_of
+from reviewbot.action.pulls import OUTCOMES, ActionPulls, to_posted
 from reviewbot.action.run import NOT_POSTED
 from reviewbot.action.runner import runner_of
 from reviewbot.cli.commands.action import run_step
@@ -139,7 +139,7 @@ def test_what_came_of_posting_is_told_before_what_went_wrong_on_the_way(
 ) -> None:
     posted = PullPosted(outcome=outcome, url="https://h/review", check_url=check, notes=notes)
 
-    assert posted_of(posted) == result
+    assert to_posted(posted) == result
 
 
 @pytest.mark.parametrize(

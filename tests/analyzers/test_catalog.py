@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.changed_lines import Line, added_lines, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines, new_side
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
@@ -105,5 +105,8 @@ def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(
 ) -> None:
     file = changed_file([file_of(" a\n-b\n+c\n\\ No newline at end of file", "-d\n e", "+f", start=3)], bare)
 
-    assert new_side(file) == ((Line(3, "a", added=False), Line(4, "c", added=True)), (Line(2003, "f", added=True),))
+    assert new_side(file) == (
+        (ChangedLine(3, "a", added=False), ChangedLine(4, "c", added=True)),
+        (ChangedLine(2003, "f", added=True),),
+    )
     assert [line.number for line in added_lines(file)] == [4, 2003]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.runtime.credentials import WatchedCredentials, credentials_from, read_credentials, store_credentials
-from reviewbot.app.runtime.environment import Surroundings
+from reviewbot.app.runtime.environment import Environment
 from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.cli import serving
@@ -102,7 +102,7 @@ def test_without_credentials_it_offers_the_setup(tmp_path: Path, capsys: pytest.
 
 
 def test_credentials_are_stored_or_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = Surroundings(tmp_path / "state")
+    place = Environment(tmp_path / "state")
 
     assert "credentials.json" in serving._store(place, CREDENTIALS)
     assert read_credentials(tmp_path / "state" / "credentials.json") == CREDENTIALS

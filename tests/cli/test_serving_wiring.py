@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from reviewbot.app.runtime.credentials import WatchedCredentials
-from reviewbot.app.runtime.environment import Surroundings
+from reviewbot.app.runtime.environment import Environment
 from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import RunRecord, Runs
@@ -198,7 +198,7 @@ def test_where_the_server_cannot_listen_the_databases_are_closed_too(
 def test_without_an_app_two_addresses_are_printed_that_are_good_once(
     host: str, public: str | None, address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = Surroundings(tmp_path, public_url=public, web_url="https://ghe.example.org")
+    place = Environment(tmp_path, public_url=public, web_url="https://ghe.example.org")
     setup, another = (serving._setup(place, lambda _: "") for _ in range(2))
     serving._began(host, place, None, 8123)
     assert capsys.readouterr().out == ""

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.counting import Counts, count, render_table
-from reviewbot.evaluate.labels import Golden, Labels, Place
+from reviewbot.evaluate.labels import Golden, LabelPlace, Labels
 from reviewbot.review.calibration import Band, Row, read_calibration, wilson
 
-BAD = Labels((Golden("a.py", (Place("a.py", 10, 10),), None, counted=True),))
+BAD = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=True),))
 CLEAN = Labels()
-DISPUTED = Labels((Golden("a.py", (Place("a.py", 10, 10),), None, counted=False),))
+DISPUTED = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=False),))
 LABELS = {"g/bad": BAD, "g/clean": CLEAN, "g/disputed": DISPUTED}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Place, cwe_number, read_labels
+from reviewbot.evaluate.labels import LabelPlace, cwe_number, read_labels
 
 MakeCase = Callable[..., Path]
 
@@ -26,7 +26,7 @@ def test_a_golden_has_all_of_its_places(make_case: MakeCase) -> None:
 
     golden = read_labels(make_case("one/a", golden=[entry])).goldens[0]
 
-    assert golden.places == (Place("a.py", 10, 12), Place("b.py", 3, 3))
+    assert golden.places == (LabelPlace("a.py", 10, 12), LabelPlace("b.py", 3, 3))
     assert (golden.file, golden.cwe, golden.counted, golden.checkable) == ("a.py", 89, True, True)
 
 

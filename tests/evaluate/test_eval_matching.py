@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from reviewbot.evaluate.labels import Golden, Labels, Place, judge, list_cases, matches, read_labels
+from reviewbot.evaluate.labels import Golden, Labels, LabelPlace, judge, list_cases, matches, read_labels
 
 BENCH = Path(os.environ.get("SHARED", Path(__file__).parents[3] / "shared")) / "bench"
 
 
 def golden(first: int | None = 10, last: int | None = None, *, cwe: int | None = None, counted: bool = True) -> Golden:
     """A golden in one place of a.py."""
-    return Golden("a.py", (Place("a.py", first, last or first),), cwe, counted)
+    return Golden("a.py", (LabelPlace("a.py", first, last or first),), cwe, counted)
 
 
 def at(line: int | None, end: int | None = None, **fields: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_any_line_of_a_golden_counts() -> None:
 
 
 def test_any_place_of_a_golden_counts() -> None:
-    two = Golden("a.py", (Place("a.py", 10, 10), Place("b.py", 50, 50)), None, counted=True)
+    two = Golden("a.py", (LabelPlace("a.py", 10, 10), LabelPlace("b.py", 50, 50)), None, counted=True)
 
     assert matches({"file": "b.py", "line": 50}, two)
 

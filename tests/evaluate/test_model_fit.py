@@ -16,7 +16,7 @@ from reviewbot.evaluate.model_fit import (
     LabelledClaim,
     calibration_error,
     cross_fit,
-    fit,
+    fit_table,
     has_enough,
     measure,
     render_reliability,
@@ -59,7 +59,7 @@ def simulated(truth: Callable[[int], float], count: int, seed: int) -> list[Labe
 
 def left_error(claims: list[LabelledClaim], truth: Callable[[int], float]) -> float:
     """The calibration error that the fit of these claims leaves, against the true rates and not against a sample."""
-    points = fit(claims)
+    points = fit_table(claims)
     gaps: dict[int, float] = {}
     for stated, weight in STATED.items():
         number = place_on(points, stated)
@@ -69,7 +69,7 @@ def left_error(claims: list[LabelledClaim], truth: Callable[[int], float]) -> fl
 
 @given(CLAIMS, st.integers(0, 99))
 def test_a_fit_rises_and_stays_within_its_bounds(claims: list[LabelledClaim], stated: int) -> None:
-    points = fit(claims)
+    points = fit_table(claims)
 
     assert 0 <= place_on(points, stated) <= place_on(points, stated + 1) <= 99
     assert [stated for stated, _ in points] == sorted({stated for stated, _ in points})
@@ -79,13 +79,13 @@ def test_a_fit_rises_and_stays_within_its_bounds(claims: list[LabelledClaim], st
 def test_claims_that_are_as_right_as_stated_move_nothing(hundreds: dict[int, int], stated: int) -> None:
     claims = [LabelledClaim("a", number, n < number) for number, many in hundreds.items() for n in [*range(100)] * many]
 
-    assert place_on(fit(claims), stated) == stated
+    assert place_on(fit_table(claims), stated) == stated
 
 
 @given(st.integers(1, 100), st.integers(1, 40))
 def test_few_counts_move_a_number_less_than_many(stated: int, count: int) -> None:
     def fitted(n: int) -> int:
-        return place_on(fit([LabelledClaim("a", stated, right=False)] * n), stated)
+        return place_on(fit_table([LabelledClaim("a", stated, right=False)] * n), stated)
 
     assert fitted(1) == min(99, round(stated / 2)), "one claim, and one that is added as stated"
     assert 0 <= fitted(count + 1) <= fitted(count) < stated
@@ -93,7 +93,7 @@ def test_few_counts_move_a_number_less_than_many(stated: int, count: int) -> Non
 
 def test_numbers_that_contradict_each_other_are_pooled() -> None:
     wrong, right = [LabelledClaim("a", 90, right=False)] * 20, [LabelledClaim("a", 80, right=True)] * 20
-    points = dict(fit(wrong + right))
+    points = dict(fit_table(wrong + right))
 
     assert points[80] == points[90] == round((20 * 100 + 80 + 90) / 42)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
 from reviewbot.hosts.base import PullName
-from reviewbot.hosts.registry import named_pull
+from reviewbot.hosts.registry import resolve_pull
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from reviewbot.hosts.registry import named_pull
     ],
 )
 def test_a_name_or_an_address_is_understood(text: str, expected: PullName) -> None:
-    assert named_pull(text).name == expected
+    assert resolve_pull(text).name == expected
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_name_or_an_address_is_understood(text: str, expected: PullName) -> No
 )
 def test_any_other_text_is_refused_in_one_line_that_says_what_to_give(text: str) -> None:
     with pytest.raises(InputError, match="OWNER/REPO#NUMBER") as caught:
-        named_pull(text)
+        resolve_pull(text)
 
     assert "\n" not in str(caught.value)
 
@@ -58,7 +58,7 @@ def test_any_other_text_is_refused_in_one_line_that_says_what_to_give(text: str)
 @given(st.text(max_size=60))
 def test_whatever_is_understood_holds_nothing_that_changes_a_path(text: str) -> None:
     try:
-        name = named_pull(text).name
+        name = resolve_pull(text).name
     except InputError:
         return
     assert name.repository.count("/") == 1
@@ -67,4 +67,4 @@ def test_whatever_is_understood_holds_nothing_that_changes_a_path(text: str) -> 
 
 
 def test_it_is_told_like_it_is_given() -> None:
-    assert str(named_pull("acme/shop#12").name) == "acme/shop#12"
+    assert str(resolve_pull("acme/shop#12").name) == "acme/shop#12"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import ConfigError
-from reviewbot.memory.decisions import MAX_DECISIONS, Decision, check_decision, covering, read_decisions, written
+from reviewbot.memory.decisions import MAX_DECISIONS, Decision, check_decision, covering, format_entry, read_decisions
 from tests.make import MakeFinding
 
 TODAY = dt.date(2026, 11, 23)
@@ -79,7 +79,7 @@ def test_too_many_entries_are_not_used() -> None:
 
 @given(author=words, reason=words, about=words, until=st.none() | st.dates(min_value=TODAY))
 def test_what_is_written_is_read_again(author: str, reason: str, about: str, until: dt.date | None) -> None:
-    text = written(Decision(author, reason, finding=NAME, about=about, until=until))
+    text = format_entry(Decision(author, reason, finding=NAME, about=about, until=until))
 
     ((decision,), notes) = read_decisions(text, TODAY)
 

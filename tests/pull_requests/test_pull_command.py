@@ -15,7 +15,7 @@ from reviewbot.cli.commands import pull as pull_module
 from reviewbot.cli.commands.pull import review_pull
 from reviewbot.domain.errors import HostAccessError, InputError
 from reviewbot.hosts.github.host import access_to
-from reviewbot.hosts.registry import named_pull
+from reviewbot.hosts.registry import resolve_pull
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.github_api.refusals import missing_permission, server_error
 
@@ -277,13 +277,13 @@ def test_the_address_chooses_the_host_and_the_host_its_token(
 ) -> None:
     monkeypatch.setattr("os.environ", environ)
 
-    found = access_to(named_pull(name).name, os.environ)
+    found = access_to(resolve_pull(name).name, os.environ)
 
     assert (found.api_url, found.token) == expected
 
 
 def test_a_token_of_one_host_is_never_sent_to_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    address = named_pull("https://elsewhere.example/acme/shop/pull/1").name
+    address = resolve_pull("https://elsewhere.example/acme/shop/pull/1").name
     monkeypatch.setattr("os.environ", {"GITHUB_TOKEN": "a", "HOME": str(tmp_path), "PATH": ""})
 
     with pytest.raises(HostAccessError, match=r"elsewhere\.example"):

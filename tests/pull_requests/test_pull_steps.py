@@ -21,7 +21,7 @@ from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import post
 from reviewbot.pull_requests.review import Reviewed, carry_out, prepare
-from reviewbot.pull_requests.values import delivered_of
+from reviewbot.pull_requests.values import to_delivered
 from tests.github_api import FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
 from tests.pull_steps import review
@@ -326,7 +326,7 @@ def test_the_values_between_the_steps_are_json_and_lose_nothing(office: HostSess
     found = reviewed(office, RunOptions())
 
     assert again(found.value) == found.value
-    assert delivered_of(again(found.value)) == found.delivered
+    assert to_delivered(again(found.value)) == found.delivered
     assert [file.path for file in found.value.change.files] == ["src/pay.py"]
     assert list(found.value.suggestions.values()) == ["    if order == 3:"]
 

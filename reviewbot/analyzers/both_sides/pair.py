@@ -13,13 +13,13 @@ from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
     Sides,
     Unit,
-    calls,
-    kept,
+    count_calls,
+    kept_share,
     name_of_call,
+    names_in,
     operands,
     own_nodes,
     statements,
-    subjects,
 )
 from reviewbot.context.python_text import dotted_name
 
@@ -60,7 +60,7 @@ class Pair:
     @cached_property
     def new_calls(self) -> list[ast.Call]:
         """Calls of functions that the old side did not call as often."""
-        fresh = calls(self.new.node.body) - calls(self.old.node.body)
+        fresh = count_calls(self.new.node.body) - count_calls(self.old.node.body)
         made = (node for node in own_nodes(self.new.node.body) if isinstance(node, ast.Call))
         return [node for node in made if name_of_call(node) in fresh]
 
@@ -72,7 +72,7 @@ class Pair:
     @cached_property
     def is_rewritten(self) -> bool:
         """Whether too little of the old function is left to compare it with the new one."""
-        return kept(self.old.node.body, self.new.node.body) < MIN_KEPT_SHARE
+        return kept_share(self.old.node.body, self.new.node.body) < MIN_KEPT_SHARE
 
     def may_be_replaced(self, about: frozenset[str]) -> bool:
         """Whether something new mentions the names that a check was about: it may do the check's work."""
@@ -87,7 +87,7 @@ class Pair:
 
     def still_uses(self, about: frozenset[str]) -> bool:
         """Whether the new side still handles what a check was about."""
-        return bool(subjects(ast.Module(self.new.node.body, [])) & about) or any(
+        return bool(names_in(ast.Module(self.new.node.body, [])) & about) or any(
             speaks_of(node, about) for node in self.new.node.body
         )
 
@@ -106,7 +106,7 @@ class Pair:
 
 def speaks_of(node: ast.AST, about: frozenset[str] | set[str]) -> bool:
     """Whether one of some dotted names, or something behind one, is in a tree."""
-    return any(_is_below(name, each) for name in subjects(node) for each in about)
+    return any(_is_below(name, each) for name in names_in(node) for each in about)
 
 
 def _is_below(name: str, other: str) -> bool:

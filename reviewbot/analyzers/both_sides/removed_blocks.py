@@ -11,7 +11,7 @@ from reviewbot.analyzers.both_sides.pair import Pair, speaks_of
 from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
     Unit,
-    calls,
+    count_calls,
     dumps,
     leaves,
     name_of_call,
@@ -82,7 +82,7 @@ def _withs(file: PythonFile, lock: ast.expr) -> list[ast.With | ast.AsyncWith]:
 
 def _is_called_in(pair: Pair, blocks: list[ast.With | ast.AsyncWith]) -> bool:
     """Whether the function is called where the lock is held already."""
-    made = (name for block in blocks for name in calls(block.body))
+    made = (name for block in blocks for name in count_calls(block.body))
     return any(name.rpartition(".")[2] == pair.new.short for name in made)
 
 
@@ -163,7 +163,12 @@ def removed_handlers(pair: Pair) -> Iterator[SideFinding]:
     caught, watched = _caught(pair.sides.old), _caught(pair.sides.new)
     now = dumps(leaves(pair.new.node.body)) - dumps(_watched(pair.new))
     for node in own_nodes(pair.old.node.body):
-        if not isinstance(node, ast.Try) or not node.handlers or dumps(leaves(node.body)) - now or not calls(node.body):
+        if (
+            not isinstance(node, ast.Try)
+            or not node.handlers
+            or dumps(leaves(node.body)) - now
+            or not count_calls(node.body)
+        ):
             continue
         kinds = [short(handler.type) if handler.type else "everything" for handler in node.handlers]
         if all(watched[kind] < caught[kind] for kind in kinds):

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from reviewbot.analyzers.both_sides.pair import CHECKS, Pair
 from reviewbot.analyzers.both_sides.sides import (
     SideFinding,
-    calls,
+    count_calls,
     leaves,
     name_of_call,
+    names_in,
     operands,
     own_nodes,
     short,
-    subjects,
 )
 from reviewbot.analyzers.both_sides.stale_callers import decorator_name
 
@@ -97,7 +97,7 @@ def removed_exits(pair: Pair) -> Iterator[SideFinding]:
         joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
         if not lost or (joined and len(lost) < len(list(operands(node.test)))):
             continue  # it asks for less before it stops, and so stops where it did
-        about = frozenset(name for part in lost for name in subjects(part))
+        about = frozenset(name for part in lost for name in names_in(part))
         if not about or pair.may_be_replaced(about) or not pair.still_uses(about) or _is_asked_elsewhere(pair, lost):
             continue
         raises = isinstance(node.body[-1], (ast.Raise, ast.Expr))
@@ -136,7 +136,7 @@ def removed_operands(pair: Pair) -> Iterator[SideFinding]:
         lost = [part for part in node.test.values if ast.dump(part) not in left]
         if same is None or not left < {ast.dump(part) for part in node.test.values} or len(lost) != 1:
             continue
-        about = subjects(lost[0])
+        about = names_in(lost[0])
         if about and not pair.may_be_replaced(about) and pair.still_uses(about):
             message = f"`{pair.new.name}` goes on without asking for `{short(lost[0])}`, as it did before"
             yield pair.finding("removed-condition", message, lost[0])
@@ -144,7 +144,7 @@ def removed_operands(pair: Pair) -> Iterator[SideFinding]:
 
 def removed_checks(pair: Pair) -> Iterator[SideFinding]:
     """Yield removed calls that were statements of their own and whose name says that they check something."""
-    now = calls(pair.new.node.body)
+    now = count_calls(pair.new.node.body)
     for node in leaves(pair.old.node.body):
         value = node.value if isinstance(node, ast.Expr) else None
         call = value.value if isinstance(value, ast.Await) else value
@@ -154,7 +154,7 @@ def removed_checks(pair: Pair) -> Iterator[SideFinding]:
         last = name.rpartition(".")[2]
         if name in now or not (CHECKS.fullmatch(last) or last in _ONE_WORD_CHECKS):
             continue
-        about = subjects(call)
+        about = names_in(call)
         moved = pair.sides.new_words[last] >= pair.sides.old_words[last]
         if about and not moved and not pair.may_be_replaced(about) and pair.still_uses(about):
             message = f"`{pair.new.name}` does not call `{name}` any more and goes on as if it had"
@@ -167,7 +167,7 @@ def _leaves(node: ast.If) -> bool:
     if len(node.body) > _MAX_GUARD_STATEMENTS:
         return False
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        return bool(calls([last]).keys() & _LEAVING_CALLS)
+        return bool(count_calls([last]).keys() & _LEAVING_CALLS)
     return isinstance(last, _LEAVES)
 
 

@@ -198,7 +198,7 @@ def words(nodes: Iterable[ast.AST]) -> Counter[str]:
     return found
 
 
-def calls(body: list[ast.stmt]) -> Counter[str]:
+def count_calls(body: list[ast.stmt]) -> Counter[str]:
     """How often each function is called in a block, by dotted name; its last part where it hangs on an expression."""
     found: Counter[str] = Counter()
     for node in own_nodes(body):
@@ -212,7 +212,7 @@ def name_of_call(node: ast.Call) -> str:
     return dotted_name(node.func) or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
 
 
-def subjects(node: ast.AST) -> frozenset[str]:
+def names_in(node: ast.AST) -> frozenset[str]:
     """What an expression speaks of: its dotted names, without the functions that it only calls by name."""
     found: set[str] = set()
     waiting = [node]
@@ -236,7 +236,7 @@ def dumps(nodes: list[ast.stmt]) -> Counter[str]:
     return Counter(ast.dump(node) for node in nodes)
 
 
-def kept(old: list[ast.stmt], new: list[ast.stmt]) -> float:
+def kept_share(old: list[ast.stmt], new: list[ast.stmt]) -> float:
     """The share of the plain statements of one block that another one still has; 1 where there are none."""
     before, after = dumps(leaves(old)), dumps(leaves(new))
     return (before & after).total() / before.total() if before else 1.0

@@ -26,7 +26,7 @@ from reviewbot.analyzers.both_sides.removed_guards import (
 from reviewbot.analyzers.both_sides.removed_names import removed_names, removed_returns
 from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides
 from reviewbot.analyzers.both_sides.stale_callers import stale_callers
-from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.texts import whole_source
 from reviewbot.analyzers.python.reader import new_tree, old_tree
@@ -72,13 +72,13 @@ def _awaits(removed: list[Row], added: list[Row]) -> Iterator[SideFinding]:
 
 
 def _locks(removed: list[Row], added: list[Row]) -> Iterator[SideFinding]:
-    kept = {row.text.strip() for row in added}
+    cap_candidates = {row.text.strip() for row in added}
     if any(word in row.text.lower() for row in added for word in ("lock", "mutex", "semaphore", "acquire")):
         return
     for at, row in enumerate(removed):
         match = _LOCK.fullmatch(row.text)
         after = removed[at + 1] if match and at + 1 < len(removed) else None
-        if match and after is not None and after.text.strip() in kept:
+        if match and after is not None and after.text.strip() in cap_candidates:
             first = next(each for each in added if each.text.strip() == after.text.strip())
             yield SideFinding(
                 "removed-lock-by-name", f"This is done without holding `{match[1]}` now", _old(row), _new(first)
@@ -183,7 +183,7 @@ class DiffSemantics:
 
     def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
         findings, tired = self._compare(file, snapshot)
-        return kept(self._candidates(file, findings)), tired
+        return cap_candidates(self._candidates(file, findings)), tired
 
     def _compare(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
         if file.base is None or whole_source(file) is None:

@@ -11,7 +11,7 @@ from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.ports import ChangedFile
 
 
-class Line(NamedTuple):
+class ChangedLine(NamedTuple):
     """One line of the new side: its 1-based number, its text without the marker, and whether the change added it."""
 
     number: int
@@ -20,21 +20,21 @@ class Line(NamedTuple):
 
 
 @once_per_file
-def new_side(file: ChangedFile) -> tuple[tuple[Line, ...], ...]:
+def new_side(file: ChangedFile) -> tuple[tuple[ChangedLine, ...], ...]:
     """The lines of each hunk that stand on the new side; a hunk that adds nothing is left out."""
     hunks = (
-        tuple(Line(row.new, row.text, row.kind == "+") for row in hunk_rows(hunk) if row.new is not None)
+        tuple(ChangedLine(row.new, row.text, row.kind == "+") for row in hunk_rows(hunk) if row.new is not None)
         for hunk in file.hunks
     )
     return tuple(lines for lines in hunks if any(line.added for line in lines))
 
 
-def added_lines(file: ChangedFile) -> tuple[Line, ...]:
+def added_lines(file: ChangedFile) -> tuple[ChangedLine, ...]:
     """The lines that the change added."""
     return tuple(line for lines in new_side(file) for line in lines if line.added)
 
 
-def added_runs(file: ChangedFile) -> Iterator[list[Line]]:
+def added_runs(file: ChangedFile) -> Iterator[list[ChangedLine]]:
     """Yield runs of added lines that follow each other."""
     for lines in new_side(file):
         for added, run in groupby(lines, lambda line: line.added):

@@ -33,7 +33,7 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
-def kept(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
+def cap_candidates(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
     """Cap the candidates of one tool for one file; an iterator may be of any length."""
     return keep(stoppable(candidates), min(room, MAX_PER_FILE))
 
@@ -57,7 +57,7 @@ class LineScan:
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:
     """The report of a scan of our own that reads nothing but the file; the candidates are made beside the loop."""
     began = time.monotonic()
-    found = await in_thread(lambda: kept(candidates))
+    found = await in_thread(lambda: cap_candidates(candidates))
     spent = round((time.monotonic() - began) * 1000)
     return report(path, ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent), found, missed)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from reviewbot.analyzers.core.open_files import OpenFiles
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.report_cache import ReportCache, WatchedSnapshot
-from reviewbot.analyzers.core.reports import gap, kept, report
+from reviewbot.analyzers.core.reports import cap_candidates, gap, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.domain.contracts import ChangeSet, FileChange, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
@@ -129,7 +129,7 @@ class ChangeAnalysis:
 
     def _bounded(self, path: str, said: ToolReport) -> ToolReport:
         """The report with no more candidates than the review, and a tool for a file, may have."""
-        found = kept(said.candidates, MAX_PER_RUN - self._candidates)
+        found = cap_candidates(said.candidates, MAX_PER_RUN - self._candidates)
         self._candidates += len(found.candidates)
         return report(path, said.run, found, said.gap)
 

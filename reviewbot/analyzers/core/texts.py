@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.analyzers.python.hunk_repair import repair
 from reviewbot.analyzers.python.lines import logical_ends
@@ -82,7 +82,7 @@ def whole_text(text: str) -> Source:
     return _source(text, range(1, text.count("\n") + 2), whole=True)
 
 
-def hunk_source(lines: Sequence[Line]) -> Source:
+def hunk_source(lines: Sequence[ChangedLine]) -> Source:
     """One hunk, made to parse on its own. Where that costs added lines, they are tried without what is around them."""
     source, lost = _repaired(lines)
     if lost:
@@ -92,7 +92,7 @@ def hunk_source(lines: Sequence[Line]) -> Source:
     return replace(source, cut=bool(lost))
 
 
-def _repaired(lines: Sequence[Line]) -> tuple[Source, int]:
+def _repaired(lines: Sequence[ChangedLine]) -> tuple[Source, int]:
     """Some lines as a text that parses, and how many added lines of code are not in it."""
     made = repair([line.text.removeprefix(_BOM) for line in lines])
     numbers = [None if origin is None else lines[origin].number for origin in made.origin]

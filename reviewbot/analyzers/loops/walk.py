@@ -16,7 +16,7 @@ _ADDING = frozenset({"append", "extend", "insert", "appendleft", "update", "add"
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-class Place(NamedTuple):
+class LoopContext(NamedTuple):
     """What stands around a node."""
 
     scope: Scope
@@ -31,7 +31,7 @@ class Site(NamedTuple):
 
     node: ast.AST
     parent: ast.AST | None
-    place: Place
+    place: LoopContext
 
 
 def walk(tree: ast.Module, budget: Budget, *, whole: bool = True) -> list[Site]:
@@ -39,7 +39,7 @@ def walk(tree: ast.Module, budget: Budget, *, whole: bool = True) -> list[Site]:
     imports: dict[str, str] = {}
     module = Scope(tree, imports=imports)
     sites: list[Site] = []
-    stack = [Site(tree, None, Place(module))]
+    stack = [Site(tree, None, LoopContext(module))]
     while stack:
         site = stack.pop()
         budget.spend()
@@ -59,7 +59,7 @@ class _Parts:
         self._budget = budget
         self._whole = whole
 
-    def all(self) -> Iterator[tuple[ast.AST, Place]]:
+    def all(self) -> Iterator[tuple[ast.AST, LoopContext]]:
         """All of them, in the order of the text."""
         node = self._node
         if isinstance(node, Function | ast.ClassDef):
@@ -74,13 +74,13 @@ class _Parts:
             return self._in(parts(node), self._place._replace(rare=bool(self._place.loops)))
         return self._in(parts(node), self._place)
 
-    def _in(self, nodes: Iterable[ast.AST], place: Place) -> Iterator[tuple[ast.AST, Place]]:
+    def _in(self, nodes: Iterable[ast.AST], place: LoopContext) -> Iterator[tuple[ast.AST, LoopContext]]:
         return ((node, place) for node in nodes)
 
-    def _definition(self, node: Function | ast.ClassDef) -> Iterator[tuple[ast.AST, Place]]:
+    def _definition(self, node: Function | ast.ClassDef) -> Iterator[tuple[ast.AST, LoopContext]]:
         """A body runs when it is called, and only a class body runs where it stands."""
         scope = Scope(node, self._place.scope, self._place.scope.imports)
-        inner = self._place._replace(scope=scope) if isinstance(node, ast.ClassDef) else Place(scope)
+        inner = self._place._replace(scope=scope) if isinstance(node, ast.ClassDef) else LoopContext(scope)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         kept = {id(part) for part in body}
         yield from self._in((part for part in parts(node) if id(part) not in kept), self._place)
@@ -89,14 +89,14 @@ class _Parts:
                 scope.bindings[argument.arg].append(Binding(None, argument.annotation))
         yield from self._in(body, inner)
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[tuple[ast.AST, Place]]:
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> Iterator[tuple[ast.AST, LoopContext]]:
         turn = (node.test, *node.body) if isinstance(node, ast.While) else tuple(node.body)
         if not isinstance(node, ast.While):
             yield from self._in((node.iter, node.target), self._place)
         yield from self._in(turn, self._inside(Loop(node, node.lineno, turn, self._place.scope, self._budget)))
         yield from self._in(node.orelse, self._place)
 
-    def _comprehension(self, node: _Comprehension) -> Iterator[tuple[ast.AST, Place]]:
+    def _comprehension(self, node: _Comprehension) -> Iterator[tuple[ast.AST, LoopContext]]:
         place = self._place
         results = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         for number, part in enumerate(node.generators):
@@ -109,14 +109,14 @@ class _Parts:
             yield from self._in(part.ifs, place)
         yield from self._in(results, place)
 
-    def _branches(self, node: ast.If | ast.IfExp) -> Iterator[tuple[ast.AST, Place]]:
+    def _branches(self, node: ast.If | ast.IfExp) -> Iterator[tuple[ast.AST, LoopContext]]:
         yield node.test, self._place
         for branch in (node.body, node.orelse):
             parts = branch if isinstance(branch, list) else [branch]
             rare = bool(self._place.loops) and (_ends(parts) or (branch is node.body and _is_now_and_then(node.test)))
             yield from self._in(parts, self._place._replace(rare=self._place.rare or rare))
 
-    def _inside(self, loop: Loop) -> Place:
+    def _inside(self, loop: Loop) -> LoopContext:
         """The place of a loop's body. A hunk's own heads, put in front of it, are loops over "_": they are none."""
         ours = not self._whole and isinstance(loop.target, ast.Name) and loop.target.id == "_"
         if ours:

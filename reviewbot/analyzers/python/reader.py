@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import old_side
 from reviewbot.analyzers.core.single_flight import FileRuns, once_per_file
 from reviewbot.analyzers.core.texts import Source, hunk_source, is_readable, whole_source
@@ -120,7 +120,7 @@ def digest(*parts: str) -> str:
     return hashlib.sha256(measured.encode("utf-8", "replace")).hexdigest()
 
 
-def _repaired(hunks: tuple[tuple[Line, ...], ...]) -> tuple[Source, ...]:
+def _repaired(hunks: tuple[tuple[ChangedLine, ...], ...]) -> tuple[Source, ...]:
     """The hunks as texts that parse; all together they are no larger than a file whose tree can be held."""
     found: list[Source] = []
     room = MAX_TOKENS

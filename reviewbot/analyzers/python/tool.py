@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.reports import OWN_VERSION, gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.reader import ParsedFile, Piece, PythonReader
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
@@ -56,13 +56,13 @@ class PythonTool:
         shown = {line.number: line for lines in new_side(file) for line in lines}
         read = await self._reader.read(file)
         tired: list[Piece] = []
-        found = await in_thread(lambda: kept(self._candidates(file, read, shown, tired)))
+        found = await in_thread(lambda: cap_candidates(self._candidates(file, read, shown, tired)))
         spent = round((time.monotonic() - began) * 1000)
         run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
         return report(file.path, run, found, self._missed(file.path, read, bool(tired)))
 
     def _candidates(
-        self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, Line], tired: list[Piece]
+        self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, ChangedLine], tired: list[Piece]
     ) -> Iterator[Candidate]:
         """Yield what the check finds in all pieces; those that it did not follow to the end are added to `tired`."""
         seen: set[tuple[str, int]] = set()
@@ -92,7 +92,7 @@ class PythonTool:
             return all_found, True
         return all_found, False
 
-    def _candidate(self, view: View, piece: Piece, found: Found, shown: Mapping[int, Line]) -> Candidate | None:
+    def _candidate(self, view: View, piece: Piece, found: Found, shown: Mapping[int, ChangedLine]) -> Candidate | None:
         """A finding as a candidate on the first added line of it; None where this tool does not report it."""
         rule = self._rules[found.rule]
         if not (view.whole or rule.fragments):
@@ -136,14 +136,14 @@ class PythonTool:
         return None
 
 
-def _view(path: str, piece: Piece, shown: Mapping[int, Line]) -> View:
+def _view(path: str, piece: Piece, shown: Mapping[int, ChangedLine]) -> View:
     source = piece.source
     numbered = ((row, shown.get(number or 0)) for row, number in enumerate(source.numbers, 1))
     added = frozenset(row for row, line in numbered if line is not None and line.added)
     return View(path, piece.tree, source.text, source.whole, added)
 
 
-def _anchor(piece: Piece, found: Found, shown: Mapping[int, Line]) -> Line | None:
+def _anchor(piece: Piece, found: Found, shown: Mapping[int, ChangedLine]) -> ChangedLine | None:
     """The added line on which a finding is reported; None where the change added none of its rows."""
     rows = (*range(found.row, (found.end_row or found.row) + 1), *(step.row for step in reversed(found.flow)))
     numbers = (number for row in rows for number in piece.source.lines(row, row))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
 from reviewbot.analyzers.python.trees import below
@@ -63,7 +63,7 @@ NEED_TREES = frozenset({"F811", "S608"})
 class Surroundings:
     """The code around the reports of one file: the lines that the diff shows, and trees where they were parsed."""
 
-    def __init__(self, shown: Mapping[int, Line], pieces: Sequence[Piece] = ()) -> None:
+    def __init__(self, shown: Mapping[int, ChangedLine], pieces: Sequence[Piece] = ()) -> None:
         self.shown = shown
         self._pieces = pieces
 
@@ -88,46 +88,46 @@ class Surroundings:
         return frozenset(node.lineno for node in nodes if node.decorator_list)
 
 
-def doubt_of(found: Report, line: Line, around: Surroundings) -> Doubt:
+def doubt_of(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     """The doubt about a report on this line of a file; 100 and no severity where there is none."""
     ask = _BY_RULE.get(found.code)
     return _NONE if ask is None else ask(found, line, around)
 
 
-def _of_weak_hash(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_weak_hash(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del found
     words = f"{_function(line, around.shown)} {line.text[:_MAX_LINE_CHARS]}".lower()
     return _NONE if _SECURITY.search(words) else _UNNAMED
 
 
-def _of_undefined_name(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_undefined_name(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del around
     return _QUOTED if _is_quoted(found.message, line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_password(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_password(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del found, around
     return _NO_SECRET if _is_no_secret(line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_second_definition(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_second_definition(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     """A function that a decorator was given is known elsewhere: its name is free again."""
     del line
     first = _FROM_LINE.search(found.message)
     return _WRONG if first is not None and int(first[1]) in around.decorated else _NONE
 
 
-def _of_statement(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_statement(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del line
     return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.made_of(found)]
 
 
-def _of_debugger(found: Report, line: Line, around: Surroundings) -> Doubt:
+def _of_debugger(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del found
     return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
 
 
-def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
+def _heads(line: ChangedLine, shown: Mapping[int, ChangedLine]) -> Iterator[str]:
     """The lines above a line that are indented less than all below them, as far as the hunks show them."""
     depth = len(line.text) - len(line.text.lstrip())
     for number in range(line.number - 1, max(0, line.number - _MAX_HEAD_LINES), -1):
@@ -138,7 +138,7 @@ def _heads(line: Line, shown: Mapping[int, Line]) -> Iterator[str]:
             yield text
 
 
-def _function(line: Line, shown: Mapping[int, Line]) -> str:
+def _function(line: ChangedLine, shown: Mapping[int, ChangedLine]) -> str:
     """The name of the function that a line stands in, as far as the hunks show it; empty where it does not."""
     return next((head[2] for text in _heads(line, shown) if (head := _HEAD.match(text)) is not None), "")
 
@@ -163,7 +163,7 @@ def _is_no_secret(text: str) -> bool:
     return said or value.startswith(_ADDRESS) or " " in value.strip()
 
 
-_BY_RULE: dict[str, Callable[[Report, Line, Surroundings], Doubt]] = {
+_BY_RULE: dict[str, Callable[[Report, ChangedLine, Surroundings], Doubt]] = {
     "F811": _of_second_definition,
     "F821": _of_undefined_name,
     "S105": _of_password,

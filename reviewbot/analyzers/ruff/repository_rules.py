@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
-from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest
 from reviewbot.analyzers.ruff.config import RuffConfig, Version, find_config, find_pin, parse_config, version_of
@@ -67,7 +67,7 @@ class KeptRules:
     async def broken(self, runner: RuffRunner, selection: Selection, file: ChangedFile, snapshot: Snapshot) -> Kept:
         """The rules that the old side of a file, or files like it, break. Raises ProgramError."""
         read = file.base is not None and len(file.base) <= _MAX_CHARS
-        own = (await runner.unsuppressed([file.base or ""]))[0] if read else frozenset[str]()
+        own = (await runner.find_unsuppressed([file.base or ""]))[0] if read else frozenset[str]()
         top = file.path.removeprefix(selection.folder).partition("/")[0]
         key = f"{selection.label}\0{top}\0{is_test(file.path)}"
         others = await self._groups.get(key, lambda: self._of_others(runner, selection, file.path, snapshot))
@@ -77,7 +77,7 @@ class KeptRules:
         texts = await in_thread(lambda: _others(selection.folder, path, snapshot))
         if not texts:
             return Kept(frozenset(), shown=False)
-        found = await runner.unsuppressed([*texts.values()])
+        found = await runner.find_unsuppressed([*texts.values()])
         held = (codes & selection.codes_for(name) for name, codes in zip(texts, found, strict=True))
         broken = frozenset[str]().union(*held)
         # A repository that breaks so many does not enforce the rule, and breaks others elsewhere.
@@ -176,7 +176,7 @@ class RepositoryRules:
             failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
             return report(path, failed, missed=gap(path, self.name, error.reason, str(error)))
         candidates = (self._candidate(path, one, asked.selection, doubted, shown) for one in reports)
-        found = await in_thread(lambda: kept(each for each in candidates if each is not None))
+        found = await in_thread(lambda: cap_candidates(each for each in candidates if each is not None))
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -202,8 +202,8 @@ class RepositoryRules:
         self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
     ) -> Collection[str]:
         """The rules that the repository may not keep, or not in the way in which this ruff reports them."""
-        kept = await self._kept.broken(runner, asked.selection, file, snapshot)
-        return kept.broken if kept.shown or asked.sure else asked.selection.codes
+        cap_candidates = await self._kept.broken(runner, asked.selection, file, snapshot)
+        return cap_candidates.broken if cap_candidates.shown or asked.sure else asked.selection.codes
 
     async def _ask(self) -> dict[str, Version]:
         """The stable rules of the installed ruff, each with the version that brought it."""
@@ -222,7 +222,7 @@ class RepositoryRules:
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
     def _candidate(
-        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, Line]
+        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, ChangedLine]
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
         numbers = (

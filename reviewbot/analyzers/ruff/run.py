@@ -186,7 +186,7 @@ class RuffRunner:
         """The trees of the same file."""
         return await self._reader.read(file)
 
-    async def unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
+    async def find_unsuppressed(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """The rules that each of some whole files breaks without suppressing them. Raises ProgramError."""
         sources = [whole_text(text) for text in texts]
         named = _named([_Texts(sources, ".py")])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import ProgramError
-from reviewbot.analyzers.core.reports import gap, kept, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
 from reviewbot.analyzers.python.reader import old_tree
@@ -68,7 +68,7 @@ class RuffTool:
         ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
         around = Surroundings(shown, (await self._runner.parsed(file)).pieces if ask else ())
         broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
-        found = await in_thread(lambda: kept([*self._candidates(file.path, answer, around), *broken]))
+        found = await in_thread(lambda: cap_candidates([*self._candidates(file.path, answer, around), *broken]))
         run = ToolRun(
             tool=self.name,
             version=answer.version,
@@ -79,7 +79,7 @@ class RuffTool:
         missed = self._unread(file.path, answer) or self._other_text(file, shown)
         return report(file.path, run, found, missed)
 
-    def _other_text(self, file: ChangedFile, shown: Mapping[int, Line]) -> Gap | None:
+    def _other_text(self, file: ChangedFile, shown: Mapping[int, ChangedLine]) -> Gap | None:
         """Python runs another text than the one that is read here, where a line at the top names another encoding."""
         top = [shown[n].text for n in (1, 2) if n in shown] if file.head is None else file.head.split("\n", 2)[:2]
         coding = odd_coding(top)
@@ -130,7 +130,7 @@ class RuffTool:
             brought=any(number in shown and shown[number].added for number in range(found.first, found.last + 1)),
         )
 
-    def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, Line]) -> list[Candidate]:
+    def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, ChangedLine]) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
         if line is None or not line.added or old_tree(file) is None:
@@ -164,7 +164,7 @@ class RuffTool:
         return None
 
 
-def _anchor(found: Report, rule: Rule, shown: Mapping[int, Line]) -> Line | None:
+def _anchor(found: Report, rule: Rule, shown: Mapping[int, ChangedLine]) -> ChangedLine | None:
     """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
     last = found.call_end if rule.call else found.last
     numbers = range(found.first, last + 1) if last - found.first <= _MAX_REPORT_LINES else (found.first,)
@@ -178,7 +178,7 @@ def _token(found: Report, rule: Rule) -> str:
     return token_of(found.part.statement if rule.category in _OF_ARGUMENTS else found.part.text)
 
 
-def _end(line: Line, found: Report, shown: Mapping[int, Line]) -> int:
+def _end(line: ChangedLine, found: Report, shown: Mapping[int, ChangedLine]) -> int:
     """The last line of a report that can be reached from its anchor over lines that the hunks show."""
     end = line.number
     while end < max(found.last, found.call_end) and end + 1 in shown:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.sarif.descriptors import match_paths
@@ -161,7 +161,7 @@ def _failure(failed: Sequence[str]) -> str:
     return message_of(f"the run failed of {', '.join(failed[:_NAMED])}{more}")
 
 
-def _candidate(found: Foreign, shown: Mapping[int, Line]) -> Candidate | None:
+def _candidate(found: Foreign, shown: Mapping[int, ChangedLine]) -> Candidate | None:
     """The result on the first of its lines that was added; None where none was."""
     reach = range(found.line, min(found.end_line, found.line + _REACH) + 1)
     line = next((shown[number] for number in reach if number in shown and shown[number].added), None)

@@ -61,7 +61,7 @@ def _vectors(facts: Facts) -> Iterator[Found]:
             yield at("static-iv", call)
     for call in facts.of(ast.Call):
         box = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "encrypt" else None
-        if facts.made_by(box) in _AEAD and is_static(facts, argument(call, 0, "nonce")):
+        if facts.maker_of(box) in _AEAD and is_static(facts, argument(call, 0, "nonce")):
             yield at("static-iv", call)
 
 
@@ -78,7 +78,7 @@ def _sizes(facts: Facts) -> Iterator[Found]:
         if bits is not None and bits < _MIN_BITS:
             yield at("short-key", call, f"A key of {bits} bits can be broken; at least {_MIN_BITS} are needed")
     for call in facts.of(ast.Call):
-        if facts.made_by(call.func.value if isinstance(call.func, ast.Attribute) else None) == "OpenSSL.crypto.PKey":
+        if facts.maker_of(call.func.value if isinstance(call.func, ast.Attribute) else None) == "OpenSSL.crypto.PKey":
             bits = facts.number(argument(call, 1, "bits"))
             if bits is not None and bits < _MIN_BITS:
                 yield at("short-key", call)

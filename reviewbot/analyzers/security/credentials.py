@@ -44,7 +44,7 @@ def _connected(facts: Facts, call: ast.Call) -> Iterator[Found]:
     if last not in _CONNECTS and last != "create_engine":
         return
     given = argument(call, None, *_PASSWORD_NAMES)
-    if last == "login" and isinstance(call.func, ast.Attribute) and facts.made_by(call.func.value) in _LOGINS:
+    if last == "login" and isinstance(call.func, ast.Attribute) and facts.maker_of(call.func.value) in _LOGINS:
         given = argument(call, 1, "password", "passwd")
     text = facts.constant(given)
     if isinstance(text, str) and not is_stand_in(text):
@@ -162,14 +162,14 @@ def _is_log(facts: Facts, call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in _LEVELS:
         return False
     holder = facts.name(call.func.value)
-    return holder.rsplit(".", 1)[-1] in _LOGGERS or facts.made_by(call.func.value) == "logging.getLogger"
+    return holder.rsplit(".", 1)[-1] in _LOGGERS or facts.maker_of(call.func.value) == "logging.getLogger"
 
 
 def _is_write(facts: Facts, call: ast.Call) -> bool:
     """Whether a call writes a text to a file that was opened by name."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "write" and len(call.args) == 1):
         return False
-    return facts.made_by(call.func.value) in {"open", "io.open"}
+    return facts.maker_of(call.func.value) in {"open", "io.open"}
 
 
 def _shows_password(facts: Facts, node: ast.expr) -> bool:

@@ -210,7 +210,7 @@ class Facts:
         found = self.constant(node)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
-    def made_by(self, node: ast.expr | None) -> str:
+    def maker_of(self, node: ast.expr | None) -> str:
         """The full name of the call whose result an expression is; empty where it is no result of one."""
         found = self.value(node)
         if isinstance(found, ast.Await):

@@ -159,7 +159,7 @@ def _members(facts: Facts) -> Iterator[Found]:
             and archive.func.attr == "getmembers"
         ):
             archive = archive.func.value
-        if facts.made_by(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
+        if facts.maker_of(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
             continue
         looked = any(
             label(facts, node) in _LOOKS for node in facts.under(*loop.body) if isinstance(node, ast.Attribute)

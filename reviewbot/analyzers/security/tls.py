@@ -60,7 +60,7 @@ def _is_client(facts: Facts, call: ast.Call, name: str) -> bool:
     if name.split(".", 1)[0] in {"requests", "httpx", "boto3", "hvac"}:
         return True
     holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if facts.made_by(holder) in {"requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient"}:
+    if facts.maker_of(holder) in {"requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient"}:
         return True
     return bool(set(words(name.rsplit(".", 1)[0])) & _SESSIONS)
 

@@ -37,7 +37,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
-def kept(constant: object) -> object:
+def tracked_constant(constant: object) -> object:
     """A constant if it is one that is followed."""
     if not isinstance(constant, _PLAIN):
         return UNKNOWN
@@ -57,7 +57,7 @@ def arithmetic(operation: ast.operator, left: object, right: object) -> object:
     return _tried(_ARITHMETIC[type(operation)], left, right)
 
 
-def comparison(operation: ast.cmpop, left: object, right: object) -> object:
+def compare(operation: ast.cmpop, left: object, right: object) -> object:
     """The result of a comparison of two constants."""
     if isinstance(operation, (ast.Is, ast.IsNot)) and left is not None and right is not None:
         return UNKNOWN
@@ -78,6 +78,6 @@ def truth(constant: object) -> bool | None:
 
 def _tried(operation: Callable[[Any, Any], Any], left: object, right: object) -> object:
     try:
-        return kept(operation(left, right))
+        return tracked_constant(operation(left, right))
     except (TypeError, ValueError, ArithmeticError, LookupError):
         return UNKNOWN

@@ -109,7 +109,7 @@ class Expressions:
         return mixed(held, BUILT)
 
     def _constant(self, node: ast.Constant, _scope: Scope) -> Value:
-        return Value(const=constants.kept(node.value))
+        return Value(const=constants.tracked_constant(node.value))
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         value = scope.get(node.id)
@@ -222,7 +222,7 @@ class Expressions:
         if len(others) != 1:
             return CLEAN
         if left.known and others[0].known:
-            return Value(const=constants.comparison(node.ops[0], left.const, others[0].const))
+            return Value(const=constants.compare(node.ops[0], left.const, others[0].const))
         asked = isinstance(node.ops[0], (ast.In, ast.Eq)) and left.taints and not others[0].taints
         return Value(about=left, form="match") if asked and not others[0].known else CLEAN
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.core.reports import quote_of
 from reviewbot.analyzers.text.hidden_characters import escape_hidden
-from reviewbot.analyzers.text.hidden_text import HiddenText, look
+from reviewbot.analyzers.text.hidden_text import HiddenText, visual_form
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.diff.parser.names import exact
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Candidate, ChangeSet, FileChange, Finding, WorkerResult
@@ -51,7 +51,7 @@ class ChangeScan:
             yield from hidden
             if not hidden and (other := looks.like(file)):
                 yield self._hidden.like_another(file.path, other, line)
-            said = [Line(line, _BETWEEN_WORDS.sub(" ", name), added=True)]
+            said = [ChangedLine(line, _BETWEEN_WORDS.sub(" ", name), added=True)]
             for candidate in self._manipulation.candidates(file.path, [said], prose=False):
                 update = {
                     "message": f"In the name of a file: {candidate.message}",
@@ -60,7 +60,7 @@ class ChangeScan:
                 yield candidate.model_copy(update=update)
 
     def _of_text(self, path: str, text: str) -> list[Candidate]:
-        lines = [Line(number, line, added=True) for number, line in enumerate(text.split("\n")[:_LINES], 1)]
+        lines = [ChangedLine(number, line, added=True) for number, line in enumerate(text.split("\n")[:_LINES], 1)]
         hidden = self._hidden.candidates(path, lines, _LANGUAGE)
         return [*hidden[:MAX_NAMES], *self._manipulation.candidates(path, [lines], prose=True)]
 
@@ -92,7 +92,11 @@ class _Looks:
     def like(self, file: FileChange) -> str | None:
         """Another name that looks the same as that of a file; of two, the one of ASCII alone is what it says."""
         own = file.path
-        return None if own.isascii() else next((name for name in self._names[look(exact(own))] if name != own), None)
+        return (
+            None
+            if own.isascii()
+            else next((name for name in self._names[visual_form(exact(own))] if name != own), None)
+        )
 
     @cached_property
     def _names(self) -> Mapping[str, list[str]]:
@@ -100,7 +104,7 @@ class _Looks:
         for file in self._change.files:
             for name in (file.path, file.old_path):
                 if name is not None:
-                    found.setdefault(look(exact(name)), []).append(name)
+                    found.setdefault(visual_form(exact(name)), []).append(name)
         return found
 
 

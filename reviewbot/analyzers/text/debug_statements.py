@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, added_lines
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
 from reviewbot.analyzers.core.reports import LineScan, quote_of
 from reviewbot.diff.paths import is_run_by_hand, is_test
 from reviewbot.domain.contracts import Candidate
@@ -110,7 +110,7 @@ def _hidden(before: str, language: str) -> bool:
     return bool(quote)
 
 
-def _candidate(path: str, line: Line, pattern: _Pattern) -> Candidate:
+def _candidate(path: str, line: ChangedLine, pattern: _Pattern) -> Candidate:
     stops = pattern.confidence == _STOPS
     return Candidate(
         severity="warning" if stops else "info",

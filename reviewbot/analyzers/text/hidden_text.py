@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, added_lines
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import (
@@ -76,7 +76,7 @@ def name_hits(name: str) -> Iterator[Hit]:
         yield Hit(CONFUSABLE, alike)
 
 
-def look(name: str) -> str:
+def visual_form(name: str) -> str:
     """The name as it is seen: two names that people take for one have the same look."""
     shown = SUSPECT.sub("", unicodedata.normalize("NFKC", name))
     return in_latin(unicodedata.normalize("NFC", shown)).casefold()
@@ -126,26 +126,26 @@ class HiddenText(LineScan):
         """As `LineScan.found`."""
         return self._found(file.path, added_lines(file), file.language)
 
-    def candidates(self, path: str, lines: Iterable[Line], language: str) -> list[Candidate]:
+    def candidates(self, path: str, lines: Iterable[ChangedLine], language: str) -> list[Candidate]:
         """What is hidden on each of some lines, whether they are of a file or of another text."""
         return list(self._found(path, lines, language))
 
-    def _found(self, path: str, lines: Iterable[Line], language: str) -> Iterator[Candidate]:
+    def _found(self, path: str, lines: Iterable[ChangedLine], language: str) -> Iterator[Candidate]:
         for line in stoppable(lines):
             yield from (self._candidate(path, line, hit) for hit in hits(line, language))
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
         """What is hidden in the `name` of a file; `line` is where it is reported."""
-        return [self._candidate(path, Line(line, name, added=True), hit) for hit in name_hits(name)]
+        return [self._candidate(path, ChangedLine(line, name, added=True), hit) for hit in name_hits(name)]
 
     def like_another(self, path: str, other: str, line: int) -> Candidate:
         """Of a file whose name people take for that of another one."""
-        found = self._candidate(path, Line(line, exact(path), added=True), Hit(CONFUSABLE, ""))
+        found = self._candidate(path, ChangedLine(line, exact(path), added=True), Hit(CONFUSABLE, ""))
         # In numbers: written out, the two would look the same once more.
         both = " and ".join(name.encode("ascii", "backslashreplace").decode() for name in (exact(path), exact(other)))
         return found.model_copy(update={"message": message_of(f"{self._rules[CONFUSABLE].message}: {both}")})
 
-    def _candidate(self, path: str, line: Line, hit: Hit) -> Candidate:
+    def _candidate(self, path: str, line: ChangedLine, hit: Hit) -> Candidate:
         rule = self._rules[hit.rule]
         names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in hit.characters))
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -169,7 +169,7 @@ class HiddenText(LineScan):
         )
 
 
-def hits(line: Line, language: str) -> Iterator[Hit]:
+def hits(line: ChangedLine, language: str) -> Iterator[Hit]:
     """What is hidden on one line, at most one hit of each rule."""
     text = line.text.removesuffix("\r")
     if line.number == 1:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from reviewbot.analyzers.core.changed_lines import Line, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.reports import LineScan, quote_of
 from reviewbot.diff.language import kind_of
 from reviewbot.domain.contracts import Candidate
@@ -42,7 +42,7 @@ def _candidates(file: ChangedFile) -> Iterator[Candidate]:
             yield _candidate(file.path, first, last, prose=prose)
 
 
-def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Line]]:
+def _conflicts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[tuple[ChangedLine, ChangedLine]]:
     """The first and the last line of each conflict, where an added line is one of its markers.
 
     A row of equals signs alone underlines a heading, and a row of `>` in prose quotes a mail: each counts only with
@@ -52,7 +52,7 @@ def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Li
     kinds = {kind for kind, _ in marked}
     if _BEGIN not in kinds and (prose or _END not in kinds):
         return
-    conflict: list[Line] = []
+    conflict: list[ChangedLine] = []
     for kind, line in marked:
         if kind == _BEGIN and conflict:
             yield from _report(conflict)
@@ -64,13 +64,13 @@ def _conflicts(lines: Sequence[Line], *, prose: bool) -> Iterator[tuple[Line, Li
     yield from _report(conflict)
 
 
-def _report(conflict: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+def _report(conflict: Sequence[ChangedLine]) -> Iterator[tuple[ChangedLine, ChangedLine]]:
     added = [line for line in conflict if line.added]
     if added:
         yield added[0], conflict[-1]
 
 
-def _candidate(path: str, first: Line, last: Line, *, prose: bool) -> Candidate:
+def _candidate(path: str, first: ChangedLine, last: ChangedLine, *, prose: bool) -> Candidate:
     return Candidate(
         severity="warning" if prose else "critical",
         path=path,

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import Line, added_runs
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escape_hidden
@@ -66,7 +66,7 @@ class ReviewManipulation(LineScan):
         """As `LineScan.found`."""
         yield from self.candidates(file.path, [*added_runs(file)], prose=kind_of(file.language) == "prose")
 
-    def candidates(self, path: str, runs: Sequence[Sequence[Line]], *, prose: bool) -> list[Candidate]:
+    def candidates(self, path: str, runs: Sequence[Sequence[ChangedLine]], *, prose: bool) -> list[Candidate]:
         """One candidate for each rule that runs of neighbouring lines break, at the first of its surest places."""
         by_rule: dict[str, list[Attempt]] = {}
         texts: dict[int, str] = {}
@@ -99,7 +99,7 @@ class ReviewManipulation(LineScan):
         )
 
 
-def attempts(lines: Sequence[Line], *, prose: bool) -> Iterator[Attempt]:
+def attempts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[Attempt]:
     """What neighbouring lines say to reviewers. `prose`: comments of HTML in them are not shown where people read."""
     hints = [at for at, line in enumerate(stoppable(lines)) if has_hint(line.text)]
     for first, last in _windows(hints, len(lines)):
@@ -112,7 +112,7 @@ def attempts(lines: Sequence[Line], *, prose: bool) -> Iterator[Attempt]:
                     yield Attempt(HIDDEN, line.number, line.number, text[:_EXCERPT], doubtful=False)
 
 
-def _of_window(lines: Sequence[Line], unseen: frozenset[int]) -> Iterator[Attempt]:
+def _of_window(lines: Sequence[ChangedLine], unseen: frozenset[int]) -> Iterator[Attempt]:
     starts, parts, at = [], [], 0
     for line in lines:
         starts.append(at)
@@ -127,7 +127,7 @@ def _of_window(lines: Sequence[Line], unseen: frozenset[int]) -> Iterator[Attemp
         )
 
 
-def _rule_of(phrase: Phrase, rows: Sequence[Line], unseen: frozenset[int]) -> str:
+def _rule_of(phrase: Phrase, rows: Sequence[ChangedLine], unseen: frozenset[int]) -> str:
     if phrase.kind == "token":
         return TOKENS
     smuggled = any(not row.text.isascii() and (TAGS.search(row.text) or SUSPECT.search(row.text)) for row in rows)
@@ -153,7 +153,7 @@ def _windows(hints: Sequence[int], count: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _in_comments(lines: Sequence[Line]) -> frozenset[int]:
+def _in_comments(lines: Sequence[ChangedLine]) -> frozenset[int]:
     """The numbers of lines on which a comment of HTML stands, from its first to its last."""
     found, is_open = set(), False
     for line in lines:

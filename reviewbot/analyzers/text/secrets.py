@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from reviewbot.analyzers.core.changed_lines import Line, added_runs
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import SECRET, Candidate, Severity
@@ -55,7 +55,7 @@ def _candidates(file: ChangedFile) -> Iterator[Candidate]:
         yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
 
 
-def _candidate(path: str, block: Sequence[Line], secret: Secret, text: str) -> Candidate:
+def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: str) -> Candidate:
     starts = [0]
     for line in block[:-1]:
         starts.append(starts[-1] + len(line.text) + 1)

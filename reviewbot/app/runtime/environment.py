@@ -21,7 +21,7 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){0,5}")
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class Environment:
     """One installation of the App. `database_url` may hold a password and is not shown."""
 
     state_dir: Path
@@ -39,13 +39,13 @@ class Surroundings:
         return self.database_url or str(self.state_dir / INBOX)
 
 
-def surroundings_of(environ: Mapping[str, str]) -> Surroundings:
+def load_environment(environ: Mapping[str, str]) -> Environment:
     """Read REVIEWBOT_STATE_DIR, REVIEWBOT_DATABASE_URL, REVIEWBOT_PUBLIC_URL, GITHUB_API_URL and GITHUB_SERVER_URL.
 
     Raises ConfigError; it never quotes the database's URL.
     """
     public = environ.get("REVIEWBOT_PUBLIC_URL", "")
-    return Surroundings(
+    return Environment(
         state_dir=_state_dir(environ),
         database_url=_database(environ.get("REVIEWBOT_DATABASE_URL", "")),
         api_url=check_url("GITHUB_API_URL", environ.get("GITHUB_API_URL", "") or API_URL),

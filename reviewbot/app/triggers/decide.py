@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refused
+from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
 from reviewbot.config.globs import matches_glob
 from reviewbot.config.settings import Settings
 
@@ -41,7 +41,7 @@ def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger
     reason = refusal_of(event.pull, settings)
     if not reason:
         return trigger
-    return refused(trigger, reason) if event.pull.is_open else Refusal(reason)
+    return refuse(trigger, reason) if event.pull.is_open else Refusal(reason)
 
 
 def refusal_of(pull: PullFacts, settings: Settings) -> str:

@@ -142,7 +142,7 @@ class Refusal:
     """What would have been done, where the check is to report the refusal. None: it is reported nowhere."""
 
 
-def refused(trigger: Trigger, reason: str) -> Refusal:
+def refuse(trigger: Trigger, reason: str) -> Refusal:
     """A refusal that the check run reports."""
     return Refusal(reason, replace(trigger, refusal=reason))
 

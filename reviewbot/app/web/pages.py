@@ -121,7 +121,7 @@ def start_page(page: StartPage) -> str:
     return _page("start", "Set up reviewbot", page=page, manifest_json=carried, permissions=PERMISSIONS)
 
 
-def done_page(slug: str, kept: str, install_url: str) -> str:
+def final_page(slug: str, kept: str, install_url: str) -> str:
     """The last page: where the credentials are, and where the App is installed."""
     return _page("done", "reviewbot is set up", slug=slug, kept=kept, install_url=install_url)
 

@@ -25,7 +25,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import check_url
-from reviewbot.app.web.pages import Manifest, StartPage, done_page, manifest, policy, problem_page, start_page
+from reviewbot.app.web.pages import Manifest, StartPage, final_page, manifest, policy, problem_page, start_page
 from reviewbot.app.web.parts import SetupParts, peer_of
 from reviewbot.domain.errors import ConfigError, HostError
 
@@ -143,7 +143,7 @@ def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | N
         except (HostError, ConfigError) as error:
             return _html(problem_page(str(error)), parts, 502)
         url = f"{parts.web_url}/apps/{made.slug}/installations/new"
-        return _html(done_page(made.slug, kept, url), parts)
+        return _html(final_page(made.slug, kept, url), parts)
 
     return blueprint
 

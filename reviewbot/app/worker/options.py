@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from reviewbot.app.runtime.environment import surroundings_of
+from reviewbot.app.runtime.environment import load_environment
 from reviewbot.domain.errors import ConfigError
 
 ONLY = "this-machine"
@@ -77,7 +77,7 @@ class JobOptions:
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> JobOptions:
         """From the environment. Raises ConfigError."""
-        around = surroundings_of(environ)
+        around = load_environment(environ)
         concurrency = _number(environ, "REVIEWBOT_RUNS_AT_ONCE", cls.concurrency, 64)
         return cls(
             state=around.state_dir,

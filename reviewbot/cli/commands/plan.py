@@ -13,7 +13,7 @@ from reviewbot.cli.checks import check_together
 from reviewbot.cli.delivering import ASKING
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.local_review import local_subject
-from reviewbot.cli.options import given_of
+from reviewbot.cli.options import read_inputs
 from reviewbot.cli.reading import read_diff
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say
@@ -38,7 +38,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
     with ExitStack() as closing:
         subject = _subject(arguments, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
-        run = wiring.setup(subject, settings, given_of(arguments))
+        run = wiring.setup(subject, settings, read_inputs(arguments))
         preview = run_to_end(partial(run.preview, subject.change))
     plan = preview.plan.model_copy(update={"notes": run.crew.notes})
     plan = delivery.mask_plan(plan, run.trace.mask)

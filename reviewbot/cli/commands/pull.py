@@ -13,7 +13,7 @@ from pathlib import Path
 from reviewbot import wiring
 from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.flags import flags_of
-from reviewbot.cli.options import given_of
+from reviewbot.cli.options import read_inputs
 from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_report
@@ -21,7 +21,7 @@ from reviewbot.domain.contracts.pulls import PullPosted, PullRef
 from reviewbot.domain.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock
 from reviewbot.hosts.base import PullName
-from reviewbot.hosts.registry import NamedPull, named_pull
+from reviewbot.hosts.registry import NamedPull, resolve_pull
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
 from reviewbot.publish.marker import Signer
@@ -49,7 +49,7 @@ UNSHOWN = "the report could not be written to where the one who ran the review w
 
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
     """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
-    pull = named_pull(arguments.pr)
+    pull = resolve_pull(arguments.pr)
     preloaded = wiring.loading(os.environ, arguments.engine)
     with ExitStack() as closing:
         progress = ProgressLine(sys.stderr)
@@ -58,7 +58,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         office = _office(pull, journal, closing, clock)
         terms = RunOptions(
             flags=flags_of(arguments),
-            given=replace(given_of(arguments, preloaded), checkout=Path()),
+            given=replace(read_inputs(arguments, preloaded), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             to_post=arguments.post,
@@ -84,9 +84,9 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
     """What `plan --pr` is about. Raises as `review_pull`."""
-    pull = named_pull(arguments.pr)
+    pull = resolve_pull(arguments.pr)
     office = _office(pull, None, closing)
-    terms = RunOptions(flags_of(arguments), given_of(arguments), to_post=False)
+    terms = RunOptions(flags_of(arguments), read_inputs(arguments), to_post=False)
     return prepare(office, _fetch(office, pull.name), terms, closing).subject
 
 

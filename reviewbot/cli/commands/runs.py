@@ -13,7 +13,7 @@ from reviewbot.app.store.durable.database import open_database
 from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.domain.errors import ExitCode, InputError
-from reviewbot.hosts.registry import named_pull
+from reviewbot.hosts.registry import resolve_pull
 from reviewbot.report.look import write
 from reviewbot.report.text import escape_runner_commands, one_line
 from reviewbot.strict_json import write_json
@@ -64,7 +64,7 @@ def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]
         return runs.of_pull(int(number[1]), None, arguments.limit)
     if "/" not in text:
         return ()
-    name = named_pull(text).name
+    name = resolve_pull(text).name
     if found := runs.of_pull(name.number, name.repository, arguments.limit):
         return found
     raise InputError(f"there is no run of {name}")

@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 
 from reviewbot.app.runtime.credentials import WatchedCredentials
-from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
+from reviewbot.app.runtime.environment import load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import Child, supervise
 from reviewbot.domain.errors import ConfigError
@@ -30,7 +30,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     if find_spec("flask") is None:
         # Found out here in one line; the processes that need it would each log that they cannot start.
         raise ModuleNotFoundError(name="flask")
-    place = surroundings_of(os.environ)
+    place = load_environment(os.environ)
     make_state_dir(place.state_dir)
     credentials = WatchedCredentials(os.environ, place.state_dir)
     configure_logs(hidden=credentials.secrets)

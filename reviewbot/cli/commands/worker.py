@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from threading import Event
 
 from reviewbot.app.runtime.credentials import Credentials, WatchedCredentials
-from reviewbot.app.runtime.environment import make_state_dir, surroundings_of
+from reviewbot.app.runtime.environment import load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
@@ -34,7 +34,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
     """Work until stopped; the exit code. Raises ConfigError."""
     del arguments
     environ = os.environ
-    options, place = JobOptions.of(environ), surroundings_of(environ)
+    options, place = JobOptions.of(environ), load_environment(environ)
     make_state_dir(place.state_dir)
     credentials = WatchedCredentials(environ, place.state_dir)
     configure_logs(hidden=credentials.secrets)

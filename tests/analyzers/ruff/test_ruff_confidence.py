@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.ruff.confidence import Surroundings, doubt_of
 from reviewbot.analyzers.ruff.run import Report
 
 
 def doubted(code: str, text: str) -> int:
     """How far a report on the last line of a text is trusted at most."""
-    shown = {number: Line(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)}
+    shown = {number: ChangedLine(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)}
     last = max(shown)
     return doubt_of(Report(code, "a message", last, last, last, whole=True), shown[last], Surroundings(shown)).most
 

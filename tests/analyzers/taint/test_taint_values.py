@@ -175,20 +175,20 @@ def test_arithmetic_of_constants(text: str, result: object) -> None:
 
 
 def test_comparisons_of_constants() -> None:
-    assert constants.comparison(ast.In(), "a", "abc") is True
-    assert constants.comparison(ast.NotIn(), "a", "abc") is False
-    assert constants.comparison(ast.Is(), None, None) is True
-    assert constants.comparison(ast.Is(), 1, 1) is UNKNOWN
-    assert constants.comparison(ast.Lt(), 1, "a") is UNKNOWN
-    assert [constants.comparison(kind(), 1, 2) for kind in (ast.Gt, ast.GtE, ast.LtE, ast.Eq, ast.NotEq)] == [
+    assert constants.compare(ast.In(), "a", "abc") is True
+    assert constants.compare(ast.NotIn(), "a", "abc") is False
+    assert constants.compare(ast.Is(), None, None) is True
+    assert constants.compare(ast.Is(), 1, 1) is UNKNOWN
+    assert constants.compare(ast.Lt(), 1, "a") is UNKNOWN
+    assert [constants.compare(kind(), 1, 2) for kind in (ast.Gt, ast.GtE, ast.LtE, ast.Eq, ast.NotEq)] == [
         False, False, True, False, True,
     ]  # fmt: skip
 
 
 def test_long_and_odd_constants_are_not_followed() -> None:
-    assert constants.kept("a" * 2_000) is UNKNOWN
-    assert constants.kept(10**30) is UNKNOWN
-    assert constants.kept(...) is UNKNOWN
+    assert constants.tracked_constant("a" * 2_000) is UNKNOWN
+    assert constants.tracked_constant(10**30) is UNKNOWN
+    assert constants.tracked_constant(...) is UNKNOWN
     assert constants.item("abc", 9) is UNKNOWN
     assert constants.item(3, 9) is UNKNOWN
     assert constants.truth(UNKNOWN) is None

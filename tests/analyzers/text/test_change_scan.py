@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.analyzers.catalog import change_scan
 from reviewbot.analyzers.text.change_scan import MAX_NAMES
-from reviewbot.analyzers.text.hidden_text import look, name_hits
+from reviewbot.analyzers.text.hidden_text import name_hits, visual_form
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
 
@@ -93,7 +93,7 @@ def test_a_name_in_any_script_is_not(name: str) -> None:
 @given(st.text(max_size=30))
 def test_no_name_breaks_the_scan(name: str) -> None:
     assert len(rules_of(name)) <= 2
-    look(name)
+    visual_form(name)
 
 
 @pytest.mark.parametrize(

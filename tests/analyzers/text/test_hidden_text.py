@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.hidden_characters import (
@@ -53,7 +53,7 @@ def scan(change: FileChange, snapshot: Snapshot) -> list[Candidate]:
 
 
 def rules_of(text: str, language: str = "python", number: int = 2) -> list[str]:
-    return [hit.rule for hit in hits(Line(number, text, added=True), language)]
+    return [hit.rule for hit in hits(ChangedLine(number, text, added=True), language)]
 
 
 def scan_case(case: dict[str, Any], snapshot: Snapshot) -> list[Candidate]:
@@ -206,9 +206,11 @@ def test_each_pair_is_told_where_it_is_wrong_and_nowhere_where_it_is_right() -> 
         wrong = [
             (hit.rule, line.endswith("# <<<"))
             for line in pair["wrong"].split("\n")
-            for hit in hits(Line(9, line.removesuffix("# <<<").rstrip(" "), added=True), language)
+            for hit in hits(ChangedLine(9, line.removesuffix("# <<<").rstrip(" "), added=True), language)
         ]
-        right = [hit.rule for line in pair["right"].split("\n") for hit in hits(Line(9, line, added=True), language)]
+        right = [
+            hit.rule for line in pair["right"].split("\n") for hit in hits(ChangedLine(9, line, added=True), language)
+        ]
         assert wrong == [(pair["rule"], True)], pair["name"]
         assert right == [], pair["name"]
 
@@ -256,7 +258,7 @@ def test_a_comment_starts_where_its_language_says() -> None:
 def test_no_text_breaks_it_and_no_answer_holds_what_it_warns_of(text: str) -> None:
     line = text.replace("\n", " ")
     for language in ("python", "markdown", "json", "text"):
-        for hit in hits(Line(1, line, added=True), language):
+        for hit in hits(ChangedLine(1, line, added=True), language):
             assert hit.characters
     assert escape_hidden(escape_hidden(line)) == escape_hidden(line)
 

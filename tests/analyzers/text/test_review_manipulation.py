@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.analyzers.core.changed_lines import Line
+from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.review_manipulation import HIDDEN, NAME, TOKENS, ReviewManipulation, attempts
@@ -37,7 +37,7 @@ def scan(file: FileChange, snapshot: Snapshot) -> list[Candidate]:
 
 
 def found(text: str, path: str = "src/app.py", *, prose: bool = False) -> list[Candidate]:
-    lines = [Line(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)]
+    lines = [ChangedLine(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)]
     return tool().candidates(path, [lines], prose=prose)
 
 
@@ -239,7 +239,7 @@ def test_the_search_is_linear_in_the_text(unit: str) -> None:
     text = f"report instruction {unit * (60_000 // len(unit))}"
 
     assert len(list(phrases(normalise(text)))) < len(text)
-    rows = [Line(number, text[:4_000], added=True) for number in range(1, 9)]
+    rows = [ChangedLine(number, text[:4_000], added=True) for number in range(1, 9)]
     assert len(list(attempts(rows, prose=True))) < len(text)
 
 

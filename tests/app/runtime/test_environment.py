@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.runtime.environment import check_url, make_state_dir, surroundings_of
+from reviewbot.app.runtime.environment import check_url, load_environment, make_state_dir
 from reviewbot.config import load_settings
 from reviewbot.domain.errors import ConfigError
 
@@ -22,7 +22,7 @@ VARIABLES = (
 
 
 def test_by_default_state_is_kept_in_the_users_own_folder() -> None:
-    found = surroundings_of({"HOME": "/home/me"})
+    found = load_environment({"HOME": "/home/me"})
 
     assert found.state_dir == Path("/home/me/.local/state/reviewbot")
     assert found.inbox_url == "/home/me/.local/state/reviewbot/inbox.sqlite"
@@ -30,7 +30,7 @@ def test_by_default_state_is_kept_in_the_users_own_folder() -> None:
 
 
 def test_everything_can_be_somewhere_else() -> None:
-    found = surroundings_of(
+    found = load_environment(
         {
             "REVIEWBOT_STATE_DIR": "/var/lib/reviewbot",
             "REVIEWBOT_DATABASE_URL": "postgresql://u:hunter2@db/reviewbot",
@@ -44,7 +44,7 @@ def test_everything_can_be_somewhere_else() -> None:
     assert found.inbox_url == "postgresql://u:hunter2@db/reviewbot"
     assert found.public_url == "https://reviews.example.org"
     assert "hunter2" not in repr(found)
-    assert surroundings_of({"XDG_STATE_HOME": "/s", "HOME": "/h"}).state_dir == Path("/s/reviewbot")
+    assert load_environment({"XDG_STATE_HOME": "/s", "HOME": "/h"}).state_dir == Path("/s/reviewbot")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_everything_can_be_somewhere_else() -> None:
 )
 def test_what_cannot_be_used_is_refused(environ: dict[str, str]) -> None:
     with pytest.raises(ConfigError) as caught:
-        surroundings_of(environ)
+        load_environment(environ)
     assert "hunter2" not in str(caught.value)
 
 

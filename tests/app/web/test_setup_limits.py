@@ -24,7 +24,7 @@ from werkzeug.test import TestResponse
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.store.inbox.counters import COUNTERS, Tally
 from reviewbot.app.web.health import ACK_BUCKETS
-from reviewbot.app.web.pages import StartPage, done_page, manifest, policy, problem_page, start_page
+from reviewbot.app.web.pages import StartPage, final_page, manifest, policy, problem_page, start_page
 from reviewbot.app.web.parts import MAX_BODY_BYTES, SetupParts
 from reviewbot.app.web.server import HEADER_BYTES, WebServer
 from reviewbot.app.web.setup import LIFETIME_S, MAX_STATES, Sessions
@@ -209,7 +209,7 @@ VALUES = {"public_url": EVIL, "name": EVIL, "organisation": EVIL}
 PAGES: list[Callable[[], str]] = [
     lambda: start_page(StartPage(VALUES, EVIL, EVIL, problem=EVIL)),
     lambda: start_page(StartPage(VALUES, EVIL, EVIL, manifest(EVIL, EVIL, EVIL), EVIL)),
-    lambda: done_page(EVIL, EVIL, EVIL),
+    lambda: final_page(EVIL, EVIL, EVIL),
     lambda: problem_page(EVIL),
 ]
 

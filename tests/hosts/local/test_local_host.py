@@ -28,7 +28,7 @@ from reviewbot.hosts.local import store
 from reviewbot.hosts.local.change import line_now
 from reviewbot.hosts.local.host import open_host
 from reviewbot.hosts.local.names import repository_name
-from reviewbot.hosts.registry import named_pull
+from reviewbot.hosts.registry import resolve_pull
 from tests.git_repo import GitRepo
 from tests.host_cases import AFTER, PERSON, LocalCase
 
@@ -50,13 +50,13 @@ NO_BRANCHES = ("--upload-pack=x", "a..b", "a.", "a/", "/a", "a b", "a:b", "a^", 
     ],
 )
 def test_a_name_has_a_path_and_a_number(text: str, expected: PullName) -> None:
-    assert named_pull(text).name == expected
+    assert resolve_pull(text).name == expected
 
 
 @pytest.mark.parametrize("text", ["local:#1", "local:/srv/shop", "local:/shop#0", "local:/srv/\x00#1", "local:a\n#1"])
 def test_what_names_none_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="local:PATH#NUMBER"):
-        named_pull(text)
+        resolve_pull(text)
 
 
 @given(st.text(max_size=40))
@@ -70,7 +70,7 @@ def test_a_relative_path_is_one_from_where_the_user_stands(monkeypatch: pytest.M
     (tmp_path / "shop").mkdir()
     monkeypatch.chdir(tmp_path / "shop")
 
-    assert named_pull("local:.#1").name == PullName("local/shop", 1, ".")
+    assert resolve_pull("local:.#1").name == PullName("local/shop", 1, ".")
 
 
 # --- its files
