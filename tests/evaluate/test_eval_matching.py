@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.evaluate.labels import Golden, Labels, LabelPlace, judge, list_cases, matches, read_labels
+from reviewbot.evaluate.labels import Golden, LabelPlace, Labels, judge, list_cases, matches, read_labels
 
 BENCH = Path(os.environ.get("SHARED", Path(__file__).parents[3] / "shared")) / "bench"
 

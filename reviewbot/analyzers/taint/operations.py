@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reviewbot.analyzers.taint import constants
-from reviewbot.analyzers.taint.constants import kept
+from reviewbot.analyzers.taint.constants import tracked_constant
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -94,7 +94,7 @@ def fixes_host(lead: str) -> bool:
 
 
 def _constant(parts: Sequence[Value]) -> Value:
-    text = kept("".join(str(part.const) for part in parts))
+    text = tracked_constant("".join(str(part.const) for part in parts))
     return Value(const=text, lead=text[:_LEAD] if isinstance(text, str) else "")
 
 
