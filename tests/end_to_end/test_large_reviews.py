@@ -88,6 +88,7 @@ def test_a_seam_that_fails_is_a_gap_with_its_names_and_no_note(door: Door) -> No
     assert states == {f"shop{n}/part.py": "partial" if n in (1, 3) else "reviewed" for n in range(1, 5)}
 
 
+@pytest.mark.slow  # a provider that refuses again and again is left alone for 15 s
 def test_what_the_reader_of_a_part_has_not_read_is_not_covered_by_a_seam(door: Door) -> None:
     team = Team()
 

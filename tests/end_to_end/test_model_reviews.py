@@ -116,6 +116,7 @@ def door(
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
     monkeypatch.setenv("DATABASE_PASSWORD", CANARY)
+    monkeypatch.setenv("REVIEWBOT_REQUESTS_PER_MINUTE", "60000")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     messages_api.otherwise = Team([FOUND])

@@ -154,6 +154,7 @@ def test_a_program_that_hangs_is_killed_with_all_its_children(
     assert ends(int(pids.read_text()))
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(
     program: Program, tmp_path: Path, confinement: Confinement
@@ -168,6 +169,7 @@ def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(
     assert ends(int(pid.read_text()))
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("tail", ["", "time.sleep(600)"], ids=["parent-ends", "parent-hangs"])
 def test_a_child_in_a_session_of_its_own_goes_with_the_namespace(program: Program, tmp_path: Path, tail: str) -> None:
