@@ -17,7 +17,7 @@ from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome,
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.matching import Sighting, Surroundings, match
-from reviewbot.memory.seen_rows import MAX_ROWS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
+from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Standing, Text, standing_codes
 from reviewbot.memory.states import Event, advance
 from reviewbot.review.verify.verifier import by_a_model_alone
@@ -68,7 +68,7 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     review = withhold(review, held)
     records = _advanced(review, sightings, matched, held, memory, around)
     before, rows = _seen_before(memory), in_files(marks, _read_paths(review))
-    kept = len(before | rows) <= MAX_ROWS
+    kept = len(before | rows) <= MAX_MARKS
     entry = _entry(review, records, memory)
     ledger = Ledger(
         records=_within(records, MAX_RECORDS),

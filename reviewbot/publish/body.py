@@ -6,10 +6,13 @@ import re
 from dataclasses import replace
 
 from reviewbot.hosts.base import PostedReview
+from reviewbot.memory.packing import pack
+from reviewbot.publish.history import history_section
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishRequest
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from reviewbot.report.text import md_code
+from reviewbot.wording import counted
 
 MIN_CHARS = 30_000
 """What the report needs at least, see `render_markdown`. The longest marker leaves more."""
@@ -21,20 +24,37 @@ _SHORT_SHA = 10
 def marker_of(order: PublishRequest) -> ReviewMarker:
     """The marker of the review that an order is about."""
     pull = order.pull
-    names = order.delivered.fingerprints.values()
-    marker = ReviewMarker.of(pull.repository_id, pull.number, pull.head_sha, order.policy, names)
-    return replace(marker, code=order.code)
+    return ReviewMarker(pull.repository_id, pull.number, pull.head_sha, order.policy, code=order.code)
 
 
 def body_of(order: PublishRequest, signer: Signer) -> str:
-    """The whole review, complete by itself, with its marker behind it."""
-    marker = signer.review(marker_of(order))
-    room = max(MIN_CHARS, MAX_CHARS - len(marker) - 1)
-    return f"{render_markdown(order.delivered.review, max_chars=room)}\n{marker}\n"
+    """The whole review, complete by itself, with the history of earlier heads, the ledger, and its marker behind it."""
+    ending = _ending(order, signer)
+    room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)
+    return f"{render_markdown(order.delivered.review, max_chars=room)}\n{ending}"
+
+
+def _ending(order: PublishRequest, signer: Signer) -> str:
+    """What stands below the report: a fold for people, and markers."""
+    marker, ledger = signer.review(marker_of(order)), order.delivered.ledger
+    if ledger is None:
+        return f"{marker}\n"
+    history = history_section(ledger)
+    kept = signer.ledger(order.pull.repository_id, order.pull.number, pack(ledger))
+    return "\n".join([*([history] if history else []), kept, marker, ""])
+
+
+def part_body(order: PublishRequest, summary: PostedReview, comments: int, signer: Signer) -> str:
+    """The body of a review that only adds comments at lines; the report stands in the summary."""
+    marker = replace(marker_of(order), summary=summary.review_id)
+    what = counted(comments, "new comment") if comments else "the gate is closed"
+    report = _link(summary, "The report")
+    text = f"Of {_commit(marker)}. {report} has all findings of this head, and the states of earlier ones."
+    return _pointer(what, text, signer.review(marker))
 
 
 def outdated_body(marker: ReviewMarker, newer: PostedReview, signer: Signer) -> str:
-    """The body of a review that a newer one has replaced. It keeps the names of its findings."""
+    """The body of a review that a newer one has replaced."""
     text = f"This review is of {_commit(marker)}, or of other settings. {_link(newer, 'A newer one')} counts."
     return _pointer("an earlier review", text, signer.review(marker.replaced_by(newer.review_id)))
 

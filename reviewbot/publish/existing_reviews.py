@@ -29,15 +29,28 @@ class ExistingReviews(NamedTuple):
     twins: tuple[Own, ...] = ()
     """Others of this head under this policy that count: of a run that ended before it saw the first one."""
 
+    part: PostedReview | None = None
+    """One of this head under this policy that only adds comments at lines."""
+
+    @property
+    def summary(self) -> PostedReview | None:
+        """The newest one that counts and holds a report: that of the next head takes its place in it."""
+        return next((each.review for each in reversed(self.own) if _counts(each)), None)
+
+    @property
+    def blocking(self) -> list[PostedReview]:
+        """Those that ask for changes."""
+        return [each.review for each in self.own if each.review.blocks]
+
     def older_than(self, review_id: int) -> list[Own]:
         """Those before a review that still count, or still ask for changes."""
         before = (each for each in self.own if each.review.review_id < review_id)
-        return [each for each in before if each.review.blocks or not each.marker.newer]
+        return [each for each in before if each.review.blocks or _counts(each)]
 
     def of_head(self, head: str) -> PostedReview | None:
         """The newest one of a head that counts."""
-        mine = [each.review for each in self.own if not each.marker.newer and each.marker.head_sha == head]
-        return next((each for each in reversed(mine) if each.commit_sha == head), None)
+        mine = [each.review for each in self.own if _counts(each) and each.marker.head_sha == head]
+        return mine[-1] if mine else None
 
 
 async def find_existing_reviews(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> ExistingReviews:
@@ -66,30 +79,13 @@ async def existing_reviews_of(pull: PullRequest, policy: str, signer: Signer, ho
         marker = signer.read_review(review.body, pull.repository_id, pull.number)
         if marker is not None:
             own.append(Own(review, marker))
-    these = [each for each in own if _is_this(each, pull.head_sha, policy)]
+    of_head = [each for each in own if (each.marker.head_sha, each.marker.policy) == (pull.head_sha, policy)]
+    these = [each for each in of_head if _counts(each)]
+    part = next((each.review for each in of_head if each.marker.summary), None)
     here = [each for each in ours if each.commit_sha == pull.head_sha and not each.body.strip()]
-    return ExistingReviews(tuple(own), tuple(here), these[0].review if these else None, tuple(these[1:]))
+    return ExistingReviews(tuple(own), tuple(here), these[0].review if these else None, tuple(these[1:]), part)
 
 
-async def find_commented_findings(
-    order: PublishRequest, manner: PublishOptions, desk: PublishContext
-) -> frozenset[str]:
-    """Fingerprints of the findings in our inline comments, on any head. Raises HostError.
-
-    A comment whose line is no longer in the change is not shown in its place: its finding is reported again.
-    """
-    account = await asyncio.to_thread(desk.host.own_id)
-    threads = await asyncio.to_thread(desk.host.threads)
-    pull = order.pull
-    found = (
-        manner.signer.read_finding(each.body, pull.repository_id, pull.number)
-        for thread in threads
-        for each in thread.comments
-        if each.author_id == account and thread.line is not None
-    )
-    return frozenset(name for name in found if name is not None)
-
-
-def _is_this(own: Own, head: str, policy: str) -> bool:
-    same = (own.marker.head_sha, own.marker.policy, own.review.commit_sha) == (head, policy, head)
-    return same and not own.marker.newer
+def _counts(own: Own) -> bool:
+    """Whether it holds a report whose place no other one has taken."""
+    return not own.marker.newer and not own.marker.summary

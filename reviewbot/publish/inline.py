@@ -45,6 +45,22 @@ def inline_comments(
     return tuple(comments)
 
 
+def said_before(order: PublishRequest, threads: Collection[str]) -> frozenset[str]:
+    """The fingerprints of findings that a comment or the report of an earlier head has said.
+
+    `threads`: the names in the markers of our comments at lines, also of those whose line is no longer in the change.
+    """
+    ledger = order.delivered.ledger
+    said = set()
+    for name in order.delivered.fingerprints.values():
+        record = None if ledger is None else ledger.find(name)
+        names = {name} if record is None else {name, *record.names}
+        earlier = record is not None and (record.state, record.head) != ("new", order.pull.head_sha)
+        if earlier or not names.isdisjoint(threads):
+            said.add(name)
+    return frozenset(said)
+
+
 def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding, span: Span) -> str:
     """The body of a comment: the finding's text, and a suggestion where one is proven for just these lines."""
     proposal = None

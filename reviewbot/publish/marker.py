@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from reviewbot.memory.packing import MAX_PACKED_CHARS
 
 KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
 """Where the command line and the Action find a key of the operator's own."""
@@ -19,13 +22,15 @@ KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
 MIN_KEY_CHARS = 16
 """A shorter key could be guessed."""
 
-MAX_FINGERPRINTS = 300
-"""Of the findings in one review, in their order of weight. The others are counted: a body has a limit."""
-
 MAX_MARKER_CHARS = 12_000
 """More than the longest marker takes. What begins further from the end of a body is none."""
 
-_OPENS_REVIEW, _OPENS_FINDING = "<!-- reviewbot:review ", "<!-- reviewbot:finding "
+MAX_LEDGER_CHARS = MAX_PACKED_CHARS + 300
+"""The longest marker of a ledger."""
+
+ANY_MARKER = "<!-- reviewbot:"
+_OPENS_REVIEW, _OPENS_FINDING = f"{ANY_MARKER}review ", f"{ANY_MARKER}finding "
+_OPENS_LEDGER, _OPENS_ANSWER = f"{ANY_MARKER}ledger ", f"{ANY_MARKER}answer "
 _CLOSES = " -->"
 _DERIVED = b"reviewbot marker without a secret"
 _NUMBER = "[0-9]{1,18}"
@@ -33,11 +38,19 @@ _NAME = "[0-9a-f]{32}"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
 _REVIEW = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
-    rf" newer=({_NUMBER}) left=({_NUMBER})(?: code=([0-9]))?"
-    rf" findings=((?:{_NAME}(?:,{_NAME}){{0,{MAX_FINGERPRINTS - 1}}})?))"
+    rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: summary=({_NUMBER}))?"
+    rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
     r" signature=([0-9a-f]{64})"
 )
 _FINDING = re.compile(rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})) signature=([0-9a-f]{{64}})")
+_LEDGER = re.compile(
+    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
+    r" signature=([0-9a-f]{64})"
+)
+_ANSWER = re.compile(
+    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
+    r" signature=([0-9a-f]{64})"
+)
 
 
 @dataclass(frozen=True)
@@ -49,25 +62,25 @@ class ReviewMarker:
     head_sha: str
     policy: str
     """32 hexadecimal digits: what decided the review, see `policy_of`."""
-    findings: tuple[str, ...] = ()
-    """Fingerprints of its findings, at most `MAX_FINGERPRINTS`."""
-    left: int = 0
-    """How many further findings it has."""
     newer: int = 0
     """The review that has taken its place; 0 where it still counts."""
     code: int | None = None
     """How the run ended that made it, by its review; None where that is not known."""
 
-    @classmethod
-    def of(cls, repository_id: int, pull: int, head_sha: str, policy: str, findings: Iterable[str]) -> ReviewMarker:
-        """The marker of a review that counts, with as many fingerprints as fit."""
-        names = tuple(dict.fromkeys(findings))
-        kept = names[:MAX_FINGERPRINTS]
-        return cls(repository_id, pull, head_sha, policy, kept, len(names) - len(kept))
+    summary: int = 0
+    """Of a review that only adds comments at lines: the review that holds the report; 0 where it is that itself."""
 
     def replaced_by(self, review_id: int) -> ReviewMarker:
         """The same for a review whose place another one has taken."""
         return replace(self, newer=review_id)
+
+
+class AnswerMarker(NamedTuple):
+    """What a reply of ours says of a finding: its state since a head."""
+
+    finding: str
+    state: str
+    head: str
 
 
 @dataclass(frozen=True)
@@ -95,11 +108,21 @@ class Signer:
     def review(self, marker: ReviewMarker) -> str:
         """The HTML comment of a review, one line."""
         code = "" if marker.code is None else f" code={marker.code}"
+        summary = f" summary={marker.summary}" if marker.summary else ""
         fields = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
-            f" newer={marker.newer} left={marker.left}{code} findings={','.join(marker.findings)}"
+            f" newer={marker.newer} left=0{code}{summary} findings="
         )
         return self._signed(_OPENS_REVIEW, fields)
+
+    def ledger(self, repository_id: int, pull: int, packed: str) -> str:
+        """The HTML comment that keeps a ledger; it stands above that of the review."""
+        return self._signed(_OPENS_LEDGER, f"v=1 repository={repository_id} pull={pull} data={packed}")
+
+    def answer(self, repository_id: int, pull: int, answer: AnswerMarker) -> str:
+        """The HTML comment of a reply to a comment of ours."""
+        fields = f"finding={answer.finding} state={answer.state} head={answer.head}"
+        return self._signed(_OPENS_ANSWER, f"v=1 repository={repository_id} pull={pull} {fields}")
 
     def finding(self, repository_id: int, pull: int, fingerprint: str) -> str:
         """The HTML comment of a comment at a line. It holds on every head of its pull request."""
@@ -110,9 +133,21 @@ class Signer:
         match = self._read(_OPENS_REVIEW, _REVIEW, body)
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
-        names = tuple(match[9].split(",")) if match[9] else ()
-        code = None if match[8] is None else int(match[8])
-        return ReviewMarker(repository_id, pull, match[4], match[5], names, int(match[7]), int(match[6]), code)
+        code = None if match[7] is None else int(match[7])
+        return ReviewMarker(repository_id, pull, match[4], match[5], int(match[6]), code, int(match[8] or 0))
+
+    def read_ledger(self, body: str, repository_id: int, pull: int) -> str | None:
+        """The packed ledger above the marker of a review; None as above."""
+        start = body.rfind(_OPENS_REVIEW)
+        match = None if start < 0 else self._read(_OPENS_LEDGER, _LEDGER, body[:start], MAX_LEDGER_CHARS)
+        return match[4] if match is not None and (int(match[2]), int(match[3])) == (repository_id, pull) else None
+
+    def read_answer(self, body: str, repository_id: int, pull: int) -> AnswerMarker | None:
+        """What a reply of ours has said; None as above."""
+        match = self._read(_OPENS_ANSWER, _ANSWER, body)
+        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
+            return None
+        return AnswerMarker(match[4], match[5], match[6])
 
     def read_finding(self, body: str, repository_id: int, pull: int) -> str | None:
         """The fingerprint at the end of a comment at a line; None as above."""
@@ -121,8 +156,8 @@ class Signer:
             return None
         return match[4]
 
-    def _read(self, opens: str, form: re.Pattern[str], body: str) -> re.Match[str] | None:
-        end = body[-MAX_MARKER_CHARS:].rstrip()
+    def _read(self, opens: str, form: re.Pattern[str], body: str, most: int = MAX_MARKER_CHARS) -> re.Match[str] | None:
+        end = body[-most:].rstrip()
         start = end.rfind(opens)
         if start < 0 or not end.endswith(_CLOSES):
             return None

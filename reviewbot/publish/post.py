@@ -2,24 +2,31 @@
 
     head as reviewed? -> take the intent -> look for a review of ours -> head again -> one call -> look once more
 
-A review is known by its author, its signed marker, its commit and its policy. Whatever is not known to have been
+A review is known by its author, its signed marker, its head and its policy. Whatever is not known to have been
 carried out is looked for before anything is repeated.
+
+The report of the next head takes the place of the last one in the same review, the summary: comments at lines for what
+is new come in a short review of their own, threads of what is dealt with are answered and resolved, and the summary is
+edited last. Until then another run of the same head finds what was done, and completes it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
-from reviewbot.publish.body import body_of, marker_of, outdated_body, twin_body
-from reviewbot.publish.existing_reviews import ExistingReviews, find_commented_findings, find_existing_reviews
-from reviewbot.publish.inline import inline_comments
+from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
+from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
+from reviewbot.publish.inline import inline_comments, said_before
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
+from reviewbot.publish.remembered import OwnThread, own_threads
+from reviewbot.publish.threads import Answering
 
 SETTLE_S = 2.0
 """After posting, until what another poster did at the same time can be seen by everyone."""
@@ -88,6 +95,8 @@ class _Run:
             return _outcome("already_posted", found.this, tuple(notes))
         if known := await self._known(found):
             return PullPosted(outcome="already_posted", review_id=known)
+        if (summary := found.summary) is not None:
+            return await self._update(found, summary)
         draft = await self._draft()
         sent = await sender.send(draft, {each.review_id for each in found.blank})
         await self._done(sent.review.review_id)
@@ -96,21 +105,73 @@ class _Run:
     async def _known(self, found: ExistingReviews) -> int | None:
         """What the intents say that was posted, where the host does not show its marker, or not yet."""
         known = await asyncio.to_thread(self.desk.intents.posted, self.order.key)
-        replaced = any(each.review.review_id == known and each.marker.newer for each in found.own)
-        return None if replaced else known
+        shown = any(each.review.review_id == known for each in found.own)  # with another head in it, or replaced
+        return None if shown else known
 
     async def _draft(self) -> ReviewDraft:
-        asks = self.manner.request_changes and self.order.gate_closed
-        inline: tuple[InlineComment, ...] = ()
-        if self.manner.inline and self.order.delivered.review.findings:
-            before = await find_commented_findings(self.order, self.manner, self.desk)
-            inline = await asyncio.to_thread(inline_comments, self.order, self.manner, before)
+        wanted = self.manner.inline and self.order.delivered.review.findings
         return ReviewDraft(
             commit_sha=self.order.pull.head_sha,
             body=body_of(self.order, self.manner.signer),
-            event="REQUEST_CHANGES" if asks else "COMMENT",
-            comments=inline,
+            event="REQUEST_CHANGES" if self._asks else "COMMENT",
+            comments=await self._comments(await self._threads()) if wanted else (),
         )
+
+    @property
+    def _asks(self) -> bool:
+        return self.manner.request_changes and self.order.gate_closed
+
+    async def _threads(self) -> tuple[OwnThread, ...]:
+        host = self.desk.host
+        account = await asyncio.to_thread(host.own_id)
+        return own_threads(self.order.pull, self.manner.signer, account, await asyncio.to_thread(host.threads))
+
+    async def _comments(self, threads: Sequence[OwnThread]) -> tuple[InlineComment, ...]:
+        """Comments for what was not said before."""
+        before = said_before(self.order, {each.name for each in threads})
+        return await asyncio.to_thread(inline_comments, self.order, self.manner, before)
+
+    async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:
+        """Add what is new, answer what is dealt with, and put the report of this head in the place of the last one."""
+        sender = Sender(self.order, self.manner, self.desk, as_part=True)
+        threads = await self._threads()
+        sent = await self._add(found, summary, sender, await self._comments(threads))
+        notes = [*(sent.notes if sent else ())]
+        await sender.check_head()
+        if (ledger := self.order.delivered.ledger) is not None:
+            answering = Answering(self.order.pull, self.manner.signer, self.desk.host)
+            notes += await answering.answer_all(threads, ledger)
+            await sender.check_head()
+        for review in () if self._asks else found.blocking:
+            notes += await self._release(review)
+        await asyncio.to_thread(self.desk.host.edit_review, summary.review_id, body_of(self.order, self.manner.signer))
+        await self._done(summary.review_id)
+        notes += await self._keep(summary)
+        return _outcome("posted", summary, tuple(notes), sent.inline if sent else 0)
+
+    async def _add(
+        self, found: ExistingReviews, summary: PostedReview, sender: Sender, comments: tuple[InlineComment, ...]
+    ) -> Sent | None:
+        """Post comments for what is new, and ask for changes where nothing of ours does; None where nothing is due."""
+        asks = self._asks and not found.blocking
+        if found.part is not None or not (comments or asks):
+            return None
+        body = part_body(self.order, summary, len(comments), self.manner.signer)
+        draft = ReviewDraft(self.order.pull.head_sha, body, "REQUEST_CHANGES" if asks else "COMMENT", comments)
+        return await sender.send(draft, {each.review_id for each in found.blank})
+
+    async def _keep(self, summary: PostedReview) -> list[str]:
+        """Look once more, a little later: the run of an older head may have written over ours."""
+        await self.desk.clock.sleep(SETTLE_S)
+        try:
+            found = await self._look()
+            if found.this is not None:
+                return []
+            if await asyncio.to_thread(self.desk.host.head_sha) != self.order.pull.head_sha:
+                return [_OVERTAKEN]
+        except HostError as error:
+            return [f"posted; what else stands there could not be looked at: {error}"]
+        return await self._edit(summary.review_id, body_of(self.order, self.manner.signer))
 
     async def _settled(self, sent: Sent) -> PullPosted:
         """Look once more, a little later; then ours counts, or points to that of another poster who was first."""
@@ -142,7 +203,7 @@ class _Run:
             return await self._overtaken(found, newest, head)
         notes: list[str] = []
         for own in older:
-            if not own.marker.newer:
+            if not (own.marker.newer or own.marker.summary):
                 body = outdated_body(own.marker, newest, self.manner.signer)
                 notes += await self._edit(own.review.review_id, body)
             notes += await self._release(own.review)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import PostedReview, ReviewDraft
-from reviewbot.publish.existing_reviews import find_existing_reviews
+from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.wording import counted
 
@@ -55,6 +55,8 @@ class Sender:
     order: PublishRequest
     manner: PublishOptions
     desk: PublishContext
+    as_part: bool = False
+    """Whether it only adds comments at lines to a review that stands there."""
 
     async def check_head(self) -> None:
         """Read the head now. Raises HeadMovedError."""
@@ -111,16 +113,19 @@ class Sender:
             except HostError:
                 blind = True
                 continue
-            if found.this is not None:
-                return _Looked(found.this)
+            if (this := self._mine(found)) is not None:
+                return _Looked(this)
             blind = False
         return _Looked(None, blind)
+
+    def _mine(self, found: ExistingReviews) -> PostedReview | None:
+        return found.part if self.as_part else found.this
 
     async def _left_behind(self, draft: ReviewDraft, blank: Collection[int], notes: list[str]) -> PostedReview | None:
         """What a refused call has left: the review without its comments, or one without text, which gets ours."""
         found = await find_existing_reviews(self.order, self.manner, self.desk)
-        if found.this is not None:
-            return found.this
+        if (this := self._mine(found)) is not None:
+            return this
         for review in found.blank:
             if review.review_id in blank:
                 continue

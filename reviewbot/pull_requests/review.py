@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -10,11 +11,16 @@ from functools import partial
 from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.delivery import DeliveredReview, deliver, exit_code
+from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
-from reviewbot.domain.errors import ExitCode, ReviewbotError
+from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
+from reviewbot.memory.decisions import FILE_NAME as DECISIONS
+from reviewbot.memory.decisions import read_decisions
+from reviewbot.memory.recall import Recall
 from reviewbot.publish.options import policy_of
+from reviewbot.publish.remembered import remember
 from reviewbot.publish.suggestions import Prover
 from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
@@ -96,14 +102,16 @@ async def _review(office: HostSession, prepared: Prepared, check: Check) -> Revi
     answer = await run.review(subject.change)
     office.host.within(READING_S)
     journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
-    notes = prepared.hosted.snapshot.read_warnings()
-    delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes)
+    memory, remarks = await _recall(office, prepared)
+    notes = (*prepared.hosted.snapshot.read_warnings(), *remarks)
+    delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes, memory)
     code = exit_code(delivered.review, settings, run.rules)
     suggestions = await _proven(prepared, delivered) if terms.to_post and settings.inline else {}
     value = PullReview(
         pull=prepared.ref,
         review=delivered.review,
         fingerprints=names_of(delivered),
+        ledger=delivered.ledger,
         change=part_with_findings(subject.change, delivered.review),
         policy=prepared.policy,
         exit_code=code,
@@ -115,6 +123,28 @@ async def _review(office: HostSession, prepared: Prepared, check: Check) -> Revi
         notes=(check.note,) if check.note else (),
     )
     return Reviewed(value, delivered, code, run.trace)
+
+
+async def _recall(office: HostSession, prepared: Prepared) -> tuple[Recall, tuple[str, ...]]:
+    """What the review is held against: earlier heads, where it is going to be posted, and decisions of the base side.
+
+    With a note for each thing that does not count.
+    """
+    now = dt.datetime.now(dt.UTC)
+    base = prepared.subject.base
+    text = None if base is None else await asyncio.to_thread(base.base_file, DECISIONS)
+    decisions, notes = read_decisions(text, now.date())
+    ledger = Ledger()
+    if prepared.terms.to_post:
+        host = office.host.reviews(prepared.pull)
+        try:
+            found = await remember(prepared.pull, office.signer, host)
+            ledger, notes = found.ledger, (*notes, *found.notes)
+        except HostError as error:
+            notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
+    policy = policy_of(prepared.settings, prepared.run.crew, prepared.run.engine)
+    at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, decisions, policy), notes
 
 
 async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:

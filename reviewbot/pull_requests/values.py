@@ -16,7 +16,7 @@ def names_of(delivered: DeliveredReview) -> tuple[str, ...]:
 def to_delivered(value: PullReview) -> DeliveredReview:
     """The review with what its findings are called."""
     names = zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True)
-    return DeliveredReview(value.review, {finding: name for finding, name in names if name})
+    return DeliveredReview(value.review, {finding: name for finding, name in names if name}, value.ledger)
 
 
 def part_with_findings(change: ChangeSet, review: Review) -> ChangeSet:

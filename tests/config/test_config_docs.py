@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ from reviewbot.cli.commands.describe import schema_text
 from reviewbot.config import Settings, load_settings
 from reviewbot.config.load import FILE_NAME, USER_FILE_NAME
 from reviewbot.config.settings import KEYS, Key, RepositoryRule
+from reviewbot.memory.decisions import read_decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
 START, END = "<!-- settings:start -->\n", "<!-- settings:end -->"
@@ -46,11 +48,12 @@ def test_the_pages_table_is_made_of_the_declarations() -> None:
 
 
 def test_the_pages_examples_load() -> None:
-    user, repository, workers = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
+    user, repository, workers, decided = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
 
     assert load_settings(repository, {}, {}).min_confidence == 85
     assert load_settings(None, {}, {}, user_text=user).min_confidence == 75
     assert len(load_settings(workers, {}, {}).worker) == 5
+    assert [len(each) for each in read_decisions(decided, dt.date(2026, 1, 1))] == [2, 0]
 
 
 def test_the_page_names_the_sources_in_their_order() -> None:

@@ -33,31 +33,32 @@ def order(a_finding: Callable[..., Finding]) -> PublishRequest:
 def counting(host: RecordingHost) -> list[int]:
     """The reviews that still count, by id."""
     markers = {each.review_id: SIGNER.read_review(each.body, 4242, 7) for each in host.posted}
-    return [number for number, marker in markers.items() if marker is not None and not marker.newer]
+    return [number for number, each in markers.items() if each is not None and not (each.newer or each.summary)]
 
 
-def test_an_older_review_points_to_the_newer_one_and_keeps_its_findings(
+def test_the_report_of_the_next_head_takes_the_place_of_the_last_one(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
     host.head = "c" * 40
-    newer = replace(order, pull=a_pull(head_sha="c" * 40))
-    published = run(newer, desk)
+    published = run(replace(order, pull=a_pull(head_sha="c" * 40)), desk)
     marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
 
     assert marker is not None
-    assert (marker.newer, marker.findings) == (2, tuple(order.delivered.fingerprints.values()))
-    assert host.posted[1].url in host.posted[0].body
-    assert (published.outcome, counting(host)) == ("posted", [2])
+    assert (marker.newer, marker.head_sha, marker.summary) == (0, "c" * 40, 0)
+    assert (published.outcome, published.review_id, published.inline) == ("posted", 1, 0)
+    assert (counting(host), len(host.drafts)) == ([1], 1)
 
 
-def test_an_older_review_is_edited_once(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
+def test_the_summary_is_edited_once_for_each_head(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
     for letter in "acde":
         host.head = letter * 40
         run(replace(order, pull=a_pull(head_sha=letter * 40)), desk)
     run(replace(order, pull=a_pull(head_sha="e" * 40)), desk)
 
-    assert [number for number, _ in host.edits] == [1, 2, 3]
+    assert [number for number, _ in host.edits] == [1, 1, 1]
 
 
 def test_an_edit_that_a_crash_has_cost_is_made_up_for(
@@ -70,19 +71,18 @@ def test_an_edit_that_a_crash_has_cost_is_made_up_for(
     assert counting(host) == [2]
 
 
-def test_an_older_review_that_cannot_be_edited_is_a_note(
+def test_a_summary_that_cannot_be_edited_is_an_error_and_the_next_run_completes_it(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
     host.faults["edit"] = [HostAccessError("no")]
+    with pytest.raises(HostAccessError):
+        run(order, desk)
 
-    published = run(order, desk)
-
-    assert published.outcome == "posted"
-    assert published.notes == ("the review 1 could not be made to point to the one that counts: no",)
+    assert (run(order, desk).outcome, counting(host), len(host.drafts)) == ("posted", [1], 1)
 
 
-def test_a_head_that_comes_back_is_reviewed_again(
+def test_a_head_that_comes_back_is_reported_again(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
@@ -91,7 +91,41 @@ def test_a_head_that_comes_back_is_reviewed_again(
     host.head = HEAD
     published = run(order, desk)
 
-    assert (published.outcome, published.review_id, counting(host)) == ("posted", 3, [3])
+    assert (published.outcome, published.review_id, counting(host)) == ("posted", 1, [1])
+    assert len(host.edits) == 2
+
+
+def test_new_comments_come_in_a_short_review_that_points_to_the_summary(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
+) -> None:
+    run(order, desk)
+    host.head = "c" * 40
+    more = a_review(a_finding(line=3), a_finding(line=7, category="other"))
+    published = run(an_order(more, pull=a_pull(head_sha="c" * 40)), desk)
+    marker = SIGNER.read_review(host.posted[1].body, 4242, 7)
+
+    assert marker is not None
+    assert (marker.summary, marker.head_sha) == (1, "c" * 40)
+    assert host.posted[0].url in host.posted[1].body
+    assert (published.inline, [each.line for each in host.drafts[1].comments]) == (1, [7])
+
+
+def test_a_summary_that_the_run_of_an_older_head_wrote_over_is_written_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
+    older = SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY))
+    host.stand(older, commit="c" * 40)
+    plain = host.edit_review
+
+    def overwritten(review_id: int, body: str) -> None:
+        plain(review_id, body if len(host.edits) else older)
+
+    host.edit_review = overwritten  # type: ignore[method-assign]
+    run(order, desk)
+    marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
+
+    assert marker is not None
+    assert (marker.head_sha, len(host.edits)) == (HEAD, 2)
 
 
 def test_findings_that_stand_in_a_comment_of_ours_are_not_posted_inline_again(
@@ -191,6 +225,24 @@ def test_an_older_review_that_goes_on_asking_for_changes_is_a_note(
     host.faults["release"] = [HostAccessError("only administrators may")]
 
     assert "still asks for changes" in run(order, desk).notes[0]
+
+
+def test_changes_that_an_older_review_asks_for_are_not_asked_for_again(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
+    run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
+
+    assert ([each.event for each in host.drafts], host.released) == (["COMMENT"], [])
+
+
+def test_a_gate_that_closes_on_a_later_head_asks_for_changes_also_without_comments(
+    desk: PublishContext, host: RecordingHost
+) -> None:
+    host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
+    run(replace(an_order(a_review()), gate_closed=True), desk, replace(MANNER, request_changes=True))
+
+    assert [(each.event, each.comments) for each in host.drafts] == [("REQUEST_CHANGES", ())]
 
 
 def test_what_there_is_one_review_of_has_a_name() -> None:

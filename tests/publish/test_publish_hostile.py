@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import HumanItem, Review
 from reviewbot.domain.ports import Clock
+from reviewbot.publish.body import marker_of
 from reviewbot.publish.check_run import check_of
 from reviewbot.publish.inline import suggestion_block
 from reviewbot.publish.intents import MemoryIntents
@@ -97,8 +98,7 @@ def assert_harmless(markdown: str) -> None:
 def assert_ours(order: PublishRequest, body: str) -> None:
     """The marker of a body is the one that we put there."""
     marker = SIGNER.read_review(body, 4242, 7)
-    assert marker is not None
-    assert marker.findings == tuple(order.delivered.fingerprints.values())
+    assert marker == marker_of(order)
 
 
 def tried(field: str) -> Any:

@@ -69,7 +69,6 @@ def test_of_a_newer_head_the_newest_review_that_counts_is_pointed_to(
     newest = host.stand(marked(NEWER), commit=NEWER)
     host.stand(marked(NEWER, newer=2), commit=NEWER)
     host.stand(marked(HEAD), commit=NEWER)
-    host.stand(marked(NEWER), commit=HEAD)
 
     assert look(order, desk).of_head(NEWER) == newest
     assert look(order, desk).of_head("d" * 40) is None

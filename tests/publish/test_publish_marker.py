@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import replace
 
 import pytest
@@ -7,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.publish.marker import KEY_VARIABLE, MAX_FINGERPRINTS, MAX_MARKER_CHARS, ReviewMarker, Signer
+from reviewbot.publish.marker import KEY_VARIABLE, MAX_MARKER_CHARS, AnswerMarker, ReviewMarker, Signer
 
 SIGNER = Signer((b"k" * 32,))
 NAMES = tuple(f"{number:032x}" for number in range(3))
-MARKER = ReviewMarker.of(4242, 7, "a" * 40, "0" * 32, NAMES)
+MARKER = ReviewMarker(4242, 7, "a" * 40, "0" * 32)
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
 
 
@@ -22,10 +24,9 @@ HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
         st.integers(0, 10**9),
         st.text("0123456789abcdef", min_size=40, max_size=40),
         HEX,
-        st.lists(HEX, max_size=5).map(tuple),
-        st.integers(0, 10**6),
         st.integers(0, 10**12),
         st.none() | st.integers(0, 9),
+        st.integers(0, 10**12),
     )
 )
 def test_a_marker_is_read_as_it_was_written(marker: ReviewMarker) -> None:
@@ -102,18 +103,47 @@ def test_of_several_markers_the_last_one_counts() -> None:
     assert SIGNER.read_review(f"{SIGNER.review(other)}\n{SIGNER.review(MARKER)}", 4242, 7) == MARKER
 
 
-def test_a_review_of_many_findings_names_the_first_and_counts_the_others() -> None:
-    names = [f"{number:032x}" for number in range(MAX_FINGERPRINTS + 7)]
-    marker = ReviewMarker.of(4242, 7, "a" * 64, "0" * 32, [*names, names[0]])
+def test_a_marker_of_an_earlier_version_with_the_names_of_findings_still_counts() -> None:
+    names = ",".join(f"{number:032x}" for number in range(300))
+    fields = f"v=1 repository=4242 pull=7 head={'a' * 40} policy={'0' * 32} newer=0 left=7 code=1 findings={names}"
+    key = SIGNER.keys[0]
+    opens = "<!-- reviewbot:review "
+    signature = hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()
 
-    assert (marker.findings, marker.left) == (tuple(names[:MAX_FINGERPRINTS]), 7)
-    assert SIGNER.read_review(SIGNER.review(marker), 4242, 7) == marker
-    assert len(SIGNER.review(marker)) < MAX_MARKER_CHARS
+    found = SIGNER.read_review(f"{opens}{fields} signature={signature} -->", 4242, 7)
+
+    assert found == ReviewMarker(4242, 7, "a" * 40, "0" * 32, code=1)
 
 
 def test_a_replaced_review_names_the_newer_one() -> None:
     assert MARKER.replaced_by(12).newer == 12
-    assert MARKER.replaced_by(12).findings == NAMES
+
+
+@given(packed=st.text("abcXYZ0189+/=", min_size=1, max_size=200), below=st.sampled_from(["", "\n", "\n\n"]))
+def test_a_ledger_above_the_marker_of_a_review_is_read_as_it_was_written(packed: str, below: str) -> None:
+    body = f"## reviewbot\n\n{SIGNER.ledger(4242, 7, packed)}\n{SIGNER.review(MARKER)}{below}"
+
+    assert SIGNER.read_ledger(body, 4242, 7) == packed
+    assert SIGNER.read_ledger(body, 4242, 8) is None
+    assert SIGNER.read_review(body, MARKER.repository_id, MARKER.pull) == MARKER
+
+
+def test_a_ledger_of_another_key_below_other_text_or_alone_is_none() -> None:
+    other = Signer((b"o" * 32,))
+    review = SIGNER.review(MARKER)
+
+    assert SIGNER.read_ledger(f"{other.ledger(4242, 7, 'abc')}\n{review}", 4242, 7) is None
+    assert SIGNER.read_ledger(f"{SIGNER.ledger(4242, 7, 'abc')}\nsome words\n{review}", 4242, 7) is None
+    assert SIGNER.read_ledger(SIGNER.ledger(4242, 7, "abc"), 4242, 7) is None
+
+
+@given(st.builds(AnswerMarker, HEX, st.sampled_from(["fixed", "open", "outdated"]), st.just("a" * 40) | st.just("")))
+def test_the_marker_of_an_answer_is_read_as_it_was_written(answer: AnswerMarker) -> None:
+    body = f"**Fixed by** it.\n\n{SIGNER.answer(4242, 7, answer)}"
+
+    assert SIGNER.read_answer(body, 4242, 7) == answer
+    assert SIGNER.read_answer(body, 4241, 7) is None
+    assert SIGNER.read_finding(body, 4242, 7) is None
 
 
 @pytest.mark.parametrize("unit", ["<!-- reviewbot:review ", " -->", "findings=" + "0" * 32 + ",", "v=1 repository=1 "])

@@ -122,12 +122,12 @@ def test_a_marker_of_ours_in_a_strangers_review_counts_for_nothing(
     assert run(order, desk).outcome == "posted"
 
 
-def test_a_marker_of_this_head_on_a_review_of_another_commit_counts_for_nothing(
+def test_a_summary_that_began_with_an_older_head_is_that_of_its_marker(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)), commit="c" * 40)
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, desk).outcome == "already_posted"
 
 
 def test_a_call_without_an_answer_that_was_carried_out_is_found(

@@ -37,7 +37,7 @@ def order(a_finding: Callable[..., Finding]) -> PublishRequest:
 def counting(host: RecordingHost) -> list[int]:
     """The reviews that still count, by id."""
     markers = {each.review_id: SIGNER.read_review(each.body, 4242, 7) for each in host.posted}
-    return [number for number, marker in markers.items() if marker is not None and not marker.newer]
+    return [number for number, each in markers.items() if each is not None and not (each.newer or each.summary)]
 
 
 def overtaken(host: RecordingHost) -> None:
@@ -82,18 +82,19 @@ def test_a_head_that_moved_after_posting_leaves_older_reviews_to_its_own_run(
     host.after_post = pushed
     published = run(order, desk)
 
-    assert (published.outcome, host.edits) == ("posted", [])
+    assert (published.outcome, host.edits) == ("head_moved", [])
 
 
-def test_a_head_that_cannot_be_read_after_posting_is_a_note(
+def test_a_head_that_cannot_be_read_after_posting_leaves_the_summary_to_the_next_run(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40)
     host.faults["head"] = [None, None, DOWN]
-    published = run(order, desk)
+    with pytest.raises(HostError):
+        run(order, desk)
 
-    assert (published.outcome, host.edits) == ("posted", [])
-    assert "cannot be reached" in published.notes[0]
+    assert host.edits == []
+    assert (run(order, desk).outcome, len(host.drafts), len(host.edits)) == ("posted", 1, 1)
 
 
 def test_looks_that_fail_after_a_call_without_an_answer_are_made_again(
@@ -176,14 +177,14 @@ def test_the_second_review_of_a_run_that_crashed_is_made_up_for(
     assert "The first review" in host.posted[1].body
 
 
-def test_a_finding_whose_comment_is_outdated_is_told_again(
+def test_a_finding_whose_comment_is_outdated_is_not_said_again(
     order: PublishRequest, desk: PublishContext, host: RecordingHost
 ) -> None:
     run(order, desk)
     host.at_lines = [replace(host.at_lines[0], line=None), *host.at_lines[1:]]
     host.head = NEWER
 
-    assert run(replace(order, pull=replace(order.pull, head_sha=NEWER)), desk).inline == 1
+    assert run(replace(order, pull=replace(order.pull, head_sha=NEWER)), desk).inline == 0
 
 
 class KilledError(BaseException):
@@ -229,5 +230,6 @@ def test_a_run_that_is_killed_at_any_call_leaves_one_review_to_the_next(
     intents = desk.intents if shares_intents else MemoryIntents()
     published = run(order, replace(desk, intents=intents, holder="the next run"))
 
-    assert (published.review_id, counting(host), len(host.drafts)) == (2, [2], 1)
+    assert (published.review_id, counting(host), len(host.drafts)) == (1, [1], 1)
+    assert [len(each.comments) for each in host.drafts] == [2]
     assert older.review_id in host.released

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from reviewbot.domain.contracts.base import SCHEMA_VERSION, Contract, Count
 from reviewbot.domain.contracts.change import ChangeSet
+from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.contracts.review import Review
 
 Repository = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}$")]
@@ -35,6 +36,8 @@ class PullReview(Contract):
     fingerprints: tuple[str, ...]
     """Of each finding that the review has anywhere, each once, in the order of `reviewbot.memory.fingerprints.all_of`;
     empty for one that came to it later and has none."""
+    ledger: Ledger | None = None
+    """What is remembered of this head and the earlier ones."""
     change: ChangeSet
     """The files that have findings: where the host takes comments."""
     policy: str

@@ -22,7 +22,7 @@ from tests.conftest import RecordingClock
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.hunks import shown as shown_by_github
 from tests.github_api.refusals import invalid, missing_permission, server_error
-from tests.publishing import MANNER, Shop, a_review, an_order
+from tests.publishing import MANNER, SIGNER, Shop, a_review, an_order
 
 
 @pytest.fixture
@@ -166,8 +166,10 @@ def test_a_new_head_gets_a_review_and_no_comment_twice(
     second = run(an_order(a_review(*findings), read_change(client, pull).change, pull=pull))
 
     assert (second.outcome, second.inline, second.notes) == ("posted", 0, ())
-    assert second.url in reviews(github_api)[0].body
-    assert first.review_id == reviews(github_api)[0].review_id
+    assert [first.review_id] == [second.review_id] == [each.review_id for each in reviews(github_api)]
+    marker = SIGNER.read_review(reviews(github_api)[0].body, pull.repository_id, 1)
+    assert marker is not None
+    assert marker.head_sha == made.shifted
 
 
 def test_a_second_account_with_our_marks_neither_silences_nor_is_touched(

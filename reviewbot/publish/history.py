@@ -1,0 +1,65 @@
+"""Render the outcome of each head of a pull request, and the states of its findings: a fold of the summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from reviewbot.domain.contracts.ledger import FindingState, HeadOutcome, Ledger, Record
+from reviewbot.report.text import md, md_code, short_line
+from reviewbot.wording import counted
+
+MAX_HEADS, MAX_RECORDS = 15, 40
+_OUTCOMES: Mapping[HeadOutcome, str] = {
+    "reviewed": "reviewed",
+    "partial": "reviewed in part",
+    "not_reviewed": "not reviewed",
+}
+_ORDER: tuple[FindingState, ...] = ("open", "fixed", "dismissed", "refuted", "outdated")
+_SHORT_SHA, _PATH_CHARS, _TITLE_CHARS, _REASON_CHARS = 10, 120, 160, 160
+
+
+def history_section(ledger: Ledger) -> str:
+    """The fold, with a last LF; empty for the first head of a change, whose report says it all."""
+    if len(ledger.heads) < 2 and all(record.state == "new" for record in ledger.records):  # noqa: PLR2004 - the first
+        return ""
+    return "\n\n".join(_blocks(ledger)) + "\n"
+
+
+def states_line(ledger: Ledger) -> str:
+    """How many findings are in which state."""
+    counts = Counter(record.state for record in ledger.records)
+    words = {"new": "new", "open": "open since an earlier head"}
+    return ", ".join(f"{counts[state]} {words.get(state, state)}" for state in ("new", *_ORDER) if counts[state])
+
+
+def _blocks(ledger: Ledger) -> Iterator[str]:
+    heads = counted(len(ledger.heads), "head")
+    yield f"<details><summary>Over {heads}: {states_line(ledger) or 'no findings'}</summary>"
+    rows = ["| Head | Review | New | Open before | Closed |", "| --- | --- | ---: | ---: | ---: |"]
+    rows += [
+        f"| {md_code(head.head[:_SHORT_SHA])} | {_OUTCOMES[head.outcome]} | {head.new} | {head.open} | {head.closed} |"
+        for head in ledger.heads[-MAX_HEADS:]
+    ]
+    yield "\n".join(rows)
+    older = [record for record in ledger.records if record.state != "new"]
+    shown = sorted(older, key=lambda record: _ORDER.index(record.state))[:MAX_RECORDS]
+    if shown:
+        yield "\n".join(f"- {record_line(record)}" for record in shown)
+    left = len(older) - len(shown) + ledger.forgotten
+    if left > 0:
+        yield f"... and {counted(left, 'more finding')} of earlier heads."
+    yield "</details>"
+
+
+def record_line(record: Record) -> str:
+    """One line of Markdown for a finding of an earlier head."""
+    place = md_code(short_line(f"{record.path}:{record.line}", _PATH_CHARS))
+    title = md(short_line(record.title, _TITLE_CHARS))
+    name = md_code(record.name[:_SHORT_SHA])
+    if record.state == "open":
+        since = f" since {md_code(record.since[:_SHORT_SHA])}" if record.since else ""
+        return f"{place} open{since}: {title} ({name})"
+    why = md(short_line(f"{record.reason} ({record.who})", _REASON_CHARS))
+    at = f" at {md_code(record.head[:_SHORT_SHA])}" if record.head else ""
+    return f"{place} {record.state}{at}: {title}: {why} ({name})"

@@ -1,0 +1,119 @@
+"""Rebuild the ledger of a pull request from our own reviews and threads; what other accounts claim to be ours is named.
+
+The summary carries the whole ledger, signed. A thread that it does not know, of a run that was killed before it wrote
+the summary, or of an earlier version, is a record of its own, in the state that our last reply to it says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, cast, get_args
+
+from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
+from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost, Thread
+from reviewbot.memory.packing import unpack
+from reviewbot.memory.recall import US
+from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, ReviewMarker, Signer
+from reviewbot.report.text import short_line
+
+_NAME_CHARS = 80
+
+
+class OwnThread(NamedTuple):
+    """A thread that a comment of ours opened."""
+
+    thread: Thread
+    name: str
+    """The fingerprint in its marker."""
+    answer: AnswerMarker | None
+    """What our last reply says."""
+    has_others: bool
+    """Whether another account has written into it."""
+
+
+class Remembered(NamedTuple):
+    """What a pull request says about earlier heads."""
+
+    ledger: Ledger
+    threads: tuple[OwnThread, ...]
+    notes: tuple[str, ...]
+    """Markers of ours that do not count, one line each."""
+
+
+async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> Remembered:
+    """Read reviews and threads, and rebuild the ledger. Raises HostError."""
+    account = await asyncio.to_thread(host.own_id)
+    reviews = await asyncio.to_thread(host.reviews)
+    threads = await asyncio.to_thread(host.threads)
+    return rebuild(pull, signer, account, reviews, threads)
+
+
+def rebuild(
+    pull: PullRequest, signer: Signer, account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]
+) -> Remembered:
+    """The ledger of what stands there. Pure."""
+    reviews, threads = tuple(reviews), tuple(threads)
+    ledger = Ledger()
+    for review in sorted(reviews, key=lambda each: each.review_id):
+        if review.author_id == account and (marker := _summary_marker(review, pull, signer)) is not None:
+            packed = signer.read_ledger(review.body, pull.repository_id, pull.number)
+            found = unpack(packed) if packed and not marker.newer else None
+            ledger = found or ledger
+    own = tuple(_own_threads(pull, signer, account, threads))
+    lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
+    records = (*ledger.records, *(_record(each) for each in lost.values()))
+    notes = tuple(dict.fromkeys(_foreign(account, reviews, threads)))
+    return Remembered(ledger.model_copy(update={"records": records}), own, notes)
+
+
+def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:
+    """The threads that comments of ours opened."""
+    return tuple(_own_threads(pull, signer, account, threads))
+
+
+def _summary_marker(review: PostedReview, pull: PullRequest, signer: Signer) -> ReviewMarker | None:
+    marker = signer.read_review(review.body, pull.repository_id, pull.number)
+    return None if marker is None or marker.summary else marker
+
+
+def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> Iterator[OwnThread]:
+    place = (pull.repository_id, pull.number)
+    for thread in threads:
+        first, *replies = thread.comments
+        name = signer.read_finding(first.body, *place) if first.author_id == account else None
+        if name is not None:
+            answers = [signer.read_answer(each.body, *place) for each in replies if each.author_id == account]
+            last = next((each for each in reversed(answers) if each is not None), None)
+            yield OwnThread(thread, name, last, any(each.author_id != account for each in replies))
+
+
+def _record(own: OwnThread) -> Record:
+    """What a thread alone tells: its finding, and the state that our last reply has said."""
+    state: FindingState = "open"
+    if own.answer is not None and own.answer.state in get_args(FindingState):
+        state = cast("FindingState", own.answer.state)
+    head = own.answer.head if own.answer is not None else ""
+    return Record(
+        names=(own.name,),
+        path=own.thread.path,
+        line=max(1, own.thread.line or 1),
+        state=state,
+        reason="known from its thread alone",
+        who=US,
+        at="",
+        head=head,
+        since="",
+    )
+
+
+def _foreign(account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]) -> Iterator[str]:
+    """What other accounts have written in the form of our markers."""
+    for review in reviews:
+        if review.author_id != account and ANY_MARKER in review.body:
+            yield f"a review by account {review.author_id or 'unknown'} has a marker of ours, and does not count"
+    for thread in threads:
+        for comment in thread.comments:
+            if comment.author_id != account and ANY_MARKER in comment.body:
+                who = short_line(comment.author, _NAME_CHARS) or "an unknown account"
+                yield f"a comment by {who} has a marker of ours, and does not count"

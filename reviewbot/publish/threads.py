@@ -1,0 +1,79 @@
+"""Answer and resolve the threads of findings that are dealt with; a thread in which a person wrote is left alone.
+
+What is done is read off the ledger and off what stands in the thread, so that a second run completes the first one and
+repeats nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
+from reviewbot.domain.errors import HostError
+from reviewbot.hosts.base import PullRequest, ReviewHost
+from reviewbot.publish.marker import AnswerMarker, Signer
+from reviewbot.publish.remembered import OwnThread
+from reviewbot.report.text import md, md_code, short_line
+from reviewbot.wording import counted
+
+_WORDS: dict[FindingState, str] = {
+    "new": "Back since",
+    "open": "Back since",
+    "fixed": "Fixed by",
+    "dismissed": "Dismissed as of",
+    "refuted": "Withdrawn at",
+    "outdated": "No longer a part of the change since",
+}
+_SHORT_SHA, _REASON_CHARS, _MAX_FAILURES = 10, 300, 3
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The threads of one pull request, and who writes into them."""
+
+    pull: PullRequest
+    signer: Signer
+    host: ReviewHost
+
+    async def answer_all(self, threads: Iterable[OwnThread], ledger: Ledger) -> list[str]:
+        """Say in each thread of ours what its finding has come to, once; notes on what failed."""
+        failures: list[HostError] = []
+        for own in threads:
+            record = ledger.find(own.name)
+            if record is None or own.has_others or len(failures) >= _MAX_FAILURES:
+                continue
+            try:
+                await self._answer(own, record)
+            except HostError as error:
+                failures.append(error)
+        if not failures:
+            return []
+        return [f"{counted(len(failures), 'thread')} could not be answered or resolved: {failures[0]}"]
+
+    async def _answer(self, own: OwnThread, record: Record) -> None:
+        said = own.answer.state if own.answer is not None else "open"
+        if record.is_open:
+            if said not in ("new", "open"):
+                await self._reply(own, record)
+            return
+        if own.thread.resolved and own.answer is None:
+            return  # a person has resolved it
+        if said != record.state:
+            await self._reply(own, record)
+        if not own.thread.resolved:
+            await asyncio.to_thread(self.host.resolve, own.thread.thread_id)
+
+    async def _reply(self, own: OwnThread, record: Record) -> None:
+        mark = AnswerMarker(own.name, record.state, record.head)
+        marker = self.signer.answer(self.pull.repository_id, self.pull.number, mark)
+        body = f"{answer_text(record)}\n\n{marker}"
+        await asyncio.to_thread(self.host.reply, own.thread.thread_id, body)
+
+
+def answer_text(record: Record) -> str:
+    """One line of Markdown: what the finding has come to, at which commit, who decided it and why."""
+    where = md_code(record.head[:_SHORT_SHA]) if record.head else "this head"
+    who = f" ({md(short_line(record.who, _REASON_CHARS))})" if record.state == "dismissed" else ""
+    return f"**{_WORDS[record.state]}** {where}: {md(short_line(record.reason, _REASON_CHARS))}{who}"
