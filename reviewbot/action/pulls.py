@@ -131,7 +131,7 @@ class ActionPulls:
     def _opened(self) -> HostSession:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
-        signer = signer_of(self._inputs)
+        signer = Signer.from_environment({KEY_VARIABLE: self._inputs.marker_key})
         host = self._closing.enter_context(github_host(Access(self._inputs.token, self._runner.api_url)))
         return HostSession(host, signer)
 
@@ -141,14 +141,6 @@ async def check_not_posted(office: HostSession, prepared: Prepared) -> None:
     before = await post.find_posted(office, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
-
-
-def signer_of(inputs: Inputs) -> Signer:
-    """The signer of what is posted. Raises ConfigError for a key that is too short."""
-    try:
-        return Signer.from_environment({KEY_VARIABLE: inputs.marker_key})
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
 
 
 def to_posted(posted: PullPosted) -> Posted:

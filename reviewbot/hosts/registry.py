@@ -34,15 +34,14 @@ HOSTS = (
 
 
 class NamedPull(NamedTuple):
-    """A pull request that a user named, and the way to its host."""
+    """A pull request that a user named, and the module of its host."""
 
     name: PullName
     module: str
 
     def open_host(self, environ: Mapping[str, str]) -> AbstractContextManager[CodeHost]:
         """Open the host for one run. Raises InputError and HostAccessError, which say what to set."""
-        opens = cast("Open", import_module(self.module).open_host)
-        return opens(self.name, environ)
+        return cast("Open", import_module(self.module).open_host)(self.name, environ)
 
 
 def resolve_pull(text: str) -> NamedPull:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from reviewbot.domain.errors import ConfigError
 from reviewbot.memory.packing import MAX_PACKED_CHARS
 
 KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
@@ -97,12 +98,12 @@ class Signer:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Signer:
-        """The key of the command line and the Action. Raises ValueError for one that is too short."""
+        """The key of the command line and the Action. Raises ConfigError for one that is too short."""
         given = environ.get(KEY_VARIABLE, "")
         if not given:
             return cls((hashlib.sha256(_DERIVED).digest(),))
         if len(given) < MIN_KEY_CHARS:
-            raise ValueError(f"{KEY_VARIABLE} must have at least {MIN_KEY_CHARS} characters")
+            raise ConfigError(f"{KEY_VARIABLE} must have at least {MIN_KEY_CHARS} characters")
         return cls((hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest(),))
 
     def review(self, marker: ReviewMarker) -> str:

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.publish.marker import KEY_VARIABLE, MAX_MARKER_CHARS, AnswerMarker, ReviewMarker, Signer
+from reviewbot.domain.errors import ConfigError
+from reviewbot.publish.marker import (
+    KEY_VARIABLE,
+    MAX_MARKER_CHARS,
+    AnswerMarker,
+    ReviewMarker,
+    Signer,
+)
 
 SIGNER = Signer((b"k" * 32,))
 NAMES = tuple(f"{number:032x}" for number in range(3))
@@ -165,7 +172,7 @@ def test_without_a_key_every_run_signs_alike() -> None:
 
 
 def test_a_key_that_can_be_guessed_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 16 characters"):
+    with pytest.raises(ConfigError, match="at least 16 characters"):
         Signer.from_environment({KEY_VARIABLE: "short"})
 
 

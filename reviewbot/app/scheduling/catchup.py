@@ -8,7 +8,6 @@ https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliv
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reviewbot.app.scheduling.scheduler import OPEN, Scheduler
@@ -52,7 +51,8 @@ class CatchUp:
                 continue
             since = max(now - self.window_s, installation.created_s)
             try:
-                for order in self._open_heads(number, since):
+                for head in open_heads(self.tokens, number, since):
+                    order = ReviewRequest(number, *head, cause="catch-up")
                     if ordered >= MAX_ORDERS:
                         break
                     if _is_left_out(order, runs, heads):
@@ -64,10 +64,6 @@ class CatchUp:
                 logger.warning("an installation could not be looked through: %s", error)
         if ordered:
             logger.warning("%d open pull requests had no review of their head; they were ordered", ordered)
-
-    def _open_heads(self, installation: int, since: float) -> Iterator[ReviewRequest]:
-        for head in open_heads(self.tokens, installation, since):
-            yield ReviewRequest(installation, **head._asdict(), cause="catch-up")
 
 
 def _is_left_out(order: ReviewRequest, runs: Runs, heads: Heads) -> bool:

@@ -18,7 +18,7 @@ from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
-from reviewbot.domain.errors import ConfigError, ExitCode, HostError, HostUnknownError, InputError
+from reviewbot.domain.errors import ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock
 from reviewbot.hosts.base import PullName
 from reviewbot.hosts.registry import NamedPull, resolve_pull
@@ -94,10 +94,7 @@ def _office(
     pull: NamedPull, journal: SteadyJournal | None, closing: ExitStack, clock: Clock | None = None
 ) -> HostSession:
     host = closing.enter_context(pull.open_host(os.environ))
-    try:
-        signer = Signer.from_environment(os.environ)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
+    signer = Signer.from_environment(os.environ)
     intents = MemoryIntents() if journal is None else JournalIntents(journal)
     return HostSession(host, signer, intents, clock or SystemClock())
 

@@ -40,15 +40,6 @@ class Installation(NamedTuple):
     """Seconds since 1970."""
 
 
-class OpenHead(NamedTuple):
-    """The head of an open pull request."""
-
-    repository: str
-    repository_id: int
-    number: int
-    head_sha: str
-
-
 def redeliver_failed(tokens: AppTokens, since_s: float) -> int:
     """Have GitHub deliver again what failed since then, where no later try went well; how many deliveries failed."""
     with _as_app(tokens) as client:
@@ -75,8 +66,11 @@ def installations(tokens: AppTokens) -> list[Installation]:
         ]
 
 
-def open_heads(tokens: AppTokens, installation: int, since_s: float) -> Iterator[OpenHead]:
-    """Yield the heads of the open pull requests of an installation that were touched since then."""
+def open_heads(tokens: AppTokens, installation: int, since_s: float) -> Iterator[tuple[str, int, int, str]]:
+    """Yield the open pull requests of an installation that were touched since then.
+
+    Each as the repository's name and id, the number, and the head.
+    """
     with GithubClient(tokens.reading_all(installation), deadline_s=ROUND_S) as client:
         listed = client.items("/installation/repositories", key="repositories")
         lately = [each for each in listed if _seconds(each.get("pushed_at")) >= since_s]
@@ -89,7 +83,7 @@ def open_heads(tokens: AppTokens, installation: int, since_s: float) -> Iterator
                 head, number, repository_id = pull.get("head"), pull.get("number"), repository.get("id")
                 sha = head.get("sha") if isinstance(head, dict) else None
                 if isinstance(number, int) and isinstance(repository_id, int) and isinstance(sha, str):
-                    yield OpenHead(str(repository["full_name"]), repository_id, number, check_sha(sha))
+                    yield str(repository["full_name"]), repository_id, number, check_sha(sha)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
 
 from reviewbot.config.load import FILE_NAME
@@ -16,7 +15,7 @@ from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
-from reviewbot.hosts.github.files.stores import Places
+from reviewbot.hosts.github.files.stores import store_opener
 from reviewbot.hosts.github.pull import check_repository, check_sha, read_listed, read_pull
 from reviewbot.hosts.github.reviews import GithubReviews
 
@@ -76,7 +75,7 @@ class GithubHost:
     def change(self, pull: PullRequest, space: Workspace) -> HostedChange:
         """As `CodeHost.change`; nothing is checked out. Several requests, and later one for each file looked into."""
         read = read_change(self._client, pull)
-        place = partial(Places(space).open, self._client.access.api_url, pull.repository_id)
+        place = store_opener(space, self._client.access.api_url, pull.repository_id)
         snapshot = GithubSnapshot(self._client, pull, merge_base=read.merge_base, change=read.change, place=place)
         notes = [*read.notes]
         if snapshot.base_file(FILE_NAME) is not None and snapshot.organisation_settings_used:

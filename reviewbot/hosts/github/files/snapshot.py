@@ -78,11 +78,6 @@ class GithubSnapshot:
             self._objects.expect(pull.head_sha, _new_sides(change))
 
     @property
-    def merge_base(self) -> str:
-        """The commit that the old sides are of."""
-        return self._merge_base
-
-    @property
     def failures(self) -> tuple[str, ...]:
         """The reasons why requested files could not be read; after the first one GitHub is not asked for more."""
         return tuple(self._failures)

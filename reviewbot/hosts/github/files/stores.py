@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from reviewbot.sources.blobs.store import MAX_STORE_BYTES, BlobStore
 from reviewbot.sources.git.repository import GitRepository
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 FOLDER, MEBIBYTES = "REVIEWBOT_CACHE_DIR", "REVIEWBOT_CACHE_MIB"
 """The operator's words for where they are kept, and how much of them."""
@@ -33,25 +32,22 @@ _STRANGE = 200
 _MAX_MIB = 1_000_000
 
 
-@dataclass(frozen=True)
-class Places:
-    """Opens the stores for files of repositories."""
+def store_opener(space: Workspace, *repository: object) -> Callable[[], Place]:
+    """A function that opens the store for the files of the repository that these words name; it raises OSError.
 
-    space: Workspace
-    max_bytes: int = field(init=False)
+    Raises ConfigError.
+    """
+    max_bytes, checkout = _max_bytes(space.environ), space.checkout
 
-    def __post_init__(self) -> None:
-        """Raises ConfigError."""
-        object.__setattr__(self, "max_bytes", _max_bytes(self.space.environ))
-
-    def open(self, *repository: object) -> Place:
-        """Open the store for the files of the repository that these words name. Raises OSError."""
+    def open_place() -> Place:
         try:
-            store = BlobStore(_folder(self.space.environ, self.space.closing), self.max_bytes)
+            store = BlobStore(_folder(space.environ, space.closing), max_bytes)
         except OSError:
-            store = BlobStore(_temporary(self.space.closing), self.max_bytes)
-        kept, checkout = store.repository(*repository), self.space.checkout
+            store = BlobStore(_temporary(space.closing), max_bytes)
+        kept = store.repository(*repository)
         return Place(kept) if checkout is None else Place(kept, lambda wanted: checkout_files(checkout, wanted))
+
+    return open_place
 
 
 def _folder(environ: Mapping[str, str], closing: ExitStack) -> Path:
