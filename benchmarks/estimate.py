@@ -45,7 +45,7 @@ def rows(cases: list[Case]) -> Iterator[Row]:
     """Yield one row a case."""
     for case in cases:
         subject = subject_of(case)
-        settings = wiring.settings_for(subject.base, {}, {"engine": "claude", "max_cost": "none"})
+        settings = wiring.settings_for(subject.base, {}, {"engine": "models", "max_cost": "none"})
         run = wiring.setup(subject, settings, wiring.Given(environ={"ANTHROPIC_API_KEY": NO_KEY}))
         found = estimate_of(subject, settings, run)
         yield Row(

@@ -119,7 +119,7 @@ def measured(
             f"--answers {answers}",
             "--",
         ]
-        command += [PROGRAM, "review", "{diff}", "--engine", "claude"]
+        command += [PROGRAM, "review", "{diff}", "--engine", "models"]
         command += ["--format", "json", "--output", str(report), *more]
         rows = []
         for _ in range(reps):

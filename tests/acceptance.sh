@@ -66,7 +66,7 @@ cat >"$corpus/answers.json" <<'JSON'
 JSON
 for name in small medium large; do
   python3 "$shared/perf/measure.py" --diff "$name" --base-ms 0 --server "--answers $corpus/answers.json" \
-    --out "$corpus/model.jsonl" -- "$(command -v reviewbot)" review {diff} --engine claude --no-cache >/dev/null
+    --out "$corpus/model.jsonl" -- "$(command -v reviewbot)" review {diff} --engine models --no-cache >/dev/null
 done
 python3 - "$corpus/model.jsonl" <<'EOF2'
 import json, sys

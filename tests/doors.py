@@ -280,10 +280,10 @@ class Doors:
 
     @staticmethod
     def _review(*words: str) -> int:
-        return main(["review", *words, "--engine", "claude", "--output", os.devnull])
+        return main(["review", *words, "--engine", "models", "--output", os.devnull])
 
     def action(self, home: Path, models: str) -> int:
-        given = {"anthropic-api-key": KEY, "base-url": models, "github-token": self.github.token, "engine": "claude"}
+        given = {"anthropic-api-key": KEY, "base-url": models, "github-token": self.github.token, "engine": "models"}
         given |= {"config": ".github/review.toml"}
         inputs = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in given.items()}
         event = pull_request(self.pull.number, title=TITLE, body=FORM)
@@ -298,7 +298,7 @@ class Doors:
         try:
             shop = Shop(self.github, home / "shop", database, self.pem)
             shop.environ |= {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": models, **self._settings}
-            shop.environ["REVIEWBOT_ENGINE"] = "claude"
+            shop.environ["REVIEWBOT_ENGINE"] = "models"
             end = shop.run(shop.order(self.pull))
         finally:
             database.close()

@@ -303,7 +303,7 @@ def environ_of(folder: Path, github: str, model: str, pem: str) -> dict[str, str
         "REVIEWBOT_APP_ID": str(APP_ID),
         "REVIEWBOT_PRIVATE_KEY": pem,
         "REVIEWBOT_WEBHOOK_SECRET": SECRET,
-        "REVIEWBOT_ENGINE": "claude",
+        "REVIEWBOT_ENGINE": "models",
         "GITHUB_API_URL": github,
         "ANTHROPIC_API_KEY": "sk-none",
         "ANTHROPIC_BASE_URL": model,

@@ -313,7 +313,7 @@ class Story:
             "ANTHROPIC_API_KEY": "sk-none",
             "ANTHROPIC_BASE_URL": self.model.url,
         }
-        words = ["review", "--pr", f"{REPOSITORY}#{number}", "--post", "--engine", "claude", "--no-cache"]
+        words = ["review", "--pr", f"{REPOSITORY}#{number}", "--post", "--engine", "models", "--no-cache"]
         command = [sys.executable, "-m", "reviewbot", *words]
         done = subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True, check=False)
         must(token not in done.stdout + done.stderr, "the token was printed")

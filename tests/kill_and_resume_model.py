@@ -221,7 +221,7 @@ class Bench:
         """Run to the end."""
         with tempfile.TemporaryDirectory() as folder:
             before = time.monotonic()
-            review = finished(start(self.diff, Path(folder), *OPTIONS, engine="claude", environ=self.environ("whole")))
+            review = finished(start(self.diff, Path(folder), *OPTIONS, engine="models", environ=self.environ("whole")))
             wall_s = time.monotonic() - before
         return Undisturbed(review, self.asked("whole"), wall_s, self.far.moments[-1] - self.far.moments[0])
 
@@ -231,14 +231,14 @@ class Bench:
             cache, trace = Path(folder), Path(folder) / "trace.json"
             before = len(self.api.asked)
             environ = self.environ(f"{name}-killed")
-            process = start(self.diff, cache, *OPTIONS, engine="claude", environ=environ)
+            process = start(self.diff, cache, *OPTIONS, engine="models", environ=environ)
             if amid:
                 self.api.wait_for(before + 1)
             time.sleep(delay_s)
             kill(process)
             known, done = recorded(cache), journaled(cache)
             more = (*OPTIONS, "--resume", "--trace", str(trace))
-            review = finished(start(self.diff, cache, *more, engine="claude", environ=self.environ(f"{name}-resumed")))
+            review = finished(start(self.diff, cache, *more, engine="models", environ=self.environ(f"{name}-resumed")))
             started, resumed = tasks_of(trace, "task_started"), tasks_of(trace, "resumed")
         first, then = self.asked(f"{name}-killed"), self.asked(f"{name}-resumed")
         print(

@@ -25,7 +25,7 @@ from reviewbot.wording import counted
 if TYPE_CHECKING:
     from reviewbot.llm.estimate import Estimate
 
-ASKING = frozenset({"claude"})
+ASKING = frozenset({"models"})
 """Engines that ask models."""
 NO_KEY = (
     f"there is no key of a model, so a review would run analyzers alone; with {EXAMPLE_KEY} set, --estimate and "

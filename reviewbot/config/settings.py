@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
+from reviewbot.config.tiers import FORMER_ENGINES
 from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Kind, Names, Number, ShortText, Switch
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit, WorkerLimits, merge_limits
 
-EngineName = Literal["claude", "analyzers", "scripted"]
+EngineName = Literal["models", "analyzers", "scripted"]
 FailOn = Literal["critical", "warning", "info"]
 EffortName = Literal["quick", "standard", "deep"]
 
@@ -115,9 +116,9 @@ class Settings:
 
     # fmt: off
     engine: EngineName | None = setting(
-        Choice(get_args(EngineName)), default=None, flag=Flag("--engine", "E", "models"),
+        Choice(get_args(EngineName), former=FORMER_ENGINES), default=None, flag=Flag("--engine", "E", "models"),
         unset="the best one available",
-        meaning="Who does the work: claude (models), analyzers, or scripted (answers of --script); "
+        meaning="What does the work: models, analyzers, or scripted (answers of --script); "
         "none: models where a key is configured, else analyzers.")
     fail_on: FailOn | None = setting(
         Choice(get_args(FailOn)), default=None, flag=Flag("--fail-on", "SEVERITY", "the report"), repository=True,

@@ -1,4 +1,4 @@
-"""Former names of the tiers of models, which configuration and cards may still use. Nothing else takes them."""
+"""Former names of tiers and engines, which configuration and cards may still use. Nothing else takes them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ Value = TypeVar("Value")
 
 FORMER_TIERS = {"haiku": "small", "sonnet": "medium", "opus": "large"}
 """The current name by the former one."""
+
+FORMER_ENGINES = {"claude": "models"}
+"""The same for what does the work of a review."""
 
 FORMER_KEYS = {f"model_{former}": f"model_{tier}" for former, tier in FORMER_TIERS.items()}
 """The same for the settings that name the model of a tier."""

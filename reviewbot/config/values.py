@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
@@ -72,10 +73,11 @@ class Kind:
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of a few words, or "none" where `optional`."""
+    """One of a few words, or "none" where `optional`. `former` has current words by those that they replaced."""
 
     words: tuple[str, ...]
     optional: bool = True
+    former: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def _all(self) -> tuple[str, ...]:
@@ -95,8 +97,8 @@ class Choice(Kind):
         """The word, or None."""
         if self.optional and value == NOTHING:
             return None
-        if isinstance(value, str) and value in self.words:
-            return value
+        if isinstance(value, str) and (word := self.former.get(value, value)) in self.words:
+            return word
         raise ValueError(value)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from reviewbot.config.hints import nearest, quote
-from reviewbot.config.tiers import FORMER_TIERS, current_tier
+from reviewbot.config.tiers import FORMER_TIERS
 from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Kind, Number, Schema
 
 LIMITS: Mapping[str, Kind] = {
     "threshold": Number(0, 100),
-    "tier": Choice(tuple(FORMER_TIERS.values()), optional=False),
+    "tier": Choice(tuple(FORMER_TIERS.values()), optional=False, former=FORMER_TIERS),
     "max_tokens": Number(256, 64_000),
     "timeout_s": Number(1, 900),
     "max_turns": Number(1, 10),
@@ -97,7 +97,7 @@ def _limits(worker: object, table: object) -> Iterable[WorkerLimit]:
         if key not in LIMITS:
             raise EntryError(f"{worker}: unknown key {quote(key)}; {nearest(str(key), LIMITS)}", worker)
         try:
-            found = LIMITS[key].check(current_tier(value))
+            found = LIMITS[key].check(value)
         except ValueError:
             raise EntryError(
                 f"{worker}.{key} must be {LIMITS[key].expected}, not {quote(value)}", worker, key

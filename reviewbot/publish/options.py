@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from reviewbot import __version__
 from reviewbot.config import Settings
+from reviewbot.config.settings import KEYS
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
@@ -19,7 +20,7 @@ Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
 
 _NO_PART = frozenset(
-    {"origin", "concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
+    {"concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
     | {"review_drafts", "review_bots", "only_labels", "skip_labels", "skip_titles", "skip_authors"}
     | {"only_branches", "skip_branches", "person_label", "person_reviewers"}
 )
@@ -88,7 +89,7 @@ def policy_of(settings: Settings, crew: WorkerSet, engine: str, start: str = "")
 
     `start` is the commit from which the change starts: under another base branch a head is another change.
     """
-    chosen = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in _NO_PART}
+    chosen = {name: key.kind.write(getattr(settings, name)) for name, key in KEYS.items() if name not in _NO_PART}
     cards = sorted((card.model_dump_json(), crew.prompts[card.name]) for card in crew.cards)
     data = json.dumps([__version__, engine, chosen, cards, start], sort_keys=True)
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

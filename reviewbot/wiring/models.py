@@ -40,7 +40,7 @@ def provider_of(settings: Settings) -> Provider:
 def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether models review: that was said, or nothing was and there is a key, or a provider with its own login."""
     if settings.engine is not None:
-        return settings.engine == "claude"
+        return settings.engine == "models"
     return _can_ask(provider_of(settings), environ)
 
 
@@ -53,9 +53,9 @@ def loading(environ: Mapping[str, str], engine: str | None) -> object:
 
     Whatever is wrong is found, and said, when the settings are read.
     """
-    wanted = engine or environ.get("REVIEWBOT_ENGINE") or "claude"
+    wanted = engine or environ.get("REVIEWBOT_ENGINE")
     provider = PROVIDERS.get(environ.get("REVIEWBOT_PROVIDER") or DEFAULT_PROVIDER.name)
-    if wanted != "claude" or provider is None or not _can_ask(provider, environ):
+    if wanted in ("analyzers", "scripted") or provider is None or not _can_ask(provider, environ):
         return None
     # Our own modules first: a thread that loads the SDK would get in their way. Without a model none is loaded.
     from reviewbot.llm.providers import folder_of  # noqa: PLC0415
@@ -92,7 +92,7 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
         origin |= {key: f"{origin.get(key, 'default')}: {error}" for key in open_ones}
     return replace(
         settings,
-        engine=settings.engine or ("claude" if asked else "analyzers"),
+        engine=settings.engine or ("models" if asked else "analyzers"),
         provider=provider.name,
         concurrency=settings.calls_in_flight if asked else settings.tasks_at_once,
         origin=origin,

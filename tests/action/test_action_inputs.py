@@ -76,7 +76,7 @@ def test_the_page_lists_every_input_and_output() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("engine", "gpt", "the input engine must be one of claude, analyzers, scripted, none, not 'gpt'"),
+        ("engine", "gpt", "the input engine must be one of models, analyzers, scripted, none, not 'gpt'"),
         ("fail_on", "error", "the input fail-on must be one of critical, warning, info, none, not 'error'"),
         ("min_confidence", "101", "the input min-confidence must be a whole number from 0 to 100"),
         ("max_cost", "-1", "the input max-cost must be an amount in dollars"),

@@ -213,7 +213,7 @@ def test_an_engine_that_needs_a_key_is_an_error_without_one(run: Run, tmp_path: 
     before = checkout.commit({"app.py": BEFORE})
     after = checkout.commit({"run.py": DEFECT})
 
-    result = run("push", pushed(before, after, [after]), engine="claude")
+    result = run("push", pushed(before, after, [after]), engine="models")
 
     assert result.code == ExitCode.USAGE
     assert "no key for a model" in result.log

@@ -164,7 +164,7 @@ def answer(body: Mapping[str, Any]) -> Scripted:
 def test_the_model_is_shown_the_change_and_nobody_but_it_gets_the_key(world: World, messages_api: MessagesApi) -> None:
     world.open({"src/app.py": PLANTED})
     messages_api.otherwise = answer
-    more = {"INPUT_ENGINE": "claude", "INPUT_ANTHROPIC_API_KEY": KEY, "INPUT_BASE_URL": messages_api.url}
+    more = {"INPUT_ENGINE": "models", "INPUT_ANTHROPIC_API_KEY": KEY, "INPUT_BASE_URL": messages_api.url}
     assert world.review(None, **more) == ExitCode.REVIEWED
     assert messages_api.asked
     prompts = json.dumps(messages_api.bodies)

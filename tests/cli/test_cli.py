@@ -548,7 +548,7 @@ def test_what_a_person_is_told_of_a_model_or_of_a_file_does_not_close_the_gate(
 def _review(**fields: Any) -> Review:
     """A review that tells only what is asked for."""
     timings = Timings(wall_ms=0, critical_path_ms=0, sequential_ms=0)
-    known = {"engine": "claude", "verdict": "needs_person", "headline": "", "summary": "", "timings": timings}
+    known = {"engine": "models", "verdict": "needs_person", "headline": "", "summary": "", "timings": timings}
     return Review(**{**known, **fields})
 
 

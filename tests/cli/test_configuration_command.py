@@ -75,8 +75,8 @@ def test_what_a_run_chooses_by_itself_is_shown_as_it_would_choose_it(
     hosted = json.loads(show(form="json"))
 
     assert without["engine"] == {"value": "analyzers", "origin": "default: there is no key of a model"}
-    assert keyed["engine"] == {"value": "claude", "origin": "default: ANTHROPIC_API_KEY is set"}
-    assert hosted["engine"] == {"value": "claude", "origin": "default: the provider is bedrock"}
+    assert keyed["engine"] == {"value": "models", "origin": "default: ANTHROPIC_API_KEY is set"}
+    assert hosted["engine"] == {"value": "models", "origin": "default: the provider is bedrock"}
     assert (without["provider"]["value"], hosted["provider"]["value"]) == ("anthropic", "bedrock")
     shipped = default_models("anthropic")
     assert [without[f"model_{tier}"]["value"] for tier in ("small", "medium", "large")] == list(shipped.values())

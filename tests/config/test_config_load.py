@@ -210,7 +210,7 @@ check = false
         ("max_cost = true", "mine.toml:1: max_cost must be an amount in dollars"),
         ("model_large = 'a b'", "mine.toml:1: model_large must be the id of a model, not 'a b'"),
         ("model_large = 3", "mine.toml:1: model_large must be the id of a model, not 3"),
-        ("[engine]", "mine.toml:1: engine must be one of claude, analyzers, scripted, none, not a table"),
+        ("[engine]", "mine.toml:1: engine must be one of models, analyzers, scripted, none, not a table"),
         ("engine", "mine.toml: is not valid TOML: "),
     ],
 )
@@ -367,7 +367,7 @@ def test_a_repository_cannot_loosen_what_the_operator_set() -> None:
         ({"REVIEWBOT_DEADLINE_S": "\u0663"}, "not '\\u0663'"),
         ({"REVIEWBOT_DEADLINE_S": "9" * 5_000}, "not '999"),
         ({"REVIEWBOT_ALLOW_PARTIAL": "maybe"}, "REVIEWBOT_ALLOW_PARTIAL must be true or false, not 'maybe'"),
-        ({"REVIEWBOT_ENGINE": "gpt"}, "REVIEWBOT_ENGINE must be one of claude, analyzers, scripted, none, not 'gpt'"),
+        ({"REVIEWBOT_ENGINE": "gpt"}, "REVIEWBOT_ENGINE must be one of models, analyzers, scripted, none, not 'gpt'"),
         ({"REVIEWBOT_WORKERS": "a b"}, "REVIEWBOT_WORKERS must be a list of worker names"),
     ],
 )

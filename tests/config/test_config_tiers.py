@@ -40,6 +40,12 @@ def test_a_former_variable_sets_the_current_setting() -> None:
     assert (settings.model_medium, settings.origin["model_medium"]) == ("b", "REVIEWBOT_MODEL_SONNET")
 
 
+@pytest.mark.parametrize("text", ["claude", "models"])
+def test_the_engine_of_models_has_a_former_name_too(text: str) -> None:
+    assert load_settings(None, {"REVIEWBOT_ENGINE": text}, {}).engine == "models"
+    assert load_settings(None, {}, {}, user_text=f'engine = "{text}"').engine == "models"
+
+
 def test_a_current_variable_wins_over_its_former_name() -> None:
     settings = load_settings(None, {"REVIEWBOT_MODEL_SONNET": "b", "REVIEWBOT_MODEL_MEDIUM": "c"}, {})
 

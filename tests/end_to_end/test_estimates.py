@@ -54,7 +54,7 @@ def held(subject: wiring.Subject, answer: Callable[[Any], Scripted], **flags: ob
     """Estimate a review, and carry it out against models that answer like this."""
     with MessagesApi(answer) as api:
         environ = {"ANTHROPIC_API_KEY": "sk-canary", "ANTHROPIC_BASE_URL": api.url}
-        fixed = {"engine": "claude", "max_cost": "none", "requests_per_minute": 60_000}
+        fixed = {"engine": "models", "max_cost": "none", "requests_per_minute": 60_000}
         settings = wiring.settings_for(subject.base, {}, fixed | flags)
         given = wiring.Given(environ=environ)
         said = estimate_of(subject, settings, wiring.setup(subject, settings, given))

@@ -99,7 +99,7 @@ def joined(*tables: ModelTables) -> ModelTables:
 def reviewed(measured: ModelTables | None, **flags: str) -> tuple[Json, list[Any]]:
     """The review with these tables, and its trace; a replay of the trace is the same."""
     subject = wiring.from_diff(CHANGE.encode(), None)
-    settings = wiring.settings_for(None, os.environ, {"engine": "claude", **flags})
+    settings = wiring.settings_for(None, os.environ, {"engine": "models", **flags})
     run = wiring.setup(subject, settings, wiring.Given(environ=os.environ, measured=measured))
     review = asyncio.run(run.review(subject.change))
     events = json.loads(json.dumps(run.trace.events))
@@ -125,7 +125,7 @@ def test_without_a_table_the_numbers_stand_as_stated_and_one_line_of_each_report
 
     told = {}
     for form in ("json", "terminal", "markdown"):
-        assert main(["review", "change.diff", "--engine", "claude", "--format", form]) == 0
+        assert main(["review", "change.diff", "--engine", "models", "--format", form]) == 0
         told[form] = capsys.readouterr().out
     review = json.loads(told["json"])
 
@@ -185,7 +185,7 @@ def test_a_table_of_another_prompt_is_not_used(here: Path) -> None:
 
 def evaluated(here: Path) -> list[Json]:
     """The claims of both cases, as `eval` writes them."""
-    assert main(["eval", "cases", "--engine", "claude", "--jobs", "1", "--out", "rows.jsonl"]) == 0
+    assert main(["eval", "cases", "--engine", "models", "--jobs", "1", "--out", "rows.jsonl"]) == 0
     rows = sorted(map(json.loads, (here / "rows.jsonl").read_text().splitlines()), key=lambda row: row["case"])
     return [{"case": row["case"], **each} for row in rows for each in row["findings"] if each["stated"]]
 

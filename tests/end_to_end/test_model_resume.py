@@ -66,12 +66,12 @@ def test_a_review_that_is_killed_amid_a_call_asks_only_for_what_was_not_answered
     def review(api: MessagesApi, cache: Path, *more: str) -> Json:
         for key, value in {"HOME": str(cache), "XDG_CACHE_HOME": str(cache), **_door(api)}.items():
             monkeypatch.setenv(key, value)
-        assert main(["review", str(diff), "--engine", "claude", "--format", "json", *more]) == 0
+        assert main(["review", str(diff), "--engine", "models", "--format", "json", *more]) == 0
         return lasting(json.loads(capsys.readouterr().out))
 
     # The ruling is not there when it is killed; by then the reader's answer is in the journal.
     messages_api.otherwise = lambda body: replace(answer(body), gate=gate) if asks_judge(body) else answer(body)
-    process = start(diff, tmp_path / "killed", engine="claude", environ=_door(messages_api))
+    process = start(diff, tmp_path / "killed", engine="models", environ=_door(messages_api))
     wanted = review(undisturbed, tmp_path / "whole")
     whole = [question_of(body) for body in undisturbed.bodies]
     messages_api.wait_for(len(whole))

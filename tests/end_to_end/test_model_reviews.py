@@ -96,7 +96,7 @@ class Door:
         """The review in JSON. Whatever it was, a replay of its trace is the same to the byte."""
         (self.folder / "change.diff").write_text(diff)
         trace = [] if "--trace" in more else ["--trace", "of-all.json"]
-        self.code = main(["review", "change.diff", "--engine", "claude", "--format", "json", *trace, *more])
+        self.code = main(["review", "change.diff", "--engine", "models", "--format", "json", *trace, *more])
         captured = self.capsys.readouterr()
         self.err = captured.err
         if trace and captured.out:
@@ -136,9 +136,9 @@ def test_what_a_reader_finds_is_anchored_judged_and_shown_with_what_it_cost(door
     assert (rows["reader"], rows["judge"]) == (1, 1)
     assert [proof["line"] for proof in mine["proof"]] == [5]
     assert review["usage"]["cost_usd"] > 0
-    assert review["engine"] == "claude"
+    assert review["engine"] == "models"
     assert not review["gaps"]
-    assert "claude:claude-opus-5-5" in review["coverage"][0]["models"]
+    assert "model:claude-opus-5-5" in review["coverage"][0]["models"]
 
 
 def test_what_the_judge_refutes_is_kept_with_its_reason(door: Door) -> None:
@@ -246,7 +246,7 @@ def test_a_report_for_people_names_a_provider_that_is_down_in_one_entry(
 ) -> None:
     door.api.otherwise = lambda _body: failed(401)
     (door.folder / "change.diff").write_text(BILL + CART)
-    assert main(["review", "change.diff", "--engine", "claude", "--format", "markdown"]) == 6
+    assert main(["review", "change.diff", "--engine", "models", "--format", "markdown"]) == 6
     page = capsys.readouterr().out
     assert page.count("**models**") == 1
     assert "$0.00" in page
@@ -378,7 +378,7 @@ def test_an_estimate_asks_nobody_and_counts_the_planner_where_it_would_be_asked(
 ) -> None:
     (door.folder / "change.diff").write_text(change)
 
-    assert main(["review", "change.diff", "--engine", "claude", "--estimate"]) == 0
+    assert main(["review", "change.diff", "--engine", "models", "--estimate"]) == 0
     told = door.capsys.readouterr().out
     assert "Likely $" in told
     assert ("planner: 1 call (1 to 2)" in told) is planned
@@ -402,7 +402,7 @@ def test_a_plan_with_a_key_has_tiers_asks_nobody_and_says_where_a_review_would_a
 def test_what_would_be_sent_can_be_written_down_without_asking_anybody(door: Door) -> None:
     (door.folder / "change.diff").write_text(BILL)
 
-    assert main(["review", "change.diff", "--engine", "claude", "--dump-prompts", "prompts"]) == 0
+    assert main(["review", "change.diff", "--engine", "models", "--dump-prompts", "prompts"]) == 0
 
     [written] = (door.folder / "prompts").iterdir()
     text = written.read_text()
@@ -410,7 +410,7 @@ def test_what_would_be_sent_can_be_written_down_without_asking_anybody(door: Doo
     assert "### shop/bill.py" in text
     assert "## tool search:" in text
     assert door.api.asked == []
-    assert main(["review", "change.diff", "--engine", "claude", "--dump-prompts", "change.diff"]) == 2
+    assert main(["review", "change.diff", "--engine", "models", "--dump-prompts", "change.diff"]) == 2
     assert "cannot write the prompts to change.diff" in door.capsys.readouterr().err
 
 
@@ -419,7 +419,7 @@ def test_with_a_key_models_review_without_being_asked_for(door: Door) -> None:
 
     main(["review", "change.diff", "--format", "json"])
 
-    assert json.loads(door.capsys.readouterr().out)["engine"] == "claude"
+    assert json.loads(door.capsys.readouterr().out)["engine"] == "models"
 
 
 def test_without_a_key_the_engine_says_which_variable_to_set(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,7 +476,7 @@ def test_a_model_that_obeys_the_change_hides_nothing_that_programs_found(
 
     main(["review", "change.diff", "--engine", "analyzers", "--format", "json"])
     alone = json.loads(door.capsys.readouterr().out)
-    main(["review", "change.diff", "--engine", "claude", "--format", "json"])
+    main(["review", "change.diff", "--engine", "models", "--format", "json"])
     obeyed = json.loads(door.capsys.readouterr().out)
 
     def key(finding: Json) -> tuple[object, ...]:

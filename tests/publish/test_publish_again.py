@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.config import Settings
+from reviewbot.config import Settings, load_settings
 from reviewbot.domain.contracts import Finding, WorkerCard
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostAccessError, HostInvalidError
@@ -273,6 +273,9 @@ def test_how_a_review_is_shown_and_how_fast_it_is_made_is_no_part_of_its_policy(
     one = Settings(concurrency=1, inline=3, check=False, origin={"inline": "a flag"}, skip_labels=("x",))
     other = Settings(concurrency=64, inline=9, request_changes=True)
 
+    assert policy_of(load_settings("\n[rules]\nS603 = 'off'", {}, {}), a_crew(), "models") == policy_of(
+        load_settings("rules = {S603 = 'off'}", {}, {}), a_crew(), "models"
+    ), "nor is the line of a settings file"
     assert policy_of(one, a_crew(a_card("logic"), a_card("style")), "claude") == policy_of(
         other, a_crew(a_card("style"), a_card("logic")), "claude"
     )

@@ -90,7 +90,7 @@ def eval_command(arguments: argparse.Namespace) -> int:
 
 def _way(arguments: argparse.Namespace, calibration: str | None) -> Way:
     """Models are asked, and paid, only where that was said: a folder of cases is no single review."""
-    unsaid = "claude" if arguments.baseline else "analyzers"
+    unsaid = "models" if arguments.baseline else "analyzers"
     return Way(
         stage=arguments.stage,
         engine=arguments.engine or (None if arguments.script else unsaid),
@@ -161,7 +161,7 @@ def review_case(way: Way, case: Case) -> Json:
     settings = _settings(way, subject)
     with ExitStack() as closing:
         # What a model has answered is paid for: the next time the same is asked it stands in the journal.
-        journal = closing.enter_context(wiring.open_journal(os.environ)) if settings.engine == "claude" else None
+        journal = closing.enter_context(wiring.open_journal(os.environ)) if settings.engine == "models" else None
         run = _setup(way, subject, settings, journal)
         if way.stage == "plan":
             fields = plan_fields(run_to_end(partial(run.setup.planner.plan, subject.change)))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from reviewbot.coverage.readings import reading_of
 from reviewbot.domain.contracts import (
     FLOOR_WORKER,
+    MODEL_SOURCE,
     Candidate,
     GapReason,
     Metadata,
@@ -61,8 +62,6 @@ MARGIN, MIN_MARGIN_S = 0.05, 0.5
 REPAIR_SHARE = 0.75
 """Of the time that is left which a repair may take."""
 LATE = "the review's deadline left the model no time to answer"
-LOOKED = "claude:{}"
-"""How a model is named among those that read a file."""
 NAMELESS = "model"
 REPAIR = (
     "The program looked up your quotes. These could not be found:\n{}\nAnswer again, with only the findings of these "
@@ -90,7 +89,7 @@ class ReaderEngine:
     bounds: Bounds = field(default_factory=Bounds)
     review_left_s: Callable[[], float] = field(default=lambda: math.inf)
     """Seconds until the review's own deadline."""
-    name: str = field(default="claude", init=False)
+    name: str = field(default="models", init=False)
     _conversations: SharedConversations = field(init=False)
     _prefixes: dict[tuple[str, tuple[str, ...]], SharedPrefix] = field(default_factory=dict, init=False)
     _programs: dict[tuple[str, tuple[Payload, ...]], asyncio.Task[AnalyzerResults]] = field(
@@ -277,7 +276,7 @@ class ReaderEngine:
         escalation = _escalation(result.answer, task)
         # To hand the floor's own job away is no look at it, whatever the reason.
         read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != FLOOR_WORKER)
-        model = LOOKED.format(source)
+        model = f"{MODEL_SOURCE}{source}"
         # A seam is shown parts of files, and asked about names alone: that is no review of a file.
         readings = [reading_of(payload, models=[model]) for payload in task.slices] if read and not task.seam else []
         metadata = self._metadata(task, found, readings, began, result.spent.model)

@@ -212,7 +212,7 @@ def test_no_answer_of_a_model_is_paid_twice_when_a_run_goes_on(shop: Shop) -> No
     """Killed behind the review, before that was recorded; the journal in the database has the answers."""
     with MessagesApi(nothing_found) as models:
         keys = {"ANTHROPIC_API_KEY": "sk-ant-canary", "ANTHROPIC_BASE_URL": models.url}
-        shop.environ |= {"REVIEWBOT_ENGINE": "claude", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000", **keys}
+        shop.environ |= {"REVIEWBOT_ENGINE": "models", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000", **keys}
         pull = shop.open(after="def pay(order, rate):\n    return order / rate\n")
         order = shop.order(pull)
         shop.stage.durable.dies_after = "review"

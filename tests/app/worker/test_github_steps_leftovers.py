@@ -67,7 +67,7 @@ def test_of_a_review_that_stands_already_no_model_is_asked(shop: Shop, again: st
     """As with an empty database, which knows nothing of the reviews that were made."""
     with MessagesApi(nothing_found) as models:
         keys = {"ANTHROPIC_API_KEY": "sk-ant-canary", "ANTHROPIC_BASE_URL": models.url}
-        shop.environ |= {"REVIEWBOT_ENGINE": "claude", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000", **keys}
+        shop.environ |= {"REVIEWBOT_ENGINE": "models", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000", **keys}
         pull = shop.open(after="def pay(order, rate):\n    return order / rate\n")
         shop.run(shop.order(pull))
         asked = len(models.bodies)

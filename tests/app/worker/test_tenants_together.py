@@ -206,7 +206,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
             "PATH": os.environ["PATH"], "HOME": str(folder), "REVIEWBOT_STATE_DIR": str(folder / "state"),
             "REVIEWBOT_APP_ID": str(APP_ID), "REVIEWBOT_PRIVATE_KEY": pem, "REVIEWBOT_WEBHOOK_SECRET": SECRET,
             "REVIEWBOT_BOT_ID": str(github.own.account_id), "GITHUB_API_URL": github.url,
-            "REVIEWBOT_ENGINE": "claude", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000",
+            "REVIEWBOT_ENGINE": "models", "REVIEWBOT_REQUESTS_PER_MINUTE": "60000",
             "ANTHROPIC_API_KEY": "sk-ant-none", "ANTHROPIC_BASE_URL": models.url,
         }  # fmt: skip
         words = [sys.executable, "-m", "reviewbot", "serve", "--host", "127.0.0.1", "--port", str(port)]

@@ -52,7 +52,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
         result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
-        known = {"rules": RULES, "prompt": "Judge it.", "engine": "claude", "calibrator": Calibrator(trace)}
+        known = {"rules": RULES, "prompt": "Judge it.", "engine": "models", "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
         settled = {task.task_id: TaskResult(task, (result,), done=True)}
         return asyncio.run(judge.synthesize(change, plan, settled))

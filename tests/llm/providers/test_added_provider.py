@@ -90,7 +90,7 @@ def test_a_review_is_made_by_the_added_provider_with_its_model_and_price(folder:
 def test_the_added_provider_is_a_choice_and_its_models_are_shown(folder: Path) -> None:
     shown = run(folder, "config", "--show-origin", ECHO_KEY="secret").stdout
 
-    assert 'engine = "claude"' in shown
+    assert 'engine = "models"' in shown
     assert "# default: ECHO_KEY is set" in shown
     assert 'model_large = "e-3"' in shown
     refused = run(folder, "config", REVIEWBOT_PROVIDER="ecko").stderr
@@ -98,6 +98,6 @@ def test_the_added_provider_is_a_choice_and_its_models_are_shown(folder: Path) -
 
 
 def test_the_added_providers_key_is_missed_in_its_own_words(folder: Path) -> None:
-    done = run(folder, "review", "a.diff", "--engine", "claude", "--no-cache")
+    done = run(folder, "review", "a.diff", "--engine", "models", "--no-cache")
 
     assert (done.returncode, done.stderr) == (2, "reviewbot: no key for a model: set ECHO_KEY\n")
