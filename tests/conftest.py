@@ -39,7 +39,7 @@ from tests.git_repo import GitRepo, make_repo, repo
 from tests.github_api import FakeGitHub
 from tests.make import factory
 from tests.messages_api import MessagesApi
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 # No test asks a real model, whoever runs it and whatever is configured on the machine.
 for _name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "AWS_", "CLOUD_ML_"))]:
@@ -123,8 +123,8 @@ def journal() -> DictJournal:
 
 
 @pytest.fixture(scope="session")
-def no_snapshot() -> Files:
-    return Files()
+def no_snapshot() -> InMemorySnapshot:
+    return InMemorySnapshot()
 
 
 def _hunk(body: str = "+x = 1", start: int = 1, heading: str = "") -> Hunk:
@@ -238,7 +238,7 @@ def _order(task: ReviewTask | None = None, dependencies: Mapping[str, Any] | Non
         card=_card(task.worker),
         prompt="Look closely.",
         tools={},
-        snapshot=Files(),
+        snapshot=InMemorySnapshot(),
         dependencies=dependencies or {},
     )
 

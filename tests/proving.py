@@ -11,7 +11,7 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
 from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import Proof, Prover
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"
 AFTER = "import os\n\n\ndef f(x):\n    if x is 3:\n        return 1\n    return 0\n"
@@ -38,7 +38,7 @@ def change_of(before: str, after: str, path: str = "src/app.py") -> ChangeSet:
 
 
 def prover(before: str, after: str, check: Any = None, path: str = "src/app.py") -> Prover:
-    return Prover(change_of(before, after, path), Files({path: after}, {path: before}), check or Says())
+    return Prover(change_of(before, after, path), InMemorySnapshot({path: after}, {path: before}), check or Says())
 
 
 def offered(finding: Finding, before: str = BEFORE, after: str = AFTER, check: Any = None) -> Proof:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import Snapshot
 
 
-class FakeSnapshot(Files):
+class FakeSnapshot(InMemorySnapshot):
     """Has one file, on either side, under any name; remembers which names it was asked for."""
 
     def __init__(self, head: str | None = None, base: str | None = None) -> None:

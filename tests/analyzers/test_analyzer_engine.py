@@ -25,7 +25,7 @@ from reviewbot.domain.contracts import (
     WorkerCard,
 )
 from reviewbot.domain.ports import Answer, ChangedFile, Snapshot, Tool, ToolReport, WorkOrder
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 PYTHON = frozenset({"python"})
 
@@ -76,7 +76,9 @@ def order(*tools: Tool, language: str = "python", path: str = "a.py", timeout_ms
         payload=payload,
         constraints=Constraints(max_tokens=256, timeout_ms=timeout_ms, tier="medium"),
     )
-    return WorkOrder(task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, Files())
+    return WorkOrder(
+        task, card(*(tool.name for tool in tools)), "", {tool.name: tool for tool in tools}, InMemorySnapshot()
+    )
 
 
 def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str, ...] = ("a.py",)) -> AnalyzersEngine:
@@ -87,7 +89,7 @@ def engine_of(*tools: Tool, own: Collection[str] | None = None, paths: tuple[str
     )
     parsed = tuple(ParsedFile(path=path, state="read") for path in paths)
     every = {tool.name: tool for tool in tools}
-    analysis = ChangeAnalysis(ChangeSet(files=files, parsed=parsed), Files(), every)
+    analysis = ChangeAnalysis(ChangeSet(files=files, parsed=parsed), InMemorySnapshot(), every)
     return AnalyzersEngine({name: tool for name, tool in every.items() if own is None or name in own}, analysis)
 
 

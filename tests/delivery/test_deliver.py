@@ -28,7 +28,7 @@ from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal
 from reviewbot.memory.fingerprints import Place, of_review
 from reviewbot.review.trace import Trace, read_trace
 from tests.make import MakeFinding
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 TEXT = "def save(db, key):\n    db.run(\n        key,\n    )\n    db.run(key)\n    db.run(key)\n"
 
@@ -53,7 +53,7 @@ def test_every_finding_is_named_wherever_it_is_told(a_finding: MakeFinding) -> N
         conflicts=(Conflict(findings=(one, one), reason="x"),),
     )
 
-    named = add_symbols(answer, Files({"app.py": TEXT}))
+    named = add_symbols(answer, InMemorySnapshot({"app.py": TEXT}))
 
     told = [*named.findings, named.withheld[0].finding, named.human[0].finding, *named.conflicts[0].findings]
     assert [finding and finding.symbol for finding in told] == ["save"] * 5
@@ -64,12 +64,12 @@ def test_every_finding_is_named_wherever_it_is_told(a_finding: MakeFinding) -> N
 def test_what_is_about_a_text_of_the_change_is_looked_up_in_no_file(a_finding: MakeFinding, path: str) -> None:
     one = a_finding(path=path, line=3, end_line=3)
 
-    assert add_symbols(a_review(findings=(one,)), Files({path: TEXT})).findings == (one,)
+    assert add_symbols(a_review(findings=(one,)), InMemorySnapshot({path: TEXT})).findings == (one,)
 
 
 def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_line(a_finding: MakeFinding) -> None:
     first, second = (a_finding(path="app.py", line=line, end_line=line, evidence="db.run(key)") for line in (5, 6))
-    files = Files({"app.py": TEXT})
+    files = InMemorySnapshot({"app.py": TEXT})
 
     def names(answer: Review) -> set[str]:
         named = add_symbols(answer, files)
@@ -85,7 +85,7 @@ def test_what_crosses_the_threshold_renames_neither_itself_nor_the_next_equal_li
 def test_of_a_flood_of_withheld_findings_the_first_are_named(a_finding: MakeFinding) -> None:
     flood = [withheld(a_finding(path="app.py", line=5, end_line=5, message=str(n))) for n in range(MAX_WITHHELD + 2)]
 
-    named = add_symbols(a_review(withheld=tuple(flood)), Files({"app.py": TEXT})).withheld
+    named = add_symbols(a_review(withheld=tuple(flood)), InMemorySnapshot({"app.py": TEXT})).withheld
 
     assert [entry.finding.message for entry in named] == [entry.finding.message for entry in flood]
     assert [entry.finding.symbol for entry in named].count("save") == MAX_WITHHELD
@@ -94,7 +94,7 @@ def test_of_a_flood_of_withheld_findings_the_first_are_named(a_finding: MakeFind
 def test_the_place_of_a_finding_is_its_statement(a_finding: MakeFinding) -> None:
     split, flat = (a_finding(path="app.py", line=line, end_line=line, evidence="key") for line in (3, 5))
 
-    place_of = places(a_review(findings=(split, flat)), Files({"app.py": TEXT}))
+    place_of = places(a_review(findings=(split, flat)), InMemorySnapshot({"app.py": TEXT}))
 
     assert place_of(split) == Place("db.run(\n        key,\n    )", 2)
     assert place_of(flat) == Place("db.run(key)", 5)
@@ -115,13 +115,13 @@ def test_without_a_statement_the_lines_of_the_finding_are_its_place(
 ) -> None:
     finding = a_finding(path="app.js" if path == "app.js" else "app.py", line=3, end_line=3, evidence="key")
 
-    assert places(a_review(findings=(finding,)), Files({path: text}))(finding) == Place("key", 3)
+    assert places(a_review(findings=(finding,)), InMemorySnapshot({path: text}))(finding) == Place("key", 3)
 
 
 def test_a_finding_of_another_review_keeps_its_lines(a_finding: MakeFinding) -> None:
     finding = a_finding(path="app.py", line=3, end_line=3, evidence="key")
 
-    assert places(a_review(), Files({"app.py": TEXT}))(finding) == Place("key", 3)
+    assert places(a_review(), InMemorySnapshot({"app.py": TEXT}))(finding) == Place("key", 3)
 
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
@@ -133,11 +133,13 @@ def test_a_delivered_review_is_named_and_masked_and_the_trace_says_what_was_adde
     finding = a_finding(path="app.py", line=3, end_line=3, message=f"it holds {TOKEN}")
     trace = Trace(clock)
 
-    shown = deliver(a_review(findings=(finding,)), Files({"app.py": TEXT}), trace)
+    shown = deliver(a_review(findings=(finding,)), InMemorySnapshot({"app.py": TEXT}), trace)
 
     [named] = shown.review.findings
     assert (named.symbol, named.message) == ("save", "it holds ghp_****")
-    assert shown.fingerprints == of_review(shown.review, place_of=places(shown.review, Files({"app.py": TEXT})))
+    assert shown.fingerprints == of_review(
+        shown.review, place_of=places(shown.review, InMemorySnapshot({"app.py": TEXT}))
+    )
     [event] = trace.events
     assert event["symbols"] == [{"path": "app.py", "line": 3, "end_line": 3, "symbol": "save"}]
     assert event["fingerprints"] == list(shown.fingerprints.values())
@@ -152,7 +154,7 @@ def test_a_worker_that_cost_unusually_much_is_named_in_the_notes(clock: Any) -> 
     )
     trace = Trace(clock)
 
-    shown = deliver(a_review(workers=rows, notes=("first",)), Files({}), trace)
+    shown = deliver(a_review(workers=rows, notes=("first",)), InMemorySnapshot({}), trace)
 
     assert len(shown.review.notes) == 2
     assert shown.review.notes[1].startswith("logic took 9,000 tokens, 9.0 times what is usual")
@@ -163,7 +165,7 @@ def test_trouble_with_the_journal_is_told(clock: Any, tmp_path: Path) -> None:
     journal = SteadyJournal(SqliteJournal(tmp_path / "journal.sqlite"))
     with journal:
         journal.trouble = "progress could not be kept"
-        shown = deliver(a_review(), Files({}), trace := Trace(clock), journal)
+        shown = deliver(a_review(), InMemorySnapshot({}), trace := Trace(clock), journal)
 
     assert shown.review.notes == ("progress could not be kept",)
     assert trace.events[0]["notes"] == ["progress could not be kept"]

@@ -15,7 +15,7 @@ from reviewbot.memory.decisions import Decision
 from reviewbot.memory.fingerprints import all_of, identities
 from reviewbot.memory.recall import Recall, Recalled, recall, withhold
 from tests.report.conftest import a_finding, a_review
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 POLICY = "0" * 32
 
@@ -120,7 +120,7 @@ class Pushes:
             Withheld(finding=each.on(head), reason=reason, message="below") for each, reason in withheld
         )
         found = tuple(each.on(head) for each in said)
-        files = Files(dict(head), self.base)
+        files = InMemorySnapshot(dict(head), self.base)
         given = {"coverage": coverage, "findings": found, "withheld": entries, "verdict": "issues", **fields}
         review = add_symbols(a_review(**given), files)
         names = identities(all_of(review), place_of=places(review, files))

@@ -9,7 +9,7 @@ from reviewbot.delivery.places import add_symbols, places
 from reviewbot.domain.contracts import Finding
 from reviewbot.memory.fingerprints import identities, of_review
 from tests.report.conftest import a_finding, a_review
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 PATH = "app/db.py"
 FLAT = "    cursor.execute('select ' + name, limit, offset)"
@@ -36,7 +36,7 @@ def names_in(text: str) -> dict[str, str]:
     for number, row in enumerate(rows, 1):
         if row.startswith("    cursor.execute("):
             found.append(a_finding(path=PATH, line=number, end_line=number, evidence=row))
-    files = Files({PATH: text})
+    files = InMemorySnapshot({PATH: text})
     review = add_symbols(a_review(findings=tuple(found)), files)
     return {each.symbol: name for each, name in of_review(review, place_of=places(review, files)).items()}
 

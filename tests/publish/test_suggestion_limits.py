@@ -13,7 +13,7 @@ from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions import MAX_CHARS, MAX_LINES, Proof, Prover
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 Told = tuple[str, str, int | None]
 """Source, rule and line of what an analyzer says."""
@@ -150,7 +150,7 @@ def test_without_the_whole_file_nothing_is_offered(missing: str, is_three: MakeF
     if missing == "its lines":
         change = change.model_copy(update={"files": (change.files[0].model_copy(update={"minified": True}),)})
     path = "src/other.py" if missing == "the file" else "src/app.py"
-    files = Files({} if missing == "its text" else {path: AFTER})
+    files = InMemorySnapshot({} if missing == "its text" else {path: AFTER})
 
     proof = asyncio.run(Prover(change, files, Says()).offered(is_three(path=path)))
 
@@ -187,6 +187,6 @@ def test_two_suggestions_for_lines_that_meet_are_not_both_offered(
     both = change_of("", text, "a.py").files + change_of("", text, "b.py").files
     change = change_of("", text, "a.py").model_copy(update={"files": both})
 
-    proofs = asyncio.run(Prover(change, Files({"a.py": text, "b.py": text}), Says()).proven([first, second]))
+    proofs = asyncio.run(Prover(change, InMemorySnapshot({"a.py": text, "b.py": text}), Says()).proven([first, second]))
 
     assert [each.text for each in proofs.values()] == ["x = 9", "x = 8" if offered_too else None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from reviewbot.domain.errors import DeadlineError, EngineError, InputError, Refu
 from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.replay.model import RecordedBooks, RecordedModel, RecordingLedger, RecordingModel
 from reviewbot.review.trace import Event, Trace, read_trace
+from tests.fake_model import FakeModel
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 
@@ -39,20 +40,6 @@ class Spent:
         return {"synthesizer": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
 
 
-class Answering:
-    """A model that gives these, and raises those that are errors."""
-
-    def __init__(self, answers: Iterable[ModelReply | EngineError]) -> None:
-        self._answers = list(answers)
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        del request
-        answer = self._answers.pop(0)
-        if isinstance(answer, EngineError):
-            raise answer
-        return answer
-
-
 def asks(subject: str, purpose: str = "synthesizer") -> ModelRequest:
     return ModelRequest(purpose, subject, "small", (), (), 100)
 
@@ -69,7 +56,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
     async def through(model: Any) -> list[ModelReply]:
         return [await model.ask(request) for request in asked]
 
-    assert asyncio.run(through(RecordingModel(Answering(first), trace))) == first
+    assert asyncio.run(through(RecordingModel(FakeModel(*first), trace))) == first
 
     events = read_trace(mask_trace(trace))
     recorded = RecordedModel(events)
@@ -83,7 +70,7 @@ def test_answers_of_models_are_given_again_by_their_subject_and_in_their_order()
 
 def test_a_subject_that_holds_a_secret_is_found_again() -> None:
     trace = Trace(TickingClock())
-    asyncio.run(RecordingModel(Answering([said("a")]), trace).ask(asks(TOKEN)))
+    asyncio.run(RecordingModel(FakeModel(said("a")), trace).ask(asks(TOKEN)))
     written = mask_trace(trace)
 
     reply = asyncio.run(RecordedModel(read_trace(written)).ask(asks(TOKEN)))
@@ -95,7 +82,7 @@ def test_a_subject_that_holds_a_secret_is_found_again() -> None:
 @pytest.mark.parametrize("error", [RefusedError, DeadlineError, TransientError, EngineError])
 def test_errors_of_models_are_raised_again(error: type[EngineError]) -> None:
     trace = Trace(TickingClock())
-    noted = RecordingModel(Answering([error("no")]), trace)
+    noted = RecordingModel(FakeModel(error("no")), trace)
     with pytest.raises(error):
         asyncio.run(noted.ask(asks("one")))
 

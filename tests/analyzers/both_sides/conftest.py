@@ -15,51 +15,26 @@ from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.domain.contracts import Candidate, FileChange, Hunk
-from reviewbot.domain.ports import Commit, Occurrence, ToolReport
+from reviewbot.domain.ports import ToolReport
 from reviewbot.review.calibration import Calibration
+from tests.snapshots import InMemorySnapshot
 
 RULES = packaged_rules("diff_semantics", Calibration()).of_tool("diff-semantics")
 
 
-class Repository:
-    """A snapshot of one changed file and of others that are the same on both sides; counts what it was asked."""
-
-    def __init__(
-        self,
-        path: str,
-        sides: tuple[str | None, str | None],
-        others: Mapping[str, str],
-        before: Mapping[str, str] | None = None,
-    ) -> None:
-        self._path = path
-        self._sides = sides
-        self._others = others
-        self._before = others if before is None else before
-        self.searchable = True
-        self.searches: list[str] = []
-
-    def base(self, path: str) -> str | None:
-        return self._sides[0] if path == self._path else self._before.get(path)
-
-    def head(self, path: str) -> str | None:
-        return self._sides[1] if path == self._path else self._others.get(path)
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        self.searches.append(word)
-        if not self.searchable:
-            return None
-        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-        texts = {**self._others, self._path: self._sides[1] or ""}
-        found = [
-            Occurrence(path, number, line)
-            for path, text in sorted(texts.items())
-            for number, line in enumerate(text.split("\n"), 1)
-            if whole.search(line)
-        ]
-        return tuple(found[:limit])
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
+def _repository(
+    path: str,
+    sides: tuple[str | None, str | None],
+    others: Mapping[str, str],
+    before: Mapping[str, str] | None = None,
+    *,
+    searchable: bool = True,
+) -> InMemorySnapshot:
+    """One changed file, and others that are the same on both sides where there is no `before`."""
+    base, head = ({path: text} if text is not None else {} for text in sides)
+    return InMemorySnapshot(
+        {**others, **head}, {**(others if before is None else before), **base}, searchable=searchable
+    )
 
 
 def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> FileChange:
@@ -78,8 +53,7 @@ def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> F
 def _report(
     base: str, head: str, others: Mapping[str, str] | None = None, *, path: str = "src/app.py", searchable: bool = True
 ) -> ToolReport:
-    snapshot = Repository(path, (base, head), others or {})
-    snapshot.searchable = searchable
+    snapshot = _repository(path, (base, head), others or {}, searchable=searchable)
     return asyncio.run(DiffSemantics(RULES).run(changed_file([_file(base, head, path)], snapshot), snapshot))
 
 
@@ -107,7 +81,7 @@ def file_of() -> Callable[..., FileChange]:
 
 @pytest.fixture(scope="session")
 def repository() -> Callable[..., Any]:
-    return Repository
+    return _repository
 
 
 @pytest.fixture(scope="session")

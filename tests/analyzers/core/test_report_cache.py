@@ -12,7 +12,7 @@ from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache, WatchedSn
 from reviewbot.analyzers.core.run import ChangeAnalysis, changed_file
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, IdentifiedSnapshot, RepositorySnapshot, Snapshot, ToolReport
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ class Counting:
         return ToolReport((found,), ToolRun(tool=self.name, version="1", duration_ms=7), self.gap)
 
 
-class Commits(Files):
+class Commits(InMemorySnapshot):
     """A snapshot of two commits that have one file, which is the same under any name."""
 
     def __init__(self, identity: str | None, text: str = "x = 1\n") -> None:

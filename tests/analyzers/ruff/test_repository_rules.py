@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +14,13 @@ from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.repository_rules import SELECTED_CONFIDENCE, UNSURE_CONFIDENCE, RepositoryRules
 from reviewbot.analyzers.ruff.run import find_ruff
+from tests.snapshots import InMemorySnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from reviewbot.domain.contracts import FileChange
-    from reviewbot.domain.ports import Commit, Occurrence, ToolReport
+    from reviewbot.domain.ports import ToolReport
 
 TAKEN = frozenset(packaged_rules("ruff_rules").rules)
 LONG = 'GREETING = "a line that is far longer than forty characters"'
@@ -32,28 +32,6 @@ CANARY = "CANARY-7c1d20"
 TRAPS = Path(__file__).parents[2] / "hostile" / "linter_traps"
 
 
-@dataclass
-class Files:
-    """The two sides of a change, by name; remembers what it was asked for."""
-
-    before: dict[str, str] = field(default_factory=dict)
-    after: dict[str, str] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-
-    def head(self, path: str) -> str | None:
-        return self.after.get(path)
-
-    def base(self, path: str) -> str | None:
-        self.asked.append(path)
-        return self.before.get(path)
-
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        return None
-
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
-        return ()
-
-
 @pytest.fixture
 def told(file_of: Callable[..., FileChange]) -> Callable[..., ToolReport]:
     """What the tool says of a new file under the configurations of the base side."""
@@ -62,7 +40,7 @@ def told(file_of: Callable[..., FileChange]) -> Callable[..., ToolReport]:
         names = {
             name.replace("__", "/").replace("_toml", ".toml").replace("_py", ".py"): t for name, t in before.items()
         }
-        snapshot = Files({"uv.lock": LOCK, **names}, {path: f"{text}\n"} if whole else {})
+        snapshot = InMemorySnapshot({path: f"{text}\n"} if whole else {}, {"uv.lock": LOCK, **names})
         used = tool or RepositoryRules(TAKEN, find_ruff())
         answer: ToolReport = asyncio.run(used.run(changed_file([file_of(text, path=path)], snapshot), snapshot))
         return answer
@@ -92,15 +70,17 @@ def test_without_a_configuration_no_program_runs(told: Callable[..., ToolReport]
 
 
 def test_a_file_that_adds_nothing_asks_for_no_configuration(file_of: Callable[..., FileChange]) -> None:
-    files = Files({"pyproject.toml": SHORT})
+    files = InMemorySnapshot(base={"pyproject.toml": SHORT})
 
     report = asyncio.run(RepositoryRules(TAKEN, None).run(changed_file([file_of("-gone\n kept")], files), files))
 
-    assert (report.candidates, report.gap, files.asked) == ((), None, ["src/app.py"])
+    assert (report.candidates, report.gap, set(files.asked)) == ((), None, {"src/app.py"})
 
 
 def test_a_configuration_of_the_head_side_counts_for_nothing(file_of: Callable[..., FileChange]) -> None:
-    files = Files({}, {"src/app.py": f"{LONG}\n", "pyproject.toml": SHORT, "src/ruff.toml": 'lint.select = ["ALL"]'})
+    files = InMemorySnapshot(
+        {"src/app.py": f"{LONG}\n", "pyproject.toml": SHORT, "src/ruff.toml": 'lint.select = ["ALL"]'}, {}
+    )
 
     report = asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(LONG)], files), files))
 
@@ -150,20 +130,11 @@ def test_a_rule_that_the_file_did_not_keep_before_is_told_below_the_threshold(to
     ]
 
 
-class Tree(Files):
-    """The same with the whole tree of the head at hand."""
-
-    def files(self) -> tuple[str, ...] | None:
-        return tuple(sorted({*self.before, *self.after}))
-
-    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        raise NotImplementedError
-
-
 def told_among(file_of: Callable[..., FileChange], path: str, *configs: str, **others: str) -> list[int]:
     """The confidence of one finding in a file among others of the base side; ruff is pinned nowhere."""
     names = {name.replace("__", "/") + ".py": f"{text}\n" for name, text in others.items()}
-    tree = Tree({"pyproject.toml": SHORT + "".join(configs), **names}, {path: f"{LONG}\n"})
+    base = {"pyproject.toml": SHORT + "".join(configs), **names}
+    tree = InMemorySnapshot({**base, path: f"{LONG}\n"}, base, whole=True)
     file = changed_file([file_of(LONG, path=path)], tree)
     return [c.confidence for c in asyncio.run(RepositoryRules(TAKEN, find_ruff()).run(file, tree)).candidates]
 
@@ -193,8 +164,8 @@ def test_where_many_rules_are_broken_none_is_kept(file_of: Callable[..., FileCha
     config = SHORT.replace('"E501"', '"E501", "ERA001", "T201", "Q000", "UP031", "C408", "C416"')
 
     def told(other: str) -> list[int]:
-        tree = Tree({"pyproject.toml": config}, {"src/app.py": f"{LONG}\n"})
-        tree.before |= {f"src/a{number}.py": other for number in range(4)}
+        base = {"pyproject.toml": config, **{f"src/a{number}.py": other for number in range(4)}}
+        tree = InMemorySnapshot({**base, "src/app.py": f"{LONG}\n"}, base, whole=True)
         report = RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(LONG)], tree), tree)
         return [found.confidence for found in asyncio.run(report).candidates]
 
@@ -259,7 +230,7 @@ def test_a_configuration_that_takes_over_another_file_is_trusted_less(told: Call
 
 def test_lines_that_the_change_left_alone_are_not_told(file_of: Callable[..., FileChange]) -> None:
     text = f"{LONG}\nx = 1\n"
-    files = Files({"pyproject.toml": SHORT}, {"src/app.py": text})
+    files = InMemorySnapshot({"src/app.py": text}, {"pyproject.toml": SHORT})
 
     report = asyncio.run(
         RepositoryRules(TAKEN, find_ruff()).run(changed_file([file_of(f" {LONG}\n+x = 1")], files), files)
@@ -329,7 +300,7 @@ def test_the_same_configuration_is_understood_once(
     async def review() -> None:
         for name in ("a.py", "b.py"):
             text = f"x = '{name}'"
-            files = Files({"pyproject.toml": SHORT}, {name: f"{text}\n"})
+            files = InMemorySnapshot({name: f"{text}\n"}, {"pyproject.toml": SHORT})
             await tool.run(changed_file([file_of(text, path=name)], files), files)
 
     asyncio.run(review())

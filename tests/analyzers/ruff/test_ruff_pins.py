@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.ruff.config import Pin, RuffConfig, find_pin
-from tests.analyzers.ruff.test_repository_rules import Files
+from tests.snapshots import InMemorySnapshot
 
 HOOK = """
 repos:
@@ -28,7 +28,7 @@ version = "0.12.3"
 
 def pin(files: dict[str, str], values: dict[str, object] | None = None, folder: str = "") -> Pin | None:
     """The pin of a repository with some files of the base side."""
-    return find_pin(Files(files), RuffConfig(f"{folder}ruff.toml", folder, "", values or {}))
+    return find_pin(InMemorySnapshot(base=files), RuffConfig(f"{folder}ruff.toml", folder, "", values or {}))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.analyzers.ruff.config import RuffConfig, find_config, parse_config
 from reviewbot.analyzers.ruff.run import find_ruff
 from reviewbot.analyzers.ruff.selection import Selection, prefixes, select
-from tests.snapshots import Files
+from tests.snapshots import InMemorySnapshot
 
 KNOWN = frozenset(
     {
@@ -34,9 +34,11 @@ KNOWN = frozenset(
 )
 
 
-def base_side(**files: str) -> Files:
+def base_side(**files: str) -> InMemorySnapshot:
     """A base side with some files."""
-    return Files(base={name.replace("__", "/").replace("_toml", ".toml"): text for name, text in files.items()})
+    return InMemorySnapshot(
+        base={name.replace("__", "/").replace("_toml", ".toml"): text for name, text in files.items()}
+    )
 
 
 def selected(text: str, requires: str = "") -> Selection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,29 +15,9 @@ from reviewbot.domain.ports import (
     ToolCall,
     WorkOrder,
 )
+from tests.fake_model import FakeModel
 from tests.make import factory
 from tests.reading_cases import read
-
-FOREVER_S = 3600
-"""Longer than any test lasts; a deadline ends it."""
-
-
-class FakeModel:
-    """Answers from a list, the last entry again and again; an error is raised, None hangs."""
-
-    def __init__(self, *replies: ModelReply | Exception | None) -> None:
-        self.replies = list(replies)
-        self.requests: list[ModelRequest] = []
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        self.requests.append(request)
-        reply = self.replies[min(len(self.requests), len(self.replies)) - 1]
-        if isinstance(reply, Exception):
-            raise reply
-        if reply is None:
-            await asyncio.sleep(FOREVER_S)
-            raise AssertionError("nobody waits that long")
-        return reply
 
 
 class FakePrograms:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, Usage, WorkerCard
-from reviewbot.domain.ports import ModelReply, ModelRequest, Text, WorkerSet
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, WorkerCard
+from reviewbot.domain.ports import ModelRequest, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import PROMPT, seats_of, with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.client.requests import digest
@@ -21,20 +20,10 @@ from reviewbot.llm.prompts.planner_prompt import MAX_SYMBOLS, repair_of, symbols
 from reviewbot.review.cards import shipped_files
 from reviewbot.review.plan.instruction_lint import vagueness
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
+from tests.fake_model import FakeModel
 
 SECRET_LINE = "password = 'correct horse battery staple'"
 EMPTY = {"reason": "fine as it is", "strategy": "merge", "tasks": [], "workers": []}
-
-
-class Listening:
-    """Lets the routed plan stand, and keeps the requests."""
-
-    def __init__(self) -> None:
-        self.requests: list[ModelRequest] = []
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        self.requests.append(request)
-        return ModelReply(json.dumps(EMPTY), (), "end", Usage(), "cheap-1")
 
 
 @pytest.fixture(name="asked", scope="module")
@@ -46,7 +35,7 @@ def _asked(a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) 
     def asked(change: ChangeSet, seats: int = 0) -> ModelRequest:
         crew = with_seats(a_crew(*(a_card(name) for name in ("security", "logic", "performance"))), seats)
         routed = RoutedPlanner(crew, lambda _c, _l: True, lambda _p: None, PlanLimits(route=True, part_lines=500))
-        model = Listening()
+        model = FakeModel(EMPTY)
         asyncio.run(ModelPlanner(routed, model, Deaf(), "You plan.", Planning(plan_above=0)).plan(change))
         [request] = model.requests
         return request

@@ -11,26 +11,14 @@ from typing import Any
 import pytest
 
 from reviewbot.diff.language import kind_of, language_of
-from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, ParsedFile, Usage
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, ParsedFile
 from reviewbot.domain.contracts.answers import ProposedPlan
-from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.wiring import crew_for
+from tests.fake_model import FakeModel
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.json"))
-
-
-class Lead:
-    """Answers as a good lead has written."""
-
-    def __init__(self, answer: object) -> None:
-        self.text = json.dumps(answer)
-        self.calls = 0
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        self.calls += 1
-        return ModelReply(self.text, (), "end", Usage(calls=1), "as written")
 
 
 def change_of(table: Mapping[str, Any]) -> ChangeSet:
@@ -63,11 +51,11 @@ def test_the_plan_of_a_good_lead_is_taken_as_it_is(path: Path, trace: Any) -> No
     change = change_of(table)
     limits = PlanLimits(route=True, part_lines=500)
     routed = RoutedPlanner(crew_for(None), lambda _card, _language: True, lambda _path: None, limits)
-    model = Lead(table["answer"])
+    model = FakeModel(table["answer"])
 
     plan = asyncio.run(ModelPlanner(routed, model, trace, "You plan.", Planning(plan_above=0)).plan(change))
 
-    assert (plan.origin, model.calls, trace.of("planned")[0]["faults"]) == ("model", 1, [])
+    assert (plan.origin, len(model.requests), trace.of("planned")[0]["faults"]) == ("model", 1, [])
     wanted = {
         (task.worker, name)
         for task in ProposedPlan.model_validate_json(json.dumps(table["answer"])).tasks

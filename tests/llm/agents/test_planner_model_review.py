@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, Usage, WorkerCard
+from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, WorkerCard
 from reviewbot.domain.errors import EngineError
-from reviewbot.domain.ports import Answer, ModelReply, ModelRequest, WorkerSet, WorkOrder
+from reviewbot.domain.ports import Answer, WorkerSet, WorkOrder
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.verify.verifier import CappingVerifier
+from tests.fake_model import FakeModel
 from tests.reading_cases import read
 
 ASK = "Does the value of `name` reach the query unbound, and on which path?"
@@ -42,13 +42,8 @@ class Stubborn:
         return Answer(metadata=Metadata(readings=tuple(read(path, models=("stubborn",)) for path in order.task.paths)))
 
 
-class Lead:
-    def __init__(self, *tasks: dict[str, Any]) -> None:
-        self.tasks = tasks
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        answer = {"reason": "in this order", "strategy": "merge", "tasks": self.tasks, "workers": []}
-        return ModelReply(json.dumps(answer), (), "end", Usage(calls=1), "cheap-1")
+def a_lead(*tasks: dict[str, Any]) -> FakeModel:
+    return FakeModel({"reason": "in this order", "strategy": "merge", "tasks": tasks, "workers": []})
 
 
 @pytest.fixture(name="reviewed")
@@ -61,8 +56,8 @@ def _reviewed(
     trace: Any,
     journal: Any,
     no_snapshot: Any,
-) -> Callable[[Stubborn, Lead], Review]:
-    def reviewed(engine: Stubborn, lead: Lead) -> Review:
+) -> Callable[[Stubborn, FakeModel], Review]:
+    def reviewed(engine: Stubborn, lead: FakeModel) -> Review:
         crew = a_crew(*(a_card(name, tiers=("small", "medium")) for name in ("security", "logic")))
         change = a_change(a_file("src/a.py", added=300), a_file("src/b.py", added=300))
         routed = RoutedPlanner(crew, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
@@ -102,7 +97,7 @@ def in_the_first_round(task: ReviewTask) -> bool:
 def test_a_second_round_one_tier_up_closes_the_gap_of_the_first(reviewed: Callable[..., Review], trace: Any) -> None:
     engine = Stubborn(in_the_first_round)
 
-    found = reviewed(engine, Lead())
+    found = reviewed(engine, a_lead())
 
     assert (found.gaps, found.verdict) == ((), "clean")
     assert len(trace.of("plan_made")) == 2
@@ -111,7 +106,7 @@ def test_a_second_round_one_tier_up_closes_the_gap_of_the_first(reviewed: Callab
 
 
 def test_a_gap_that_the_second_round_cannot_close_stays_named(reviewed: Callable[..., Review]) -> None:
-    found = reviewed(Stubborn(lambda task: not task.programs_only), Lead())
+    found = reviewed(Stubborn(lambda task: not task.programs_only), a_lead())
 
     assert {(gap.worker, gap.path, gap.reason) for gap in found.gaps} == {
         (worker, path, "breaker") for worker in ("security", "logic") for path in ("src/a.py", "src/b.py")
@@ -121,7 +116,7 @@ def test_a_gap_that_the_second_round_cannot_close_stays_named(reviewed: Callable
 def test_a_task_that_a_plan_orders_behind_another_is_given_its_result(reviewed: Callable[..., Review]) -> None:
     engine = Stubborn()
 
-    found = reviewed(engine, Lead(a_task_of("first", "security"), a_task_of("then", "logic", "first")))
+    found = reviewed(engine, a_lead(a_task_of("first", "security"), a_task_of("then", "logic", "first")))
 
     assert found.verdict == "clean"
     first, then = engine.orders

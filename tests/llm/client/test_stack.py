@@ -27,6 +27,7 @@ from reviewbot.llm.client.requests import digest, estimate_tokens
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import STOPPED, ClientConfig, build_client
 from reviewbot.prices import default_models, packaged_prices
+from tests.fake_model import FakeModel
 from tests.make import MakeRequest
 
 MODELS = default_models()
@@ -45,22 +46,6 @@ class Silent:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError
-
-
-class Told:
-    """Answers, or raises, what is next; keeps what it was asked."""
-
-    def __init__(self, *outcomes: Any) -> None:
-        self.outcomes = list(outcomes)
-        self.asked: list[ModelRequest] = []
-
-    async def ask(self, request: ModelRequest) -> ModelReply:
-        self.asked.append(request)
-        outcome = self.outcomes.pop(0)
-        if isinstance(outcome, Exception):
-            raise outcome
-        assert isinstance(outcome, ModelReply)
-        return outcome
 
 
 def replied(text: str = "yes", stop: StopReason = "end", usage: Usage = SPENT) -> ModelReply:
@@ -86,13 +71,13 @@ def run(awaited: Awaitable[ModelReply]) -> ModelReply:
 def test_an_answer_is_paid_once_and_traced_each_time(
     make_config: MakeConfig, a_request: MakeRequest, trace: Any
 ) -> None:
-    told, config = Told(replied()), make_config()
+    told, config = FakeModel(replied()), make_config()
     model = build_client(told, config)
     first = run(model.ask(a_request()))
     second = run(model.ask(a_request(purpose="verifier", subject="f1")))
     assert (first.text, first.stored, first.usage) == ("yes", False, SPENT)
     assert (second.text, second.stored, second.usage) == ("yes", True, Usage())
-    assert len(told.asked) == 1
+    assert len(told.requests) == 1
     assert config.ledger.spent() == {"logic": SPENT}
     key = digest(a_request(), MODELS["medium"])
     known = {"tier": "medium", "model": "claude-sonnet-5-5", "request": key, "duration_ms": 0, "stop": "end"}
@@ -103,8 +88,8 @@ def test_an_answer_is_paid_once_and_traced_each_time(
 
 
 def test_a_stored_answer_is_had_also_where_the_budget_is_spent(make_config: MakeConfig, a_request: MakeRequest) -> None:
-    run(build_client(Told(replied()), make_config()).ask(a_request()))
-    broke = build_client(Told(), make_config(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
+    run(build_client(FakeModel(replied()), make_config()).ask(a_request()))
+    broke = build_client(FakeModel(), make_config(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
     assert run(broke.ask(a_request())).stored
     with pytest.raises(BudgetError, match="--max-cost"):
         run(broke.ask(a_request("another question")))
@@ -114,10 +99,10 @@ def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(
     make_config: MakeConfig, a_request: MakeRequest
 ) -> None:
     request = a_request(max_tokens=100_000)  # a dollar's worth of words
-    told = Told(replied())
+    told = FakeModel(replied())
     with pytest.raises(BudgetError, match="--max-cost"):
         run(build_client(told, make_config(Limits(max_cost_usd=0.99))).ask(request))
-    assert told.asked == []
+    assert told.requests == []
     assert run(build_client(told, make_config(Limits(max_cost_usd=1.01))).ask(request)).text == "yes"
 
 
@@ -138,14 +123,17 @@ def test_a_try_without_an_answer_costs_nothing(
 ) -> None:
     config = make_config(retry=RetryPolicy(tries=1, throttled_tries=1))
     with pytest.raises(EngineError):
-        run(build_client(Told(error), config).ask(a_request()))
+        run(build_client(FakeModel(error), config).ask(a_request()))
     assert config.ledger.spent() == {}
 
 
 def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
     make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
-    told, config = Told(TransientError("busy"), TransientError("busy"), replied()), make_config(Limits(max_calls=1))
+    told, config = (
+        FakeModel(TransientError("busy"), TransientError("busy"), replied()),
+        make_config(Limits(max_calls=1)),
+    )
     assert run(build_client(told, config).ask(a_request())).text == "yes"
     assert config.ledger.spent() == {"logic": SPENT}
     assert len(clock.slept) == 2
@@ -155,7 +143,7 @@ def test_a_provider_that_is_down_spends_nothing_of_a_small_budget_and_is_named_a
     make_config: MakeConfig, a_request: MakeRequest
 ) -> None:
     config = make_config(Limits(max_cost_usd=0.05))
-    model = build_client(Told(*[TransientError("it cannot be reached")] * 99), config)
+    model = build_client(FakeModel(*[TransientError("it cannot be reached")] * 99), config)
 
     async def ask_all() -> list[object]:
         requests = [a_request(f"question {n}", max_tokens=1_000) for n in range(30)]
@@ -181,25 +169,25 @@ def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
 
 
 def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConfig, a_request: MakeRequest) -> None:
-    told, config = Told(replied(), replied()), make_config(Limits(max_calls=2))
+    told, config = FakeModel(replied(), replied()), make_config(Limits(max_calls=2))
     model = build_client(told, config)
     for question in ("one", "two"):
         run(model.ask(a_request(question)))
     with pytest.raises(BudgetError, match="budget of 2 calls"):
         run(model.ask(a_request("three")))
-    assert len(told.asked) == 2
+    assert len(told.requests) == 2
     assert config.ledger.spent()["logic"].calls == 2
 
 
 def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn(
     make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
-    told = Told(replied())
+    told = FakeModel(replied())
     model = build_client(told, make_config(Limits(max_calls=1), rate_limiter=TokenBucket(clock, requests_per_minute=1)))
     run(model.ask(a_request("first")))
     with pytest.raises(BudgetError):
         run(model.ask(a_request("second")))
-    assert (len(told.asked), clock.slept) == (1, [])
+    assert (len(told.requests), clock.slept) == (1, [])
 
 
 def test_a_request_that_is_cancelled_is_in_the_trace(
@@ -235,14 +223,14 @@ def test_a_question_without_an_answer_is_traced_with_our_own_words(
 ) -> None:
     config = make_config()
     with pytest.raises(type(error)):
-        run(build_client(Told(error), config).ask(a_request()))
+        run(build_client(FakeModel(error), config).ask(a_request()))
     (event,) = trace.of("call_failed")
     assert (event["error"], event["message"], event["purpose"]) == (type(error).__name__, "no", "logic")
     assert config.ledger.spent() == {}
 
 
 def test_an_answer_of_one_server_is_none_of_another(make_config: MakeConfig, a_request: MakeRequest) -> None:
-    told = Told(replied("one"), replied("two"))
+    told = FakeModel(replied("one"), replied("two"))
     texts = [
         run(build_client(told, make_config(origin=origin)).ask(a_request())).text
         for origin in ("https://a.invalid", "https://b.invalid", "https://a.invalid")

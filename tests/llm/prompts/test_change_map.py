@@ -15,27 +15,16 @@ from reviewbot.llm.prompts.repository_map import ABSENT, MAX_LISTED, WHOLE_CHARS
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.sources.memory import DiffSnapshot
+from tests.snapshots import InMemorySnapshot
 
 
-class Tree(DiffSnapshot):
+def tree_of(texts: Mapping[str, str]) -> InMemorySnapshot:
     """A whole repository, the same on both sides."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        super().__init__(ChangeSet())
-        self.texts = texts
-
-    def files(self) -> tuple[str, ...] | None:
-        return tuple(self.texts)
-
-    def head(self, path: str) -> str | None:
-        return self.texts.get(path)
-
-    def base(self, path: str) -> str | None:
-        return self.texts.get(path)
+    return InMemorySnapshot(texts, texts, whole=True)
 
 
 def view_of(**texts: str) -> RepositoryView:
-    return RepositoryTools(Tree({name.replace("__", "/"): text for name, text in texts.items()})).view
+    return RepositoryTools(tree_of({name.replace("__", "/"): text for name, text in texts.items()})).view
 
 
 def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload: Callable[..., Payload]) -> None:
@@ -86,7 +75,7 @@ def test_a_changed_file_of_a_small_repository_is_shown_whole_with_its_hunks_in_p
 
 def test_a_secret_of_the_repository_is_masked_and_a_private_file_is_not_named() -> None:
     key = "AKIA" + "Z7Q2M5X8K1N4P6R9"
-    tools = RepositoryTools(Tree({"a": f'KEY = "{key}"\n', "own/b": "x\n", ".env": "A=1\n"}), private=("own/*",))
+    tools = RepositoryTools(tree_of({"a": f'KEY = "{key}"\n', "own/b": "x\n", ".env": "A=1\n"}), private=("own/*",))
 
     shown = repository_map(tools.view, {"a": []}).text
 
@@ -122,7 +111,7 @@ def an_order(a_task: Any, a_card: Any, a_payload: Any) -> Callable[..., WorkOrde
 def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
     an_order: Callable[..., WorkOrder], a_file: Callable[..., FileChange]
 ) -> None:
-    tree = Tree({"CONTRIBUTING.md": "Use tabs.\n", "src/AGENTS.md": "No globals.\n", "lib/AGENTS.md": "Not ours.\n"})
+    tree = tree_of({"CONTRIBUTING.md": "Use tabs.\n", "src/AGENTS.md": "No globals.\n", "lib/AGENTS.md": "Not ours.\n"})
     files = [a_file("src/a.py"), a_file("lib/b.py", added=3, removed=1)]
     make = MapMaker(RepositoryTools(tree).view, files)
 
@@ -137,7 +126,7 @@ def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
 def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_private_one(
     an_order: Callable[..., WorkOrder], a_file: Callable[..., FileChange], a_hunk: Any
 ) -> None:
-    tree = Tree({})
+    tree = tree_of({})
     bodies = {"old.py": "-def check():\n-    raise Denied", "long.py": "-" + "x" * MAX_DELETED, ".env": "-A=1"}
     files = [a_file(path, a_hunk(body), status="deleted") for path, body in bodies.items()]
     make = MapMaker(RepositoryTools(tree).view, [a_file("src/a.py"), *files])

@@ -112,7 +112,7 @@ def test_history_names_the_last_commits_of_a_file_of_the_base_side(repository: A
     text = call("history", path="a.py").text
     assert text.startswith("a.py (base side), last changed by\naaaaaaaaaaaa 2024-01-02 token")
     assert "aB3dE6gH9" not in text
-    assert snapshot.asked == [("a.py", 10)]
+    assert snapshot.histories == [("a.py", 10)]
     assert call("history", path="b.py").failed
     assert call("history", path="a.py", first=1).failed
     snapshot.commits = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from reviewbot.domain.repository_files import Expression, Searchable
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.arguments import ToolResult
 from reviewbot.sources.blobs.store import BlobStore
+from tests.snapshots import InMemorySnapshot
 
 FILES: dict[str, str | bytes] = {
     "a.py": "first = 1",  # no line end, so that it touches the next one
@@ -48,7 +49,7 @@ PATTERNS = (
 
 
 @pytest.fixture
-def stored(repository: Any, tmp_path: Path) -> Any:
+def stored(tmp_path: Path) -> Any:
     """A repository whose files are kept in a store."""
     folder = BlobStore(tmp_path / "trees").repository(1)
     contents = {path: text if isinstance(text, bytes) else text.encode() for path, text in FILES.items()}
@@ -57,7 +58,7 @@ def stored(repository: Any, tmp_path: Path) -> Any:
         for raw in contents.values():
             addition.keep(raw)
 
-    class Stored(repository):  # type: ignore[misc] # handed in by a fixture
+    class Stored(InMemorySnapshot):
         scans = 0
 
         def matching(self, expression: Expression, paths: Collection[str], *, crlf: bool) -> Iterator[str]:
@@ -65,11 +66,10 @@ def stored(repository: Any, tmp_path: Path) -> Any:
             hits = set(folder.scan(expression, {names[path] for path in paths}, crlf=crlf))
             return (path for path in paths if names[path] in hits)
 
-        def contents(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
-            texts = ((path, self.texts[path]) for path in paths)
-            return ((path, raw) for path, raw in texts if b"\0" not in raw)
+        def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+            return ((path, raw) for path, raw in super().contents(paths) if b"\0" not in raw)
 
-    return Stored(FILES)
+    return Stored(FILES, whole=True)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
