@@ -14,24 +14,12 @@ from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.host_session import HostSession
 from tests.git_repo import GitRepo
 from tests.github_api import FakeGitHub, Pull
+from tests.still_clock import StillClock
 
 REPOSITORY = "acme/shop"
 BEFORE = "def pay(order):\n    return order\n"
 AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
 """Ruff's F632: a literal is compared by identity. It has a safe fix."""
-
-
-class QuickClock:
-    """Time that passes as fast as somebody waits for it."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @pytest.fixture
@@ -60,4 +48,4 @@ def client(github_api: FakeGitHub) -> Iterator[GithubClient]:
 
 @pytest.fixture
 def office(client: GithubClient) -> HostSession:
-    return HostSession(GithubHost(client), Signer.from_environment({}), clock=QuickClock())
+    return HostSession(GithubHost(client), Signer.from_environment({}), clock=StillClock())

@@ -15,22 +15,9 @@ from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.replay.model import RecordedBooks, RecordedModel, RecordingLedger, RecordingModel
 from reviewbot.review.trace import Event, Trace, read_trace
 from tests.fake_model import FakeModel
+from tests.replay.conftest import TickingClock
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
-
-
-class TickingClock:
-    """Every look takes 137 ms; nobody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        self.now += 0.137
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        del seconds
 
 
 class Spent:

@@ -18,22 +18,11 @@ from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub
 from tests.messages_api import Scripted, a_reading, answered
+from tests.still_clock import StillClock
 
 BEFORE = "def pay(order):\n    return order\n"
 AFTER = "def pay(order):\n    if order is 3:\n        return None\n    return order\n"
 ENVIRON = {"REVIEWBOT_ENGINE": "analyzers", "HOME": "/nowhere"}
-
-
-class QuickClock:
-    """Time that passes as fast as somebody waits for it."""
-
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 class Shop:
@@ -76,7 +65,7 @@ class Shop:
         tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
         app = App(
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
-            QuickClock(),
+            StillClock(),
         )  # fmt: skip
         self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.desk, "worker")
         return self.stage.carry_out(self.stage.submit(order))
