@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from reviewbot.tables import packaged_table
+
 NAMED = "named value"
 """The kind of a secret that is recognised by the name that it is assigned to."""
 
@@ -53,32 +55,9 @@ _BETWEEN = r"(?:[\s\"',`>|#*/;-]|\\[nrt]){0,80}"
 """What may stand between the lines of a key: blanks, quotes, marks of comments and of removed lines, written escapes.
 (The "+" of an added line is in the class of base64.)"""
 
-# Every body is a bounded class without nested repetition, so that no text can make the search run away.
-_PROVIDERS = (
-    _Provider("AWS access key id", r"AKIA|ASIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])", 97),
-    _Provider("GitHub token", r"gh[pousr]_", r"[A-Za-z0-9]{36,255}", 99),
-    _Provider("GitHub fine-grained token", r"github_pat_", r"[A-Za-z0-9_]{22,255}", 99),
-    _Provider("GitLab token", r"glpat-", r"[A-Za-z0-9_-]{20,255}", 98),
-    _Provider("Slack token", r"xox[abeoprs]-", r"[A-Za-z0-9-]{10,255}", 97),
-    _Provider("Slack webhook", r"hooks\.slack\.com/services/", r"[A-Za-z0-9/]{30,80}", 95),
-    _Provider("Stripe live key", r"[sr]k_live_", r"[A-Za-z0-9]{16,255}", 99),
-    _Provider("Google API key", r"AIza", r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", 95),
-    _Provider("npm token", r"npm_", r"[A-Za-z0-9]{36}(?![A-Za-z0-9])", 98),
-    _Provider("PyPI token", r"pypi-AgE", r"[A-Za-z0-9_-]{40,500}", 99),
-    _Provider("Anthropic key", r"sk-ant-", r"[A-Za-z0-9_-]{20,255}", 98),
-    _Provider("OpenAI key", r"sk-(?:proj|svcacct|admin)-", r"[A-Za-z0-9_-]{40,255}", 97),
-    _Provider("Hugging Face token", r"hf_", r"[A-Za-z0-9]{34,60}", 96),
-    _Provider("SendGrid key", r"SG\.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", 98),
-    _Provider(
-        PRIVATE_KEY,
-        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----",
-        # Headers of an encrypted key or of OpenPGP, then long runs of base64, on this line and the next ones.
-        rf"(?:{_BETWEEN}(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID):[^\n\\]{{0,200}}){{0,6}}"
-        rf"(?:{_BETWEEN}[A-Za-z0-9+/=\\]{{16,4096}}){{0,400}}"
-        # The last, short run counts only where the end is marked.
-        rf"(?:{_BETWEEN}[A-Za-z0-9+/=\\]{{1,4096}}(?={_BETWEEN}\+{{0,9}}-----END))?",
-        97,
-    ),
+_PROVIDERS = tuple(
+    _Provider(row["kind"], row["prefix"], row["body"].replace("{between}", _BETWEEN), row["confidence"])
+    for row in packaged_table("secrets")["provider"]
 )
 KINDS = (*(provider.kind for provider in _PROVIDERS), NAMED)
 """Every kind of secret."""

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from reviewbot.analyzers.python.trees import parts
 from reviewbot.context.python_text import Function, dotted_name
+from reviewbot.tables import packaged_text
 
 _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 """Methods that put what they are given into their receiver."""
@@ -159,25 +160,7 @@ _BY_TYPE: dict[type[ast.AST], Callable[..., Iterator[tuple[str, Given]]]] = {
 
 # Imports of well-known names for a hunk that does not show its own.
 
-IMPORTS: Final = (
-    "import os, sys, re, io, json, time, random, hashlib, hmac, ssl, socket, shutil, stat, signal, logging, functools, "
-    "itertools, contextlib, contextvars, asyncio, threading, subprocess, tempfile, tarfile, zipfile, pathlib, pickle, "
-    "marshal, shelve, secrets, string, ftplib, telnetlib, sqlite3, unittest, pdb, ipdb, "
-    "logging.config, urllib.request, xml.sax, xml.dom.minidom, xml.etree.ElementTree, "
-    "yaml, requests, httpx, aiohttp, jinja2, flask, paramiko, markupsafe, pytest, trio, anyio, mako.template, dill, "
-    "xml.etree.ElementTree as ET; "
-    "from pathlib import Path; from subprocess import Popen, check_call, check_output; "
-    "from hashlib import md5, sha1; from urllib.request import urlopen; from jinja2 import Environment; "
-    "from markupsafe import Markup; from django.utils.safestring import mark_safe; from flask import Flask; "
-    "from contextvars import ContextVar; from functools import singledispatch, singledispatchmethod; "
-    "from itertools import groupby; from tempfile import mktemp; from yaml import UnsafeLoader; "
-    "from xml.dom import minidom; from xml.etree import ElementTree; "
-    "from django.db.models.expressions import RawSQL; from pysnmp.hlapi import CommunityData, UsmUserData; "
-    "from cryptography.hazmat.primitives import hashes; "
-    "from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa; "
-    "from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes; "
-    "from Crypto.Cipher import ARC2, ARC4, DES, DES3, Blowfish; from Crypto.PublicKey import DSA, RSA"
-)
+IMPORTS: Final = "; ".join(packaged_text("implicit_imports.txt").splitlines())
 """On one line, in front: rules follow a name to the module that it came from, and a hunk seldom shows the import.
 
 Names that several modules have (`Template`, `load`, `choice`) are not in it: a guess would blame the wrong one.

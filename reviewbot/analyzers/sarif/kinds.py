@@ -9,43 +9,29 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.sarif.log import Result
+from reviewbot.tables import packaged_table
 
 WORKERS = ("security", "performance", "style", "logic")
 
 _FAMILY = {"ruff": "", "flake8": "", "pylint": "PL"}
 """Programs whose codes are ruff's, with what ruff puts before them. Bandit's differ in their letter."""
 
-_CODES = (
-    ("security", re.compile(r"S\d")),
-    ("performance", re.compile(r"PERF\d|ASYNC2|C4\d|FURB192|RUF015")),
-    (
-        "style",
-        re.compile(
-            r"[EWDINQ]\d|UP\d|ANN\d|COM\d|ERA\d|C90|PLC|PLR|SIM\d|RET\d|PTH\d|T20|TD\d|FIX\d|EM\d|FBT\d|ARG\d|INP\d|ISC\d|ICN\d|PIE\d|PT\d|SLF\d|TID\d"
-        ),
-    ),
-    ("logic", re.compile(r"E9")),
+_TABLE = packaged_table("sarif_kinds")
+_CODES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (worker, re.compile(codes)) for worker, codes in _TABLE["codes"].items()
 )
 """Ruff's families by worker; of several that fit the last one counts, and where none fits it is logic."""
 
-_SECRETS = frozenset({"gitleaks", "trufflehog", "detect-secrets", "betterleaks"})
-_SECURITY = _SECRETS | {
-    "bandit", "brakeman", "checkov", "devskim", "gosec", "grype", "kics", "njsscan", "semgrep", "snyk", "tfsec",
-    "trivy", "zizmor",
-}  # fmt: skip
+_SECRETS = frozenset(_TABLE["secrets"])
+_SECURITY = _SECRETS.union(_TABLE["security"])
 """Programs that look for nothing else, by the first word of their name."""
 
-_TAGS = (
-    ("performance", frozenset({"performance", "efficiency", "perf"})),
-    ("style", frozenset({"style", "stylistic", "readability", "convention", "conventions", "formatting", "layout"})),
-    ("logic", frozenset({"correctness", "reliability", "bug", "bugs", "suspicious"})),
+_TAGS: tuple[tuple[str, frozenset[str]], ...] = tuple(
+    (worker, frozenset(words)) for worker, words in _TABLE["tags"].items()
 )
 
 _HARDCODED = 798
-_ALIKE = {
-    77: 78, 88: 78, 564: 89, 943: 89, 95: 94, 96: 94, 915: 502, 23: 22, 36: 22, 73: 22, 80: 79, 116: 79, 776: 611,
-    297: 295, 326: 327, 328: 327, 330: 338, 259: 798, 321: 798, 522: 798,
-}  # fmt: skip
+_ALIKE: Mapping[int, int] = {int(cwe): ours for cwe, ours in _TABLE["alike"].items()}
 """Weaknesses that programs name where our rules name their neighbour."""
 
 _SAID = {327: "weak-cryptography"}
