@@ -91,12 +91,16 @@ class SecretMask:
         """Where known values, or parts of them, stand in a text; later spans may lie inside of earlier ones."""
         if not self._pieces or len(text) < _MIN_PART_CHARS:
             return
-        offsets = [found.start() for found in _LETTER.finditer(text)]
         letters = _OTHERS.sub("", text)
+        offsets: list[int] = []
         at = done = 0
         while at <= len(letters) - _PIECE:
-            places = self._pieces.get(letters[at : at + _PIECE], ())
-            found = max((_followed(letters, at, done, place) for place in places), key=_length, default=(at, at))
+            places = self._pieces.get(letters[at : at + _PIECE])
+            if places is None:
+                at += 1
+                continue
+            offsets = offsets or [found.start() for found in _LETTER.finditer(text)]
+            found = max((_followed(letters, at, done, place) for place in places), key=_length)
             if _length(found):
                 done = found[1]
                 yield offsets[found[0]], offsets[done - 1] + 1
