@@ -94,11 +94,11 @@ def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema({"$schema": DRAFT, **settings_schema()})
 
 
-def test_a_file_with_every_key_fits() -> None:
+def test_a_file_with_keys_of_every_kind_fits() -> None:
     table = tomllib.loads(SAMPLE)
 
     jsonschema.validate(table, settings_schema())
-    assert list(table) == list(KEYS)
+    assert {type(KEYS[key].kind) for key in table} == {type(key.kind) for key in KEYS.values()}
     assert load_settings(None, {}, {}, user_text=SAMPLE).chunk_lines == 200
 
 
