@@ -266,6 +266,13 @@ class Doors:
     def git_range(self, _home: Path, _models: str) -> int:
         return self._review("--git", "main...feature", "--repo", str(self.shop.folder), *self._words)
 
+    def local_pull_request(self, _home: Path, _models: str) -> int:
+        pulls = self.shop.folder / ".git" / "pulls"
+        pulls.mkdir(exist_ok=True)
+        record = {"base": "main", "head": "feature", "title": TITLE, "body": FORM}
+        (pulls / "1.json").write_text(json.dumps(record), "utf-8")
+        return self._review("--pr", f"local:{self.shop.folder}#1")
+
     def pull_request(self, _home: Path, _models: str) -> int:
         return self._review("--pr", f"{NAME}#{self.pull.number}")
 

@@ -13,7 +13,7 @@ import pytest
 from tests.doors import Doors, ShopFolder, texts_of
 from tests.github_api.apps import AppGithub, a_key
 
-DOORS = ("folder_at_head", "folder_at_base", "pull_request", "action", "app")
+DOORS = ("folder_at_head", "folder_at_base", "local_pull_request", "pull_request", "action", "app")
 """Each is compared with a range of commits."""
 
 EVERYWHERE = (

@@ -147,22 +147,23 @@ def test_another_repository_under_the_same_name_is_not_the_one_that_was_fetched(
 
 
 @pytest.mark.parametrize(
-    ("head", "variables", "colour"),
+    ("head", "variables", "code", "colour"),
     [
-        (CLEAN, {}, "success"),
-        (AFTER, {}, "neutral"),
-        (AFTER, {"REVIEWBOT_FAIL_ON": "warning"}, "failure"),
-        ("def pay(order):\n    return (\n", {}, "neutral"),
+        (CLEAN, {}, ExitCode.REVIEWED, "success"),
+        (AFTER, {}, ExitCode.REVIEWED, "neutral"),
+        (AFTER, {"REVIEWBOT_FAIL_ON": "warning"}, ExitCode.GATE, "failure"),
+        ("def pay(order):\n    return (\n", {}, ExitCode.INCOMPLETE, "neutral"),
     ],
 )
 def test_the_check_has_the_colour_of_its_review(
-    case: HostCase, head: str, variables: dict[str, str], colour: str
+    case: HostCase, session: HostSession, head: str, variables: dict[str, str], code: ExitCode, colour: str
 ) -> None:
     if head != AFTER:
         case.push(**{"src/pay.py": head})
-    reviewed_and_posted(case, options(variables))
+    found = made(case, session, options(variables))
+    asyncio.run(post(session, found.value))
 
-    assert colours(case) == [colour]
+    assert (found.code, colours(case)) == (code, [colour])
 
 
 def test_a_closed_gate_asks_for_changes_until_the_next_head(case: HostCase) -> None:

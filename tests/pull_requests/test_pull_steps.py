@@ -13,7 +13,7 @@ import pytest
 
 from reviewbot import wiring
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef, PullReview
-from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, HostMissingError, HostMovedError
+from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, HostMissingError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
@@ -30,7 +30,6 @@ OpenPull = Callable[..., Pull]
 
 NUMBER = ("acme/shop", 1)
 AFTER_TWO = "def pay(order):\n    if order is 3:\n        return None\n    return order is 'x'\n"
-AFTER_BROKEN = "def pay(order):\n    return (\n"
 
 QUICK = RunOptions(flags={"inline": 0})
 """Nothing at lines: to prove a suggestion takes longer than the review."""
@@ -56,80 +55,6 @@ def operator(**variables: str) -> wiring.Given:
 
 def posted(office: HostSession, value: PullReview) -> PullPosted:
     return asyncio.run(post(office, again(value)))
-
-
-def test_a_pull_request_is_reviewed_and_posted_once(
-    office: HostSession, open_pull: OpenPull, github_api: FakeGitHub
-) -> None:
-    pull = open_pull()
-
-    found = reviewed(office, RunOptions())
-    result = posted(office, found.value)
-
-    [mine] = pull.reviews
-    assert (result.outcome, result.inline, result.notes) == ("posted", 1, ())
-    assert result.url.endswith(f"#pullrequestreview-{mine.review_id}")
-    assert mine.state == "COMMENTED"
-    assert mine.commit_id == pull.head_sha
-    [comment] = pull.comments
-    assert (comment.path, comment.line) == ("src/pay.py", 2)
-    assert "```suggestion\n    if order == 3:\n```" in comment.body
-    assert found.code == ExitCode.REVIEWED
-    assert github_api.paths("POST").count("/repos/acme/shop/pulls/1/reviews") == 1
-
-
-def test_a_second_run_on_the_same_head_posts_nothing(
-    office: HostSession, open_pull: OpenPull, client: GithubClient
-) -> None:
-    pull = open_pull()
-    posted(office, reviewed(office, RunOptions()).value)
-    other = HostSession(GithubHost(client), office.signer, clock=office.clock)
-
-    result = posted(other, reviewed(other).value)
-
-    assert result.outcome == "already_posted"
-    assert len(pull.reviews) == 1
-    assert len(pull.comments) == 1
-
-
-def test_a_head_that_moved_after_the_review_gets_nothing_and_its_check_is_cancelled(
-    office: HostSession, open_pull: OpenPull, github_api: FakeGitHub, folder: Any
-) -> None:
-    pull = open_pull()
-    value = reviewed(office).value
-    github_api.push("acme/shop", 1, folder.commit({"src/pay.py": "pass\n"}))
-
-    result = posted(office, value)
-
-    assert (result.outcome, pull.reviews) == ("head_moved", [])
-    assert any("moved" in note for note in result.notes)
-    [check] = pull.repository.checks
-    assert (check.conclusion, check.head_sha) == ("cancelled", value.pull.head_sha)
-
-
-def test_a_head_that_moved_before_the_review_is_not_reviewed_at_all(
-    office: HostSession, open_pull: OpenPull, github_api: FakeGitHub, folder: Any
-) -> None:
-    open_pull()
-    ref = asyncio.run(fetch(office, *NUMBER))
-    new = folder.commit({"src/pay.py": "pass\n"})
-    github_api.push("acme/shop", 1, new)
-
-    with pytest.raises(HostMovedError, match="moved on") as caught:
-        asyncio.run(review(office, ref, RunOptions()))
-
-    assert caught.value.head_sha == new
-    assert github_api.paths("POST") == []
-
-
-def test_another_repository_under_the_same_name_is_not_the_one_that_was_fetched(
-    office: HostSession, open_pull: OpenPull
-) -> None:
-    open_pull()
-    ref = asyncio.run(fetch(office, *NUMBER))
-
-    with pytest.raises(HostMovedError):
-        asyncio.run(review(office, ref.model_copy(update={"repository_id": 999}), RunOptions()))
 
 
 def test_a_refused_permission_is_a_clear_error_and_the_check_still_proves_the_review(
@@ -183,17 +108,6 @@ def test_a_closed_gate_is_red_and_asks_for_changes_where_the_operator_says_so(
 
 
 @pytest.mark.slow
-def test_an_incomplete_review_is_never_green(office: HostSession, open_pull: OpenPull) -> None:
-    pull = open_pull({"src/pay.py": AFTER_BROKEN})
-
-    found = reviewed(office)
-    posted(office, found.value)
-
-    assert found.code == ExitCode.INCOMPLETE
-    assert pull.repository.checks[0].conclusion == "neutral"
-
-
-@pytest.mark.slow
 def test_where_the_token_may_have_no_check_that_is_named_and_the_review_goes_on(
     office: HostSession, open_pull: OpenPull, github_api: FakeGitHub
 ) -> None:
@@ -229,19 +143,6 @@ def test_without_the_setting_there_is_no_check(office: HostSession, open_pull: O
     result = posted(office, reviewed(office, RunOptions(given=operator(REVIEWBOT_CHECK="false"))).value)
 
     assert (result.outcome, result.notes, pull.repository.checks, pull.comments) == ("posted", (), [], [])
-
-
-@pytest.mark.slow
-def test_a_review_that_is_not_going_to_be_posted_writes_nothing(
-    office: HostSession, open_pull: OpenPull, github_api: FakeGitHub
-) -> None:
-    open_pull()
-
-    found = reviewed(office, RunOptions(to_post=False))
-
-    assert {each.method for each in github_api.recorded} <= {"GET"}
-    assert (found.value.check_id, found.value.suggestions) == (None, {})
-    assert found.delivered.review.findings
 
 
 def test_a_review_that_breaks_off_leaves_a_check_that_is_not_green(office: HostSession, open_pull: OpenPull) -> None:

@@ -99,6 +99,14 @@ def test_a_record_that_cannot_be_used_is_named_with_its_field(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("accounts", [["octocat"], {"octocat": 3}, "octocat"])
+def test_accounts_of_another_form_are_named_with_their_file(local_case: LocalCase, accounts: object) -> None:
+    local_case.write("accounts.json", accounts)
+
+    with pytest.raises(HostError, match=r"accounts\.json must map the names of accounts"):
+        local_case.host.may_write(local_case.repository, PERSON)
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"base": "a", "base": "b"}', "[" * 100_000, "\xff", '{"title": NaN}'])
 def test_what_is_no_json_is_named_with_its_file(local_case: LocalCase, text: str) -> None:
     (local_case.folder / "1.json").write_text(text, "latin-1")
