@@ -77,10 +77,19 @@ class RecordingHost:
         self.released.append(review_id)
 
     def reply(self, thread_id: int, body: str) -> PostedComment:
-        raise NotImplementedError
+        self._called("reply")
+        made = PostedComment(900 + len(self.calls), OWN, "reviewbot", "NONE", body)
+        self.at_lines = [
+            replace(each, comments=(*each.comments, made)) if each.thread_id == thread_id else each
+            for each in self.at_lines
+        ]
+        return made
 
     def resolve(self, thread_id: int) -> None:
-        raise NotImplementedError
+        self._called("resolve")
+        self.at_lines = [
+            replace(each, resolved=True) if each.thread_id == thread_id else each for each in self.at_lines
+        ]
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         raise NotImplementedError

@@ -7,6 +7,7 @@ there.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import os
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
@@ -29,6 +30,8 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.host import github_host
+from reviewbot.memory.decisions import decisions_of
+from reviewbot.memory.recall import Recall
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 from reviewbot.pull_requests import post
 from reviewbot.pull_requests.fetch import fetch
@@ -64,7 +67,10 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
         preloaded = wiring.loading(environ, settings.engine)
         run = wiring.setup(subject, settings, wiring.Given(environ=environ, preloaded=preloaded))
         answer = work(partial(run.review, subject.change))
-        delivered = delivery.deliver(answer, subject.snapshot, run.trace)
+        # What a range has is reviewed once: decisions count, and no ledger is kept.
+        decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
+        memory = Recall(subject.change, subject.change.head_sha or "", "", decisions=decisions)
+        delivered = delivery.deliver(answer, subject.snapshot, run.trace, None, notes, memory)
     change = subject.change
     base = f"{change.base_sha[:12]}.." if change.base_sha else ""
     what = f"{base}{(change.head_sha or '')[:12]}, {counted(len(change.files), 'file')}"

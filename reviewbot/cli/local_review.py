@@ -15,6 +15,7 @@ from reviewbot.analyzers.core.report_cache import LASTING_GAPS
 from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.kept_report import Asked, KeptReport, keep
+from reviewbot.cli.local_memory import local_memory
 from reviewbot.cli.options import read_inputs
 from reviewbot.cli.reading import is_piped
 from reviewbot.cli.reports import render
@@ -56,7 +57,8 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
             journal.inner.forget(run.run_id + "/")
         try:
             answer = run_to_end(partial(run.review, subject.change))
-            delivered = delivery.deliver(answer, subject.snapshot, run.trace, journal)
+            memory = local_memory(subject, settings, run, arguments.repo or Path(), journal)
+            delivered = delivery.deliver(answer, subject.snapshot, run.trace, journal, memory.notes, memory.recall)
         except BaseException:
             # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
             with suppress(InputError):
@@ -65,7 +67,10 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         code = delivery.exit_code(delivered.review, settings, run.rules)
         text = render(arguments.format, delivered, arguments.output, verbose=arguments.verbose)
         missing = shortfall(code, delivered.review)
-        if journal is not None and is_lasting(run.engine, delivered.review.gaps) and _is_of(subject, asked):
+        if journal is not None and memory.key and delivered.ledger is not None:
+            journal.put(memory.key, delivered.ledger.model_dump_json(exclude_defaults=True))
+        lasts = memory.lasts and is_lasting(run.engine, delivered.review.gaps)
+        if journal is not None and lasts and _is_of(subject, asked):
             keep(asked, KeptReport(text, code, (*said, missing) if missing else tuple(said)), journal)
     write_report(text, arguments.output)
     write_trace(arguments, run.trace)

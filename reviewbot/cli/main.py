@@ -60,8 +60,11 @@ COMMANDS = {
     "serve": ("serve", "serve_command"),
     "worker": ("worker", "worker_command"),
     "runs": ("runs", "runs_command"),
+    "ledger": ("ledger", "ledger_command"),
+    "dismiss": ("ledger", "dismiss_command"),
 }
 """Where each command is: the module below `commands`, and its function."""
+DECISIONS = ".reviewbot/decisions.toml"
 SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
 """What comes with the extra `server` alone."""
 _VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
@@ -178,6 +181,18 @@ def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     config.add_argument("--show-origin", action="store_true", help="say where each value comes from")
     config.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    ledger = _command(commands, "ledger", "list what is remembered of a pull request's findings, or of this branch's")
+    ledger.add_argument("pr", metavar="PR", nargs="?", help="as for review --pr (default: the branch checked out)")
+    ledger.add_argument("--repo", metavar="DIR", type=Path, help="the repository of the branch (default: .)")
+    ledger.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    dismiss = _command(commands, "dismiss", f"decide against a finding, or a rule, in {DECISIONS}")
+    add = dismiss.add_argument
+    add("target", metavar="FINDING", help="its fingerprint (8 digits of one in the ledger), or the name of a rule")
+    add("reason", metavar="REASON", help="why; reports show it")
+    add("--path", metavar="GLOB", help="of a rule: only in these files")
+    add("--until", metavar="DATE", help="the last day on which it counts, such as 2027-01-31")
+    add("--author", metavar="NAME", help="who decides (default: GIT_AUTHOR_NAME, or your user name)")
+    add("--repo", metavar="DIR", type=Path, help="the repository (default: .)")
     completion = _command(commands, "completion", "print a completion script for a shell", epilog=COMPLETION)
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
 

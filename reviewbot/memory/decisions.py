@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from reviewbot.config.globs import glob_fault, matches_glob
 from reviewbot.config.hints import check_size, quote, read_toml
+from reviewbot.config.source import BaseSide
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.errors import ConfigError
 from reviewbot.redact.mask import redact
@@ -53,6 +54,11 @@ class Decision(NamedTuple):
             and self.rule in (finding.rule, finding.category)
             and (not self.path or matches_glob(self.path, finding.path))
         )
+
+
+def decisions_of(base: BaseSide | None, today: dt.date) -> tuple[tuple[Decision, ...], tuple[str, ...]]:
+    """The decisions of the base side of a change, and notes as `read_decisions` gives them."""
+    return read_decisions(None if base is None else base.base_file(FILE_NAME), today)
 
 
 def read_decisions(text: str | None, today: dt.date) -> tuple[tuple[Decision, ...], tuple[str, ...]]:

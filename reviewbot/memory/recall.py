@@ -45,6 +45,8 @@ class Recall:
     decisions: tuple[Decision, ...] = ()
     policy: str = ""
     """What decided the review but for where the change starts: under another one, new findings may be late."""
+    withholds_late: bool = True
+    """Whether new findings on code that was reviewed before are withheld, unless they are critical."""
 
 
 class Recalled(NamedTuple):
@@ -131,7 +133,7 @@ def _stays_closed(record: Record, finding: Finding) -> bool:
 
 def _seen_before(memory: Recall) -> frozenset[bytes]:
     """The rows that reviews of earlier heads have read, where the same settings and program decided the last one."""
-    if not _is_same_policy(memory):
+    if not (memory.withholds_late and _is_same_policy(memory)):
         return frozenset()
     seen = decode(memory.ledger.seen)
     return seen if memory.ledger.heads[-1].head == memory.head else seen | decode(memory.ledger.seen_last)

@@ -16,8 +16,7 @@ from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
-from reviewbot.memory.decisions import FILE_NAME as DECISIONS
-from reviewbot.memory.decisions import read_decisions
+from reviewbot.memory.decisions import decisions_of
 from reviewbot.memory.recall import Recall
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.remembered import remember
@@ -131,9 +130,7 @@ async def _recall(office: HostSession, prepared: Prepared) -> tuple[Recall, tupl
     With a note for each thing that does not count.
     """
     now = dt.datetime.now(dt.UTC)
-    base = prepared.subject.base
-    text = None if base is None else await asyncio.to_thread(base.base_file, DECISIONS)
-    decisions, notes = read_decisions(text, now.date())
+    decisions, notes = await asyncio.to_thread(decisions_of, prepared.subject.base, now.date())
     ledger = Ledger()
     if prepared.terms.to_post:
         host = office.host.reviews(prepared.pull)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,6 +89,18 @@ def test_with_post_it_is_printed_and_posted_and_the_second_time_it_is_said_where
     assert "posted: http://127.0.0.1" in first.err
     assert "was not reviewed and was not posted again: http://127.0.0.1" in second.err
     assert second.out == ""
+
+
+def test_the_ledger_of_a_pull_request_is_rebuilt_from_what_was_posted(run: Run, open_pull: OpenPull) -> None:
+    pull = open_pull()
+    assert json.loads(run("ledger", NAME, "--format", "json").out)["records"] == []
+    run("review", "--pr", NAME, "--post")
+    pull.comments.append(replace(pull.comments[0], comment_id=77, account=pull.author, in_reply_to_id=None))
+    ended = run("ledger", NAME, "--format", "json")
+
+    [record] = json.loads(ended.out)["records"]
+    assert (record["state"], record["path"], record["head"]) == ("new", "src/pay.py", pull.head_sha)
+    assert "has a marker of ours, and does not count" in ended.err
 
 
 def test_a_gate_that_was_closed_is_closed_in_a_second_run_too(run: Run, open_pull: OpenPull) -> None:

@@ -119,6 +119,11 @@ class GitRepository:
         """What the branch that is checked out has beyond its upstream or the default branch. Raises InputError."""
         return find_branch_range(self._names, self._opened.private.run)
 
+    def branch(self) -> str:
+        """The branch that is checked out; "HEAD" where none is. Raises InputError."""
+        found = self._names("symbolic-ref", "--quiet", "--short", "HEAD")
+        return found.line if found.code == 0 else "HEAD"
+
     def staged_diff(self) -> RangeDiff:
         """The diff of HEAD and the index; of everything in it where there is no commit yet. Raises InputError."""
         found = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")

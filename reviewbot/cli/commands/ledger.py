@@ -1,0 +1,119 @@
+"""`reviewbot ledger` and `reviewbot dismiss`: show what is remembered of findings, and decide against one."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import getpass
+import os
+import re
+import sys
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from reviewbot import wiring
+from reviewbot.cli.local_memory import about, branch_key, find_top, read_ledger
+from reviewbot.cli.running import run_to_end
+from reviewbot.cli.writing import say, write_file
+from reviewbot.config.hints import quote
+from reviewbot.domain.contracts.ledger import Ledger, Record
+from reviewbot.domain.errors import ConfigError, ExitCode, InputError
+from reviewbot.hosts.registry import resolve_pull
+from reviewbot.memory.decisions import FILE_NAME, Decision, check_decision, format_entry, read_decisions
+from reviewbot.publish.marker import Signer
+from reviewbot.publish.remembered import remember
+from reviewbot.report.look import write
+from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.strict_json import write_json
+
+_HEAD = ("STATE", "FINDING", "PLACE", "SEVERITY", "SINCE", "AT", "WHO", "TITLE", "REASON")
+_SHORT_SHA, _TITLE_CHARS = 10, 60
+_NAME = re.compile(r"[0-9a-f]{8,32}")
+"""Digits of a fingerprint that name a finding of the ledger."""
+
+
+def ledger_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot ledger`. Raises HostError, InputError and ConfigError."""
+    ledger = _local(arguments.repo or Path()) if arguments.pr is None else _of_pull(arguments.pr)
+    if arguments.format == "json":
+        sys.stdout.write(write_json(ledger.model_dump(mode="json", exclude={"seen", "seen_last"}), indent=2) + "\n")
+        return ExitCode.REVIEWED
+    rows = [_HEAD, *(_row(record) for record in ledger.records)]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+    return ExitCode.REVIEWED
+
+
+def dismiss_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot dismiss`. Raises InputError and ConfigError."""
+    top = find_top(arguments.repo or Path())
+    ledger = _local(arguments.repo or Path())
+    decision = check_decision(about(_decision(arguments, ledger), ledger))
+    folder, path = (top / FILE_NAME).parent, top / FILE_NAME
+    if folder.is_symlink() or path.is_symlink():
+        raise InputError(f"{path} is behind a link; write the decision by hand")
+    folder.mkdir(exist_ok=True)
+    before = path.read_text("utf-8") if path.exists() else ""
+    _, notes = read_decisions(before or None, dt.datetime.now(dt.UTC).date())
+    if broken := next((note for note in notes if "entry" not in note), ""):
+        raise ConfigError(broken)
+    write_file(path, f"{before}{os.linesep if before and not before.endswith(chr(10)) else ''}{format_entry(decision)}")
+    say(f"{path} has the decision; it counts once the base branch has it")
+    return ExitCode.REVIEWED
+
+
+def _decision(arguments: argparse.Namespace, ledger: Ledger) -> Decision:
+    author = arguments.author or os.environ.get("GIT_AUTHOR_NAME", "") or getpass.getuser()
+    decision = Decision(author, arguments.reason, until=_date(arguments.until), path=arguments.path or "")
+    target = str(arguments.target)
+    if not _NAME.fullmatch(target):
+        return decision._replace(rule=target)
+    found = {record.name for record in ledger.records if any(name.startswith(target) for name in record.names)}
+    if len(found) > 1:
+        raise InputError(f"several findings begin with {target}; give more digits")
+    return decision._replace(finding=found.pop() if found else target)
+
+
+def _date(text: str | None) -> dt.date | None:
+    try:
+        return None if text is None else dt.date.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"--until {quote(text)} is no date, such as 2027-01-31") from None
+
+
+def _local(folder: Path) -> Ledger:
+    key = branch_key(folder)
+    if not key:
+        raise InputError(f"{folder} is in no git repository; name one with --repo DIR, or a pull request")
+    with ExitStack() as closing:
+        return read_ledger(closing.enter_context(wiring.open_journal(os.environ)), key)
+
+
+def _of_pull(text: str) -> Ledger:
+    named = resolve_pull(text)
+    try:
+        signer = Signer.from_environment(os.environ)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    with named.open_host(os.environ) as host:
+        pull = host.pull_request(named.name.repository, named.name.number)
+        found = run_to_end(partial(remember, pull, signer, host.reviews(pull)))
+    for note in found.notes:
+        say(note)
+    return found.ledger
+
+
+def _row(record: Record) -> tuple[str, ...]:
+    return (
+        record.state,
+        record.name,
+        one_line(f"{record.path}:{record.line}"),
+        record.severity,
+        record.since[:_SHORT_SHA],
+        record.head[:_SHORT_SHA],
+        one_line(record.who),
+        one_line(record.title)[:_TITLE_CHARS],
+        one_line(record.reason)[:_TITLE_CHARS],
+    )

@@ -1,0 +1,171 @@
+"""What is rebuilt from what stands on a pull request, and what is said in its threads."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from reviewbot.domain.contracts.ledger import Ledger, Record
+from reviewbot.domain.errors import HostAccessError
+from reviewbot.hosts.base import PostedComment, PostedReview, Thread
+from reviewbot.memory.packing import pack
+from reviewbot.publish.marker import AnswerMarker, ReviewMarker
+from reviewbot.publish.remembered import Remembered, rebuild
+from reviewbot.publish.threads import Answering, answer_text
+from tests.publishing import HEAD, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull
+
+NAME, OTHER = "1" * 32, "2" * 32
+
+
+def record(state: str = "open", **fields: object) -> Record:
+    known: dict[str, object] = {"names": (NAME,), "path": "src/app.py", "state": state, "reason": "its code changed"}
+    known |= {"who": "reviewbot", "at": "", "head": HEAD, "since": "b" * 40}
+    return Record.model_validate({**known, **fields})
+
+
+def comment(body: str, author: int = OWN) -> PostedComment:
+    return PostedComment(comment_id=1, author_id=author, author="octocat", association="MEMBER", body=body)
+
+
+def thread(*replies: PostedComment, name: str = NAME, resolved: bool | None = False, author: int = OWN) -> Thread:
+    first = comment(f"**Warning:** it is wrong\n\n{SIGNER.finding(4242, 7, name)}", author)
+    return Thread(thread_id=5, path="src/app.py", line=3, resolved=resolved, comments=(first, *replies))
+
+
+def summary(ledger: Ledger, review_id: int = 1, author: int = OWN, **fields: int) -> PostedReview:
+    marker = replace(ReviewMarker(4242, 7, HEAD, POLICY), **fields)  # type: ignore[arg-type]
+    body = f"## reviewbot\n\n{SIGNER.ledger(4242, 7, pack(ledger))}\n{SIGNER.review(marker)}\n"
+    return PostedReview(review_id, author, HEAD, body, "https://github.example/1")
+
+
+def rebuilt(*threads: Thread, reviews: tuple[PostedReview, ...] = ()) -> Remembered:
+    return rebuild(a_pull(), SIGNER, OWN, reviews, threads)
+
+
+def answered(state: str) -> PostedComment:
+    return comment(f"**Fixed by** it\n\n{SIGNER.answer(4242, 7, AnswerMarker(NAME, state, HEAD))}")
+
+
+# --- the ledger
+
+
+def test_the_newest_summary_has_the_ledger() -> None:
+    old, new = Ledger(records=(record(),)), Ledger(records=(record("fixed"),))
+
+    assert rebuilt(reviews=(summary(new, 3), summary(old, 2))).ledger == new
+    assert rebuilt(reviews=(summary(old, 2), summary(new, 3, newer=2))).ledger == old
+    assert rebuilt(reviews=(summary(old, 2), summary(new, 3, summary=2))).ledger == old
+
+
+def test_a_summary_without_a_ledger_and_one_of_another_pull_request_leave_an_empty_one() -> None:
+    bare = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
+    other = f"{SIGNER.ledger(4242, 8, pack(Ledger(records=(record(),))))}\n{bare}"
+    reviews = (PostedReview(1, OWN, HEAD, bare, ""), PostedReview(2, OWN, HEAD, other, ""))
+
+    assert rebuilt(reviews=reviews) == Remembered(Ledger(), (), ())
+
+
+def test_a_thread_that_the_ledger_does_not_know_is_a_record_in_the_state_of_our_last_reply() -> None:
+    assert [each.state for each in rebuilt(thread()).ledger.records] == ["open"]
+    found = rebuilt(thread(answered("open"), answered("fixed"), comment("thanks", STRANGER)))
+
+    assert [(each.state, each.head, each.line) for each in found.ledger.records] == [("fixed", HEAD, 3)]
+    assert found.threads[0].has_others
+    assert [each.state for each in rebuilt(thread(answered("gone"))).ledger.records] == ["open"]
+
+
+def test_a_thread_of_a_record_adds_nothing() -> None:
+    ledger = Ledger(records=(record("fixed", names=(OTHER, NAME)),))
+
+    assert rebuilt(thread(), reviews=(summary(ledger),)).ledger == ledger
+
+
+def test_marks_of_another_account_do_not_count_and_are_named() -> None:
+    forged = Ledger(records=(record("dismissed"),))
+    found = rebuilt(
+        thread(author=STRANGER),
+        thread(replace(answered("fixed"), author_id=STRANGER)),
+        reviews=(summary(forged, author=STRANGER),),
+    )
+
+    assert [each.state for each in found.ledger.records] == ["open"]
+    assert found.notes == (
+        "a review by account 78 has a marker of ours, and does not count",
+        "a comment by octocat has a marker of ours, and does not count",
+    )
+
+
+# --- what is said
+
+
+def say(host: RecordingHost, *records: Record) -> list[str]:
+    threads = rebuilt(*host.at_lines).threads
+    return asyncio.run(Answering(a_pull(), SIGNER, host).answer_all(threads, Ledger(records=records)))
+
+
+@pytest.mark.parametrize("state", ["fixed", "dismissed", "refuted", "outdated"])
+def test_what_is_dealt_with_is_answered_once_and_resolved(host: RecordingHost, state: str) -> None:
+    host.at_lines = [thread()]
+    assert say(host, record(state)) == []
+    assert say(host, record(state)) == []
+
+    (found,) = host.at_lines
+    assert (len(found.comments), found.resolved) == (2, True)
+    assert HEAD[:10] in found.comments[1].body
+    assert "its code changed" in found.comments[1].body
+
+
+def test_an_answer_whose_resolving_failed_is_resolved_by_the_next_run(host: RecordingHost) -> None:
+    host.at_lines = [thread()]
+    host.faults["resolve"] = [HostAccessError("no")]
+    assert say(host, record("fixed")) == ["1 thread could not be answered or resolved: no"]
+    say(host, record("fixed"))
+
+    (found,) = host.at_lines
+    assert (len(found.comments), found.resolved) == (2, True)
+
+
+def test_a_host_that_refuses_is_asked_no_more_than_three_times(host: RecordingHost) -> None:
+    host.at_lines = [thread()] * 9
+    host.faults["reply"] = [HostAccessError("no")] * 9
+
+    assert say(host, record("fixed")) == ["3 threads could not be answered or resolved: no"]
+
+
+@pytest.mark.parametrize(
+    ("left", "records"),
+    [
+        (thread(comment("why?", STRANGER)), [record("fixed")]),
+        (thread(resolved=True), [record("fixed")]),
+        (thread(), [record("open")]),
+        (thread(answered("fixed"), resolved=True), [record("fixed")]),
+        (thread(name=OTHER), [record("fixed")]),
+    ],
+    ids=["a person wrote", "a person resolved it", "it is open", "it was said", "it is of no record"],
+)
+def test_other_threads_are_left_alone(host: RecordingHost, left: Thread, records: list[Record]) -> None:
+    host.at_lines = [left]
+
+    assert say(host, *records) == []
+    assert host.at_lines == [left]
+
+
+def test_a_finding_that_is_back_is_said_in_its_thread(host: RecordingHost) -> None:
+    host.at_lines = [thread(answered("fixed"), resolved=True)]
+    say(host, record("open"))
+    say(host, record("open"))
+
+    (found,) = host.at_lines
+    assert len(found.comments) == 3
+    assert found.comments[2].body.startswith("**Back since**")
+
+
+def test_an_answer_names_who_dismissed_it_and_escapes_their_words() -> None:
+    text = answer_text(record("dismissed", who="@jo", reason="<b>no</b> @all"))
+
+    assert "<b>" not in text
+    assert "\n" not in text
+    assert "jo" in text
+    assert "**Fixed by** this head:" in answer_text(record("fixed", head=""))
