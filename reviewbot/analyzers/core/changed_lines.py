@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import count, groupby
+from typing import NamedTuple, Self
 
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.diff.rows import hunk_rows
@@ -27,6 +27,23 @@ def new_side(file: ChangedFile) -> tuple[tuple[ChangedLine, ...], ...]:
         for hunk in file.hunks
     )
     return tuple(lines for lines in hunks if any(line.added for line in lines))
+
+
+class ShownLines(dict[int, ChangedLine]):
+    """The lines of the new side that the hunks show, by their numbers."""
+
+    @classmethod
+    def of(cls, file: ChangedFile) -> Self:
+        """Those of a file."""
+        return cls((line.number, line) for lines in new_side(file) for line in lines)
+
+    def first_added(self, numbers: Iterable[int]) -> ChangedLine | None:
+        """The first of these lines that was added: what stands on lines that the change left alone is not its fault."""
+        return next((self[number] for number in numbers if number in self and self[number].added), None)
+
+    def reach(self, line: ChangedLine, last: int) -> int:
+        """The number of the last line, up to `last`, that can be reached from `line` over lines that are shown."""
+        return next(number for number in count(line.number) if number >= last or number + 1 not in self)
 
 
 def added_lines(file: ChangedFile) -> tuple[ChangedLine, ...]:

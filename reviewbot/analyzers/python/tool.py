@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.rules import Rule
@@ -53,7 +53,7 @@ class PythonTool:
         """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
         del snapshot
         began = time.monotonic()
-        shown = {line.number: line for lines in new_side(file) for line in lines}
+        shown = ShownLines.of(file)
         read = await self._reader.read(file)
         tired: list[Piece] = []
         found = await in_thread(lambda: cap_candidates(self._candidates(file, read, shown, tired)))
@@ -62,7 +62,7 @@ class PythonTool:
         return report(file.path, run, found, self._missed(file.path, read, bool(tired)))
 
     def _candidates(
-        self, file: ChangedFile, read: ParsedFile, shown: Mapping[int, ChangedLine], tired: list[Piece]
+        self, file: ChangedFile, read: ParsedFile, shown: ShownLines, tired: list[Piece]
     ) -> Iterator[Candidate]:
         """Yield what the check finds in all pieces; those that it did not follow to the end are added to `tired`."""
         seen: set[tuple[str, int]] = set()
@@ -92,7 +92,7 @@ class PythonTool:
             return all_found, True
         return all_found, False
 
-    def _candidate(self, view: View, piece: Piece, found: Found, shown: Mapping[int, ChangedLine]) -> Candidate | None:
+    def _candidate(self, view: View, piece: Piece, found: Found, shown: ShownLines) -> Candidate | None:
         """A finding as a candidate on the first added line of it; None where this tool does not report it."""
         rule = self._rules[found.rule]
         if not (view.whole or rule.fragments):
@@ -102,9 +102,6 @@ class PythonTool:
             return None
         last = piece.source.lines(found.row, found.end_row or found.row)
         own = _own_rows(found)
-        end = line.number
-        while end < max(last, default=0) and end + 1 in shown:
-            end += 1
         return Candidate(
             severity=rule.severity_in(view.path),
             path=view.path,
@@ -115,7 +112,7 @@ class PythonTool:
             category=rule.category,
             rule=rule.name_on(line.text),
             line=line.number,
-            end_line=end,
+            end_line=shown.reach(line, max(last, default=0)),
             also=_also(piece, found, line.number),
             trigger=_trigger(rule, piece, found),
             cwe=rule.cwe,
@@ -136,18 +133,18 @@ class PythonTool:
         return None
 
 
-def _view(path: str, piece: Piece, shown: Mapping[int, ChangedLine]) -> View:
+def _view(path: str, piece: Piece, shown: ShownLines) -> View:
     source = piece.source
     numbered = ((row, shown.get(number or 0)) for row, number in enumerate(source.numbers, 1))
     added = frozenset(row for row, line in numbered if line is not None and line.added)
     return View(path, piece.tree, source.text, source.whole, added)
 
 
-def _anchor(piece: Piece, found: Found, shown: Mapping[int, ChangedLine]) -> ChangedLine | None:
+def _anchor(piece: Piece, found: Found, shown: ShownLines) -> ChangedLine | None:
     """The added line on which a finding is reported; None where the change added none of its rows."""
     rows = (*range(found.row, (found.end_row or found.row) + 1), *(step.row for step in reversed(found.flow)))
     numbers = (number for row in rows for number in piece.source.lines(row, row))
-    return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+    return shown.first_added(numbers)
 
 
 def _own_rows(found: Found) -> range:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
 from reviewbot.analyzers.python.trees import below
@@ -63,7 +63,7 @@ NEED_TREES = frozenset({"F811", "S608"})
 class Surroundings:
     """The code around the reports of one file: the lines that the diff shows, and trees where they were parsed."""
 
-    def __init__(self, shown: Mapping[int, ChangedLine], pieces: Sequence[Piece] = ()) -> None:
+    def __init__(self, shown: ShownLines, pieces: Sequence[Piece] = ()) -> None:
         self.shown = shown
         self._pieces = pieces
 

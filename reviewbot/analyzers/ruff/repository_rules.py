@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
+from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
@@ -158,7 +158,7 @@ class RepositoryRules:
         """Look at the added lines of a file of Python with the rules of its own repository."""
         path = file.path
         silent = ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0)
-        shown = {line.number: line for lines in new_side(file) for line in lines}
+        shown = ShownLines.of(file)
         config = await in_thread(lambda: find_config(snapshot, path, self._parse)) if shown else None
         if config is None:
             return report(path, silent)
@@ -222,13 +222,13 @@ class RepositoryRules:
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
     def _candidate(
-        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: Mapping[int, ChangedLine]
+        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: ShownLines
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
         numbers = (
             range(found.first, found.last + 1) if found.last - found.first <= _MAX_REPORT_LINES else (found.first,)
         )
-        line = next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+        line = shown.first_added(numbers)
         if line is None:
             return None
         unsure = selection.inherits or found.code in doubted or _WAVED.search(line.text)

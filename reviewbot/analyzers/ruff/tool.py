@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
+from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
@@ -56,7 +56,7 @@ class RuffTool:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
         del snapshot
-        shown = {line.number: line for lines in new_side(file) for line in lines}
+        shown = ShownLines.of(file)
         if not shown:
             return report(file.path, ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0))
         try:
@@ -79,7 +79,7 @@ class RuffTool:
         missed = self._unread(file.path, answer) or self._other_text(file, shown)
         return report(file.path, run, found, missed)
 
-    def _other_text(self, file: ChangedFile, shown: Mapping[int, ChangedLine]) -> Gap | None:
+    def _other_text(self, file: ChangedFile, shown: ShownLines) -> Gap | None:
         """Python runs another text than the one that is read here, where a line at the top names another encoding."""
         top = [shown[n].text for n in (1, 2) if n in shown] if file.head is None else file.head.split("\n", 2)[:2]
         coding = odd_coding(top)
@@ -108,7 +108,7 @@ class RuffTool:
         doubt = doubt_of(found, line, around)
         if not doubt.most:
             return None
-        end = _end(line, found, shown)
+        end = shown.reach(line, max(found.last, found.call_end))
         rows = [shown[number].text for number in range(line.number, end + 1)]
         trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
         return Candidate(
@@ -127,10 +127,10 @@ class RuffTool:
             cwe=rule.cwe,
             token=_token(found, rule),
             at=found.first,
-            brought=any(number in shown and shown[number].added for number in range(found.first, found.last + 1)),
+            brought=shown.first_added(range(found.first, found.last + 1)) is not None,
         )
 
-    def _broken(self, file: ChangedFile, found: Report, shown: Mapping[int, ChangedLine]) -> list[Candidate]:
+    def _broken(self, file: ChangedFile, found: Report, shown: ShownLines) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
         if line is None or not line.added or old_tree(file) is None:
@@ -164,11 +164,11 @@ class RuffTool:
         return None
 
 
-def _anchor(found: Report, rule: Rule, shown: Mapping[int, ChangedLine]) -> ChangedLine | None:
+def _anchor(found: Report, rule: Rule, shown: ShownLines) -> ChangedLine | None:
     """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
     last = found.call_end if rule.call else found.last
     numbers = range(found.first, last + 1) if last - found.first <= _MAX_REPORT_LINES else (found.first,)
-    return next((shown[number] for number in numbers if number in shown and shown[number].added), None)
+    return shown.first_added(numbers)
 
 
 def _token(found: Report, rule: Rule) -> str:
@@ -176,11 +176,3 @@ def _token(found: Report, rule: Rule) -> str:
     if found.part is None:
         return ""
     return token_of(found.part.statement if rule.category in _OF_ARGUMENTS else found.part.text)
-
-
-def _end(line: ChangedLine, found: Report, shown: Mapping[int, ChangedLine]) -> int:
-    """The last line of a report that can be reached from its anchor over lines that the hunks show."""
-    end = line.number
-    while end < max(found.last, found.call_end) and end + 1 in shown:
-        end += 1
-    return end

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
+from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.sarif.descriptors import match_paths
@@ -84,7 +84,7 @@ class ForeignFindings:
         return await scan(self.name, file.path, self._candidates(file), missed)
 
     def _candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        shown = {line.number: line for lines in new_side(file) for line in lines}
+        shown = ShownLines.of(file)
         seen: set[tuple[str, str, int]] = set()
         for found in stoppable(self._by_path.get(file.path, ())):
             candidate = _candidate(found, shown)
@@ -161,15 +161,11 @@ def _failure(failed: Sequence[str]) -> str:
     return message_of(f"the run failed of {', '.join(failed[:_NAMED])}{more}")
 
 
-def _candidate(found: Foreign, shown: Mapping[int, ChangedLine]) -> Candidate | None:
+def _candidate(found: Foreign, shown: ShownLines) -> Candidate | None:
     """The result on the first of its lines that was added; None where none was."""
-    reach = range(found.line, min(found.end_line, found.line + _REACH) + 1)
-    line = next((shown[number] for number in reach if number in shown and shown[number].added), None)
+    line = shown.first_added(range(found.line, min(found.end_line, found.line + _REACH) + 1))
     if line is None:
         return None
-    end = line.number
-    while end < found.end_line and end + 1 in shown:
-        end += 1
     return Candidate(
         severity=found.severity,
         path=found.path,
@@ -180,6 +176,6 @@ def _candidate(found: Foreign, shown: Mapping[int, ChangedLine]) -> Candidate | 
         category=found.kind.category,
         rule=found.rule,
         line=line.number,
-        end_line=end,
+        end_line=shown.reach(line, found.end_line),
         cwe=found.kind.cwe,
     )

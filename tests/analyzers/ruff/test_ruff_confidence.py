@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.ruff.confidence import Surroundings, doubt_of
 from reviewbot.analyzers.ruff.run import Report
 
@@ -13,7 +13,9 @@ def doubted(code: str, text: str) -> int:
     """How far a report on the last line of a text is trusted at most."""
     shown = {number: ChangedLine(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)}
     last = max(shown)
-    return doubt_of(Report(code, "a message", last, last, last, whole=True), shown[last], Surroundings(shown)).most
+    return doubt_of(
+        Report(code, "a message", last, last, last, whole=True), shown[last], Surroundings(ShownLines(shown))
+    ).most
 
 
 SWITCHED = (
