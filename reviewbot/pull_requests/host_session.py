@@ -23,10 +23,6 @@ POSTING_S = 900.0
 """The same for posting: twice the patience with other posters and lost answers, a host's pause, and the calls."""
 
 
-def _holder() -> str:
-    return uuid4().hex
-
-
 @dataclass(frozen=True)
 class HostSession:
     """The host of a run, and how it is written to."""
@@ -35,7 +31,7 @@ class HostSession:
     signer: Signer
     intents: Intents = field(default_factory=MemoryIntents)
     clock: Clock = field(default_factory=SystemClock)
-    holder: str = field(default_factory=_holder)
+    holder: str = field(default_factory=lambda: uuid4().hex)
     """The id of the posting attempt; unique per attempt."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import CommentKind, PullRequest
 
 TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled", "narrowed"]
 """What is asked for.
@@ -18,9 +18,6 @@ has other repositories or rights now; no repository either.
 
 LIFTING = frozenset({"labeled", "unlabeled", "edited", "ready_for_review"})
 """Reasons after which the same head may be judged otherwise: what was in the way of a review may be gone."""
-
-CommentKind = Literal["issue", "review"]
-"""Where a comment stands: in the conversation, or at a line. Each has a path of its own in the API."""
 
 
 @dataclass(frozen=True)

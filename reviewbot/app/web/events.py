@@ -12,7 +12,7 @@ from typing import TypedDict
 from pydantic import ValidationError
 
 from reviewbot.app.triggers.decide import decide
-from reviewbot.app.triggers.values import Comment, CommentKind, Event, PullFacts, Refusal, Trigger, TriggerKind
+from reviewbot.app.triggers.values import Comment, Event, PullFacts, Refusal, Trigger, TriggerKind
 from reviewbot.app.web.payloads import (
     Account,
     Acted,
@@ -29,6 +29,7 @@ from reviewbot.app.web.payloads import (
     ReviewCommentPayload,
 )
 from reviewbot.config.settings import Settings
+from reviewbot.hosts.base import CommentKind
 
 _INSTALLATIONS: Mapping[tuple[str, object], TriggerKind] = {
     ("installation", "deleted"): "uninstalled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 
 from reviewbot.config.load import FILE_NAME
@@ -43,11 +43,9 @@ def github_host(
         yield GithubHost(client, own_id)
 
 
-@contextmanager
-def open_host(name: PullName, environ: Mapping[str, str]) -> Iterator[CodeHost]:
+def open_host(name: PullName, environ: Mapping[str, str]) -> AbstractContextManager[CodeHost]:
     """Open the host of a pull request. Raises HostAccessError, and InputError where the hosts differ."""
-    with github_host(access_to(name, environ)) as host:
-        yield host
+    return github_host(access_to(name, environ))
 
 
 def access_to(name: PullName, environ: Mapping[str, str]) -> Access:

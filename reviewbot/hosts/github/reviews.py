@@ -84,7 +84,10 @@ class GithubReviews:
             if is_id(each.get("id")):
                 root = each.get("in_reply_to_id")  # the first comment of a thread, which may be deleted by now
                 by_root.setdefault(root if is_id(root) else each["id"], []).append(each)
-        states = self._thread_states() if by_root else {}
+        try:
+            states = self._list_states() if by_root else {}
+        except HostError:  # a server may have REST alone
+            states = {}
         return tuple(_thread(rows, states) for rows in by_root.values())
 
     def reply(self, thread_id: int, body: str) -> PostedComment:
@@ -111,13 +114,6 @@ class GithubReviews:
         folder = {"issue": "issues", "review": "pulls"}[kind]
         path = f"{self._repository}/{folder}/comments/{int(comment_id)}/reactions"
         self._client.request("POST", path, body={"content": reaction}, repeatable=True)
-
-    def _thread_states(self) -> dict[int, tuple[str, bool]]:
-        """As `_list_states`; nothing where GitHub does not tell: a server may have REST alone."""
-        try:
-            return self._list_states()
-        except HostError:
-            return {}
 
     def _list_states(self) -> dict[int, tuple[str, bool]]:
         """By the id of its first comment, the node of each thread and whether it is resolved. Raises HostError."""
