@@ -10,7 +10,7 @@ import threading
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from reviewbot.domain.errors import ExitCode
 
@@ -54,17 +54,13 @@ WRONGLY = (
 """For the operator who reads the log: everything else seems to be well."""
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Child:
     """A process of ours."""
 
     name: str
     argv: tuple[str, ...]
-    ready: Callable[[], bool] = field(default=_always)
+    ready: Callable[[], bool] = lambda: True
     """Whether it can be started yet."""
     vital: bool = True
     """Whether all end where it says that it was started wrongly; else the others go on, and it is tried again."""

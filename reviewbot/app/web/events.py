@@ -6,8 +6,7 @@ The header only says which event to look for; whether the body is one is seen in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -156,9 +155,9 @@ def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
         base_ref=pull.base.ref,
         head_ref=pull.head.ref,
     )
-    common = _common(name, delivery_id, found)
+    event = _event(name, delivery_id, found)
     changed = tuple(sorted(found.changes))
-    event = Event(**common, number=pull.number, head_sha=pull.head.sha, pull=facts, changed=changed)
+    event = replace(event, number=pull.number, head_sha=pull.head.sha, pull=facts, changed=changed)
     return _Read(event, found.sender)
 
 
@@ -168,8 +167,8 @@ def _issue_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -
         return Refusal("the comment is not on a pull request")
     closed = found.issue.state.lower() != "open"
     comment = _comment("issue", found.comment)
-    common = _common(name, delivery_id, found)
-    event = Event(**common, number=found.issue.number, head_sha=None, comment=comment, closed=closed)
+    event = _event(name, delivery_id, found)
+    event = replace(event, number=found.issue.number, comment=comment, closed=closed)
     return _Read(event, found.sender, _through(found.comment))
 
 
@@ -178,8 +177,8 @@ def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) 
     if not _goes_into(found.repository, found.pull_request.base):
         raise PayloadError("pull_request.base.repo is not as it must be")
     comment = _comment("review", found.comment)
-    common = _common(name, delivery_id, found)
-    event = Event(**common, number=found.pull_request.number, head_sha=None, comment=comment)
+    event = _event(name, delivery_id, found)
+    event = replace(event, number=found.pull_request.number, comment=comment)
     return _Read(event, found.sender, _through(found.comment))
 
 
@@ -206,7 +205,7 @@ def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
     """In a fork, the pull requests that are listed may be those of the repository that it was forked from."""
     numbers = [each.number for each in part.pull_requests if _goes_into(found.repository, each.base)]
     number = numbers[0] if len(numbers) == 1 else None
-    event = Event(**_common(name, delivery_id, found), number=number, head_sha=part.head_sha, target_id=part.id)
+    event = replace(_event(name, delivery_id, found), number=number, head_sha=part.head_sha, target_id=part.id)
     return _Read(event, found.sender, None if part.app is None else part.app.id)
 
 
@@ -222,28 +221,19 @@ def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bo
     return same_name and (declared.id is None or declared.id == repository.id)
 
 
-class _Common(TypedDict):
-    """What all events have, by the names of `Event`."""
-
-    name: str
-    action: str
-    installation_id: int
-    repository_id: int
-    repository: str
-    delivery_id: str
-    sender: str
-
-
-def _common(name: str, delivery_id: str, found: Acted) -> _Common:
-    return {
-        "name": name,
-        "action": found.action,
-        "installation_id": found.installation.id,
-        "repository_id": found.repository.id,
-        "repository": found.repository.full_name,
-        "delivery_id": delivery_id,
-        "sender": found.sender.login,
-    }
+def _event(name: str, delivery_id: str, found: Acted) -> Event:
+    """What all events have."""
+    return Event(
+        name=name,
+        action=found.action,
+        installation_id=found.installation.id,
+        repository_id=found.repository.id,
+        repository=found.repository.full_name,
+        number=None,
+        head_sha=None,
+        delivery_id=delivery_id,
+        sender=found.sender.login,
+    )
 
 
 @dataclass(frozen=True)

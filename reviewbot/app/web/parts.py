@@ -44,14 +44,6 @@ class SetupParts:
     public_url: str | None = None
 
 
-def _nothing() -> tuple[Tally, ...]:
-    return ()
-
-
-def _no_states() -> Mapping[str, int]:
-    return {}
-
-
 @dataclass(frozen=True)
 class WebParts:
     """Dependencies of the whole application."""
@@ -60,9 +52,9 @@ class WebParts:
     credentials: Callable[[], Credentials | None]
     """Asked with each request, so that keys can be exchanged while we run. Raises ConfigError."""
     settings: Settings
-    tallies: Callable[[], tuple[Tally, ...]] = _nothing
+    tallies: Callable[[], tuple[Tally, ...]] = tuple
     """What workers have counted. Raises InboxError."""
-    states: Callable[[], Mapping[Any, int]] = _no_states
+    states: Callable[[], Mapping[Any, int]] = dict
     """How many runs there are in each state, by its name. Raises InboxError or ConfigError."""
     workers: Callable[[], int] | None = None
     """How many give signs of life; None where that is not known. Raises ConfigError."""
