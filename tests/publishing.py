@@ -85,10 +85,10 @@ class RecordingHost:
         ]
         return made
 
-    def resolve(self, thread_id: int) -> None:
+    def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         self._called("resolve")
         self.at_lines = [
-            replace(each, resolved=True) if each.thread_id == thread_id else each for each in self.at_lines
+            replace(each, resolved=resolved) if each.thread_id == thread_id else each for each in self.at_lines
         ]
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:

@@ -221,8 +221,8 @@ class ReviewHost(Protocol):
     def reply(self, thread_id: int, body: str) -> PostedComment:
         """Add a reply to a thread."""
 
-    def resolve(self, thread_id: int) -> None:
-        """Mark a thread as resolved. Raises HostMissingError where there is no such thread."""
+    def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
+        """Mark a thread as resolved, or as open again. Raises HostMissingError where there is no such thread."""
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment, such as with "eyes". Twice does what once does."""

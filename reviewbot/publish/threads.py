@@ -57,6 +57,7 @@ class Answering:
         if record.is_open:
             if said not in ("new", "open"):
                 await self._reply(own, record)
+                await asyncio.to_thread(self.host.resolve, own.thread.thread_id, resolved=False)
             return
         if own.thread.resolved and own.answer is None:
             return  # a person has resolved it

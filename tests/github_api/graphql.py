@@ -20,8 +20,8 @@ def graphql(call: Call) -> Reply:
         account = call.token.account
         return Reply(200, {"data": {"viewer": {"databaseId": account.account_id, "login": account.login}}})
     given = call.body["variables"]
-    if "resolveReviewThread" in call.body["query"]:
-        return _resolve(call, given["thread"])
+    if "esolveReviewThread" in call.body["query"]:
+        return _resolve(call, given["thread"], resolved="unresolve" not in call.body["query"])
     found = call.state.repositories.get(f"{given['owner']}/{given['name']}".lower())
     if found is None:
         errors = [{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository"}]
@@ -48,11 +48,11 @@ def _threads(call: Call, pull: Pull | None, start: int) -> Reply:
     return Reply(200, {"data": {"repository": found}})
 
 
-def _resolve(call: Call, thread: str) -> Reply:
+def _resolve(call: Call, thread: str, *, resolved: bool) -> Reply:
     for repository in call.state.repositories.values():
         for comment in (each for pull in repository.pulls.values() for each in pull.comments):
             if f"thread-{comment.comment_id}" == thread:
-                comment.resolved = True
+                comment.resolved = resolved
     return Reply(200, {"data": {"resolveReviewThread": {"thread": {"id": thread}}}})
 
 

@@ -154,6 +154,8 @@ def test_a_thread_is_resolved_and_the_others_are_not(case: HostCase) -> None:
     host.resolve(host.threads()[1].thread_id)
 
     assert [each.resolved for each in host.threads()] == [False, True]
+    host.resolve(host.threads()[1].thread_id, resolved=False)
+    assert [each.resolved for each in host.threads()] == [False, False]
 
 
 def test_no_thread_is_answered_or_resolved_that_is_not_there(case: HostCase) -> None:

@@ -228,6 +228,7 @@ def test_ten_pushes_repeat_nothing_and_resolve_what_is_fixed(pushing: Pushing) -
     posted = pushing.push({"shop/money.py": fixed.replace("total + order.fee", "total - order.fee")})
     thread = pushing.threads["wrong-value"]
     assert (posted.inline, pushing.states()["wrong-value"], len(thread.comments)) == (0, "open", 3)
+    assert thread.resolved is False
     assert heads[-1][:10] in thread.comments[2].body
 
     # The branch is rebased, and the cart left alone after all.

@@ -158,7 +158,7 @@ def test_a_finding_that_is_back_is_said_in_its_thread(host: RecordingHost) -> No
     say(host, record("open"))
 
     (found,) = host.at_lines
-    assert len(found.comments) == 3
+    assert (len(found.comments), found.resolved) == (3, False)
     assert found.comments[2].body.startswith("**Back since**")
 
 

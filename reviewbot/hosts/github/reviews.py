@@ -27,6 +27,7 @@ _THREADS = """query ($owner: String!, $name: String!, $number: Int!, $after: Str
   } } }
 }"""
 _RESOLVE = "mutation ($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id } } }"
+_UNRESOLVE = _RESOLVE.replace("resolveReviewThread", "unresolveReviewThread")
 
 _PENDING, _BLOCKING = "PENDING", "CHANGES_REQUESTED"
 """The states of a review that only its author sees, which is none yet, and of one that asks for changes."""
@@ -101,13 +102,13 @@ class GithubReviews:
             raise HostUnknownError("GitHub took the reply and names no id for it")
         return _comment(answer)
 
-    def resolve(self, thread_id: int) -> None:
-        """Mark a thread as resolved. Raises HostMissingError where GraphQL does not list it."""
-        node, resolved = self._list_states().get(thread_id, ("", False))
+    def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
+        """Mark a thread as resolved, or as open again. Raises HostMissingError where GraphQL does not list it."""
+        node, is_resolved = self._list_states().get(thread_id, ("", False))
         if not node:
             raise HostMissingError(f"GitHub lists no thread that begins with comment {int(thread_id)}")
-        if not resolved:
-            self._client.graphql(_RESOLVE, {"thread": node})
+        if is_resolved != resolved:
+            self._client.graphql(_RESOLVE if resolved else _UNRESOLVE, {"thread": node})
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment; GitHub keeps one reaction of a kind from each account."""

@@ -103,10 +103,10 @@ class LocalReviews:
             _thread_of(activity, thread_id).comments.append(reply)
         return _comment(reply, self._folder.associations())
 
-    def resolve(self, thread_id: int) -> None:
-        """Mark a thread as resolved."""
+    def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
+        """Mark a thread as resolved, or as open again."""
         with self._folder.editing(self._pull.number) as activity:
-            _thread_of(activity, thread_id).resolved = True
+            _thread_of(activity, thread_id).resolved = resolved
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment."""
