@@ -183,7 +183,8 @@ def read_tree(markdown: str) -> Tree:
             texts.append(run)
             run = ""
             if child.type != "code_inline":
-                shape.append(child.type)
+                address = str(child.attrs.get("href", ""))
+                shape.append(f"{child.type} {address}{child.content if child.type == 'html_inline' else ''}".rstrip())
         texts.append(run)
     return Tree(shape, [text for text in texts if text])
 

@@ -12,6 +12,7 @@ from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.costs import UNKNOWN, tokens
+from reviewbot.report.findings.links import posted_links
 from reviewbot.report.formats import FORMATS
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.text import md, md_code, short_line
@@ -119,7 +120,9 @@ def summary_of(ending: Ending) -> str:
     lines = [f"- **Check {end_of(ending)}.**", *(f"- {_line(text)}" for text in notes)]
     if ending.posted.url:
         lines.append(f"- Posted: {_link(ending.posted.url)}")
-    report = render_markdown(ending.reviewed.delivered.review, max_chars=REVIEW_CHARS)
+    value = ending.reviewed.value
+    links = posted_links(ending.posted.url, value.pull) if value else None
+    report = render_markdown(ending.reviewed.delivered.review, links=links, max_chars=REVIEW_CHARS)
     headline, _, rest = report.partition("\n\n")
     return f"{headline}\n\n" + "\n".join(lines) + f"\n\n{rest}"
 

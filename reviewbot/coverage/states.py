@@ -37,6 +37,7 @@ UNREADABLE: dict[ParseState, GapReason] = {
 ONLY_REMOVED = "lines were only removed, and analyzers report on added lines"
 CUT_LINE = "a line of it is too long and was cut, so that its rest was not read"
 FAILED = "a part of its review failed"
+NO_READER = "nothing in this run reads its language"
 NO_MODEL = "analyzers read it, and no model"
 NOT_ALL = "not all of its hunks were read"
 
@@ -155,7 +156,7 @@ def _why(file: FileChange) -> str:
     """Why a file was only scanned."""
     if file.removed and not file.added:
         return ONLY_REMOVED
-    return f"nothing in this run understands {file.language}"
+    return NO_READER
 
 
 def _why_nothing(file: FileChange) -> str:

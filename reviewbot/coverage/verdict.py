@@ -27,16 +27,16 @@ STATE_WORDS: dict[CoverageState, str] = {
 }
 """In the order in which they are counted."""
 
-HEADLINES: dict[Verdict, str] = {
-    "issues": "{issues} found; {reviewed} of {files} reviewed{rest}",
-    "needs_person": "No certain issue, {people} for a person; {reviewed} of {files} reviewed{rest}",
-    "clean": "No issues found; {reviewed} of {files} reviewed{rest}",
-    "limited": "No issues found in what was read; {reviewed} of {files} reviewed{rest}",
-    "incomplete": "Incomplete: no issues found in what was read; {reviewed} of {files} reviewed{rest}",
-    "not_reviewed": "No review: {reviewed} of {files} reviewed{rest}",
-    "nothing_to_review": "Nothing to review: {reviewed} of {files} reviewed{rest}",
+VERDICT_WORDS: dict[Verdict, str] = {
+    "issues": "{issues} found",
+    "needs_person": "No certain issue, {people} for a person",
+    "clean": "No issues found",
+    "limited": "No issues found in what was read",
+    "incomplete": "Incomplete: no issues found in what was read",
+    "not_reviewed": "No review",
+    "nothing_to_review": "Nothing to review",
 }
-"""The only words a verdict has. Each of them holds the count, and no other text of a report counts files."""
+"""The only words a verdict has. Where it is shown, `coverage_words` stands behind it or on the next line."""
 
 
 def count_of(coverage: Sequence[FileCoverage]) -> CoverageCount:
@@ -82,17 +82,29 @@ def nothing_reviewed(change: ChangeSet, coverage: Sequence[FileCoverage]) -> boo
 
 def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int) -> str:
     """The verdict in words, with the count."""
+    joint = ": " if verdict in ("not_reviewed", "nothing_to_review") else "; "
+    return f"{verdict_words(verdict, issues, people)}{joint}{coverage_words(coverage)}"
+
+
+def verdict_words(verdict: Verdict, issues: int, people: int) -> str:
+    """The verdict in a few words."""
+    return VERDICT_WORDS[verdict].format(issues=counted(issues, "issue"), people=counted(people, "thing"))
+
+
+def issues_of(review: Review) -> int:
+    """How many issues a review has: shown, contradicted, and hidden by the cap on their number."""
+    over_cap = sum(entry.reason == "over_cap" for entry in review.withheld)
+    return len(review.findings) + len(review.conflicts) + over_cap
+
+
+def coverage_words(coverage: Sequence[FileCoverage]) -> str:
+    """How many files were reviewed, of all, and in which states the others are. No other text counts files."""
     count = count_of(coverage)
     others = [
         f"{number:,} {STATE_WORDS[state]}" for state, number in _by_state(count) if number and state != "reviewed"
     ]
-    return HEADLINES[verdict].format(
-        issues=counted(issues, "issue"),
-        people=counted(people, "thing"),
-        reviewed=count.reviewed,
-        files=counted(count.files, "file"),
-        rest=f" ({', '.join(others)})" if others else "",
-    )
+    rest = f" ({', '.join(others)})" if others else ""
+    return f"{count.reviewed} of {counted(count.files, 'file')} reviewed{rest}"
 
 
 def is_lacking(review: Review) -> bool:

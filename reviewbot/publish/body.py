@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
+from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import PostedReview
 from reviewbot.memory.packing import pack
 from reviewbot.publish.history import history_section
@@ -27,11 +29,15 @@ def marker_of(order: PublishRequest) -> ReviewMarker:
     return ReviewMarker(pull.repository_id, pull.number, pull.head_sha, order.policy, code=order.code)
 
 
-def body_of(order: PublishRequest, signer: Signer) -> str:
-    """The whole review, complete by itself, with the history of earlier heads, the ledger, and its marker behind it."""
+def body_of(order: PublishRequest, signer: Signer, inline: Collection[Finding] = frozenset()) -> str:
+    """The whole review, with the history of earlier heads, the ledger, and its marker behind it.
+
+    Of findings in `inline`, which have comments at their lines, it has a line each.
+    """
     ending = _ending(order, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)
-    return f"{render_markdown(order.delivered.review, max_chars=room)}\n{ending}"
+    text = render_markdown(order.delivered.review, links=order.links, inline=inline, max_chars=room)
+    return f"{text}\n{ending}"
 
 
 def _ending(order: PublishRequest, signer: Signer) -> str:

@@ -12,10 +12,13 @@ from reviewbot.domain.contracts import ChangeSet, Finding, Review, Severity
 from reviewbot.hosts.base import Annotation, CheckDraft, Level
 from reviewbot.publish.places import Shown, api_path
 from reviewbot.report.costs import cost_line
+from reviewbot.report.findings.links import SourceLinks
+from reviewbot.report.findings.view import mark_of
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.markdown.sections import Detail, note_blocks, table_blocks, unseen_blocks
-from reviewbot.report.text import clip, md, short_line
-from reviewbot.report.view_model import by_severity, readers_line
+from reviewbot.report.markdown.finding import Detail, prose
+from reviewbot.report.markdown.sections import Page, coverage_blocks, failure_blocks, making_blocks
+from reviewbot.report.text import clip, short_line
+from reviewbot.report.view_model import by_severity
 
 CHECK_NAME = "reviewbot"
 """What our check runs are called."""
@@ -26,13 +29,18 @@ MAX_TEXT_CHARS = 60_000
 _LEVELS: dict[Severity, Level] = {"critical": "failure", "warning": "warning", "info": "notice"}
 _TITLE_CHARS, _ANNOTATION_TITLE_CHARS = 200, 250
 """GitHub cuts the title of an annotation at 255 characters."""
-_MESSAGE_CHARS = 2_000
-"""Of one text of an annotation; GitHub takes 64 KB in all."""
 _PROSE_CHARS, _SHORT_CHARS = 1_000, 300
 _GAP = "\n\n"
 
 
-def check_of(review: Review, change: ChangeSet, *, gate_closed: bool, superseded: bool = False) -> CheckDraft:
+def check_of(
+    review: Review,
+    change: ChangeSet,
+    *,
+    gate_closed: bool,
+    superseded: bool = False,
+    links: SourceLinks | None = None,
+) -> CheckDraft:
     """The check run of a masked review (see `reviewbot.delivery`).
 
     `superseded`: a newer head has taken its place, so that it proves nothing. `change` says which lines are shown.
@@ -40,7 +48,7 @@ def check_of(review: Review, change: ChangeSet, *, gate_closed: bool, superseded
     return CheckDraft(
         title=_title(review, gate_closed=gate_closed, superseded=superseded),
         summary=_summary(review),
-        text=render_markdown(review, max_chars=MAX_TEXT_CHARS),
+        text=render_markdown(review, links=links, max_chars=MAX_TEXT_CHARS),
         conclusion="cancelled" if superseded else conclusion_of(review, gate_reached=gate_closed),
         annotations=tuple(_annotations(review, Shown(change))),
     )
@@ -63,21 +71,11 @@ def _summary(review: Review) -> str:
 
 
 def _blocks(review: Review, detail: Detail) -> Iterator[str]:
-    yield from _facts(review)
-    for section in (unseen_blocks, note_blocks, table_blocks):
-        yield from section(review, detail)
-
-
-def _facts(review: Review) -> Iterator[str]:
-    sections = [
-        ("Verdict", review.headline),
-        ("Summary", review.summary),
-        ("Readers", readers_line(review)),
-        ("Cost", cost_line(review)),
-    ]
-    for title, text in sections:
-        if prose := md(short_line(text, _PROSE_CHARS)):
-            yield f"**{title}:** {prose}"
+    for title, text in (("Verdict", review.headline), ("Summary", review.summary), ("Cost", cost_line(review))):
+        if shown := prose(text, _PROSE_CHARS):
+            yield f"**{title}:** {shown}"
+    for section in (failure_blocks, coverage_blocks, making_blocks):
+        yield from section(Page(review), detail)
 
 
 def _annotations(review: Review, shown: Shown) -> Iterator[Annotation]:
@@ -96,14 +94,12 @@ def _at(findings: Iterable[Finding], shown: Shown, doubt: str = "") -> Iterator[
         path = api_path(finding.path)
         if span is None or path is None:
             continue
-        what = short_line(finding.rule or finding.category, _ANNOTATION_TITLE_CHARS // 2)
-        disputed = f"a model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
-        texts = (finding.message, finding.trigger, finding.symptom, finding.contract, doubt, disputed)
+        title, message = mark_of(finding, doubt)
         yield Annotation(
             path=path,
             start_line=span.first,
             end_line=span.last,
             level="notice" if doubt else _LEVELS[finding.severity],
-            title=clip(f"{finding.type} {what} ({finding.confidence} of 100)", _ANNOTATION_TITLE_CHARS),
-            message="\n".join(short_line(text, _MESSAGE_CHARS) for text in texts if text.strip()) or what,
+            title=clip(title, _ANNOTATION_TITLE_CHARS),
+            message=message,
         )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from typing import NamedTuple
 
-from reviewbot.domain.contracts import Finding, Severity
+from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import InlineComment
 from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
-from reviewbot.report.text import md, md_code, short_line, visible
-from reviewbot.report.view_model import by_severity, tags
+from reviewbot.report.markdown.finding import comment_blocks
+from reviewbot.report.text import visible
+from reviewbot.report.view_model import by_severity
 
-_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warning", "info": "Note"}
-_PROSE_CHARS, _TAG_CHARS, _SOURCES = 1_000, 80, 5
 _SUGGESTED_LINES, _SUGGESTED_CHARS = 100, 4_000
 """What a person can judge before committing it with one click."""
 
@@ -26,22 +26,29 @@ _COMMANDS = re.compile(
 _INFO = "suggestion"
 
 
+class PlacedComment(NamedTuple):
+    """A comment and the finding that it is about."""
+
+    finding: Finding
+    comment: InlineComment
+
+
 def inline_comments(
     order: PublishRequest, manner: PublishOptions, standing: Collection[str]
-) -> tuple[InlineComment, ...]:
+) -> tuple[PlacedComment, ...]:
     """At most `manner.inline` comments, highest severity first, without the fingerprints in `standing` (posted before).
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
     """
     shown = Shown(order.change)
-    comments: list[InlineComment] = []
+    comments: list[PlacedComment] = []
     for finding in by_severity(order.delivered.review.findings):
         if len(comments) == manner.inline:
             break
         span = shown.span(finding.path, finding.line, finding.end_line)
         path = api_path(finding.path)
         if order.delivered.fingerprints[finding] not in standing and span is not None and path is not None:
-            comments.append(_comment(order, manner, finding, path, span))
+            comments.append(PlacedComment(finding, _comment(order, manner, finding, path, span)))
     return tuple(comments)
 
 
@@ -67,9 +74,7 @@ def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding
     if span == (finding.line, finding.end_line):
         proposal = suggestion_block(manner.suggest(finding))
     marker = manner.signer.finding(order.pull.repository_id, order.pull.number, order.delivered.fingerprints[finding])
-    return "\n\n".join(
-        [*_paragraphs(finding, proposed=proposal is not None), *([proposal] if proposal else []), marker]
-    )
+    return "\n\n".join([*comment_blocks(finding, order.links, proposal), marker])
 
 
 def suggestion_block(lines: str | None) -> str | None:
@@ -90,25 +95,3 @@ def _comment(order: PublishRequest, manner: PublishOptions, finding: Finding, pa
     body = comment_body(order, manner, finding, span)
     # GitHub refuses a comment whose first line is its last one.
     return InlineComment(path, span.last, body, span.first if span.first < span.last else None)
-
-
-def _paragraphs(finding: Finding, *, proposed: bool) -> Iterator[str]:
-    """Paragraphs. Each begins with a word of ours: what others wrote is never at the start of a line."""
-    yield f"**{_WORDS[finding.severity]}:** {_prose(finding.message)}"
-    paragraphs = [("When it bites", finding.trigger), ("What is seen", finding.symptom)]
-    if not proposed and "\n" not in finding.suggestion.strip():
-        paragraphs.append(("Suggestion", finding.suggestion))
-    for title, text in paragraphs:
-        if prose := _prose(text):
-            yield f"*{title}:* {prose}"
-    about = ", ".join(_tag(tag) for tag in tags(finding))
-    sources = ", ".join(_tag(source) for source in finding.sources[:_SOURCES])
-    yield f"*About:* {about}; confidence {finding.confidence} of 100, by {sources}"
-
-
-def _prose(text: str) -> str:
-    return md(short_line(text, _PROSE_CHARS))
-
-
-def _tag(text: str) -> str:
-    return md_code(short_line(text, _TAG_CHARS))

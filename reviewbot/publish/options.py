@@ -15,6 +15,7 @@ from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
 from reviewbot.hosts.base import Intents, PullRequest, ReviewHost
 from reviewbot.publish.marker import Signer
+from reviewbot.report.findings.links import SourceLinks, links_of
 
 Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
@@ -49,6 +50,11 @@ class PublishRequest:
     gate_closed: bool = False
     code: int | None = None
     """The run's exit code, kept in the review's marker: a later run that finds it there may end the same way."""
+
+    @property
+    def links(self) -> SourceLinks | None:
+        """Where the host shows the lines of the pull request; None where its addresses have another form."""
+        return links_of(self.pull.url, self.pull.head_sha, self.pull.base_sha)
 
     @property
     def key(self) -> str:

@@ -22,7 +22,7 @@ from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
-from reviewbot.publish.inline import inline_comments, said_before
+from reviewbot.publish.inline import PlacedComment, inline_comments, said_before
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
 from reviewbot.publish.remembered import OwnThread, own_threads
@@ -110,12 +110,21 @@ class _Run:
 
     async def _draft(self) -> ReviewDraft:
         wanted = self.manner.inline and self.order.delivered.review.findings
+        threads = await self._threads() if wanted else ()
+        placed = await self._comments(threads) if wanted else ()
         return ReviewDraft(
             commit_sha=self.order.pull.head_sha,
-            body=body_of(self.order, self.manner.signer),
+            body=self._body(threads, placed),
             event="REQUEST_CHANGES" if self._asks else "COMMENT",
-            comments=await self._comments(await self._threads()) if wanted else (),
+            comments=tuple(each.comment for each in placed),
         )
+
+    def _body(self, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
+        """The report, with a line for each finding that has a comment at its lines: one of these, or a thread."""
+        names = self.order.delivered.fingerprints
+        shown = {each.name for each in threads if each.thread.line is not None}
+        at_lines = {each.finding for each in placed} | {finding for finding, name in names.items() if name in shown}
+        return body_of(self.order, self.manner.signer, at_lines)
 
     @property
     def _asks(self) -> bool:
@@ -126,7 +135,7 @@ class _Run:
         account = await asyncio.to_thread(host.own_id)
         return own_threads(self.order.pull, self.manner.signer, account, await asyncio.to_thread(host.threads))
 
-    async def _comments(self, threads: Sequence[OwnThread]) -> tuple[InlineComment, ...]:
+    async def _comments(self, threads: Sequence[OwnThread]) -> tuple[PlacedComment, ...]:
         """Comments for what was not said before."""
         before = said_before(self.order, {each.name for each in threads})
         return await asyncio.to_thread(inline_comments, self.order, self.manner, before)
@@ -135,7 +144,8 @@ class _Run:
         """Add what is new, answer what is dealt with, and put the report of this head in the place of the last one."""
         sender = Sender(self.order, self.manner, self.desk, as_part=True)
         threads = await self._threads()
-        sent = await self._add(found, summary, sender, await self._comments(threads))
+        placed = await self._comments(threads)
+        sent = await self._add(found, summary, sender, tuple(each.comment for each in placed))
         notes = [*(sent.notes if sent else ())]
         await sender.check_head()
         if (ledger := self.order.delivered.ledger) is not None:
@@ -144,9 +154,10 @@ class _Run:
             await sender.check_head()
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
-        await asyncio.to_thread(self.desk.host.edit_review, summary.review_id, body_of(self.order, self.manner.signer))
+        body = self._body(threads, placed if sent and sent.inline else ())
+        await asyncio.to_thread(self.desk.host.edit_review, summary.review_id, body)
         await self._done(summary.review_id)
-        notes += await self._keep(summary)
+        notes += await self._keep(summary, body)
         return _outcome("posted", summary, tuple(notes), sent.inline if sent else 0)
 
     async def _add(
@@ -160,7 +171,7 @@ class _Run:
         draft = ReviewDraft(self.order.pull.head_sha, body, "REQUEST_CHANGES" if asks else "COMMENT", comments)
         return await sender.send(draft, {each.review_id for each in found.blank})
 
-    async def _keep(self, summary: PostedReview) -> list[str]:
+    async def _keep(self, summary: PostedReview, body: str) -> list[str]:
         """Look once more, a little later: the run of an older head may have written over ours."""
         await self.desk.clock.sleep(SETTLE_S)
         try:
@@ -171,7 +182,7 @@ class _Run:
                 return [_OVERTAKEN]
         except HostError as error:
             return [f"posted; what else stands there could not be looked at: {error}"]
-        return await self._edit(summary.review_id, body_of(self.order, self.manner.signer))
+        return await self._edit(summary.review_id, body)
 
     async def _settled(self, sent: Sent) -> PullPosted:
         """Look once more, a little later; then ours counts, or points to that of another poster who was first."""

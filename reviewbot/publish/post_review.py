@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import PostedReview, ReviewDraft
+from reviewbot.publish.body import body_of
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.wording import counted
@@ -71,13 +72,14 @@ class Sender:
         """
         refusals: list[HostInvalidError] = []
         notes: list[str] = []
-        for less in _less_and_less(draft):
+        whole = draft.body if self.as_part else body_of(self.order, self.manner.signer)
+        for less in _less_and_less(draft, whole):
             try:
                 return Sent(await self._once(less), len(less.comments), tuple(notes))
             except HostInvalidError as error:
                 refusals.append(error)
                 notes.append(_refusal(less, error))
-            if left := await self._left_behind(less, blank, notes):
+            if left := await self._left_behind(replace(less, body=whole), blank, notes):
                 return Sent(left, 0, tuple(notes))
         raise refusals[-1]
 
@@ -125,7 +127,7 @@ class Sender:
         """What a refused call has left: the review without its comments, or one without text, which gets ours."""
         found = await find_existing_reviews(self.order, self.manner, self.desk)
         if (this := self._mine(found)) is not None:
-            return this
+            return await self._completed(this, draft.body, notes) if draft.comments else this
         for review in found.blank:
             if review.review_id in blank:
                 continue
@@ -138,6 +140,14 @@ class Sender:
                 return replace(review, body=draft.body)
         return None
 
+    async def _completed(self, review: PostedReview, whole: str, notes: list[str]) -> PostedReview:
+        """Edit a review that came without its comments at lines: its body must not refer to them."""
+        try:
+            await asyncio.to_thread(self.desk.host.edit_review, review.review_id, whole)
+        except HostError as error:
+            notes.append(f"the review {review.review_id} refers to comments at lines that the host refused: {error}")
+        return replace(review, body=whole)
+
 
 def _waits(error: HostLimitError | HostUnknownError, again: int) -> tuple[float, ...]:
     """What was carried out is visible within a minute. What was refused for a limit need not be waited for in vain."""
@@ -147,13 +157,13 @@ def _waits(error: HostLimitError | HostUnknownError, again: int) -> tuple[float,
     return (pause,) if again and pause <= MAX_PAUSE_S else ()
 
 
-def _less_and_less(draft: ReviewDraft) -> Iterator[ReviewDraft]:
+def _less_and_less(draft: ReviewDraft, whole: str) -> Iterator[ReviewDraft]:
     """The draft, its body alone, then that as a comment: authors may not request changes on their own pull request."""
     yield draft
     if draft.comments:
-        yield replace(draft, comments=())
+        yield replace(draft, comments=(), body=whole)
     if draft.event != "COMMENT":
-        yield replace(draft, comments=(), event="COMMENT")
+        yield replace(draft, comments=(), body=whole, event="COMMENT")
 
 
 def _refusal(draft: ReviewDraft, error: HostInvalidError) -> str:

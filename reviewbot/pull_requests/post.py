@@ -17,6 +17,7 @@ from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
 from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
 from reviewbot.pull_requests.review import Prepared
 from reviewbot.pull_requests.values import to_delivered
+from reviewbot.report.findings.links import SourceLinks, posted_links
 
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
 
@@ -36,7 +37,8 @@ async def post(office: HostSession, value: PullReview) -> PullPosted:
     except asyncio.CancelledError:
         await abandon_check(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
         raise
-    url, note = await _finish(office, value, superseded=published.outcome == "head_moved")
+    moved = published.outcome == "head_moved"
+    url, note = await _finish(office, value, superseded=moved, links=posted_links(published.url, value.pull))
     notes = (*value.notes, *published.notes, *((note,) if note else ()))
     return published.model_copy(update={"check_url": url, "notes": notes})
 
@@ -56,10 +58,12 @@ async def _publish(office: HostSession, value: PullReview, delivered: DeliveredR
     return await publish(order, manner, PublishContext(host, office.intents, office.clock, office.holder))
 
 
-async def _finish(office: HostSession, value: PullReview, *, superseded: bool) -> tuple[str, str]:
+async def _finish(
+    office: HostSession, value: PullReview, *, superseded: bool, links: SourceLinks | None = None
+) -> tuple[str, str]:
     # With time of its own: however long posting took, a check run must not stay in progress.
     office.host.within(READING_S)
-    draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded)
+    draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded, links=links)
     return await finish_check(office, value.pull, value.check_id, draft)
 
 

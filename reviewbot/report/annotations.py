@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reviewbot.coverage.verdict import is_lacking
 from reviewbot.diff.parser.names import to_bytes
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
+from reviewbot.report.findings.view import mark_of
 from reviewbot.report.text import clip, label, short_line, visible
 from reviewbot.report.view_model import by_severity, suppression_groups
 from reviewbot.wording import counted
@@ -94,12 +95,8 @@ def _annotations(review: Review) -> Iterator[_Annotation]:
 
 
 def _of(finding: Finding, level: str, doubt: str = "") -> _Annotation:
-    what = short_line(finding.rule or finding.category, _TITLE_CHARS // 2)
-    title = f"{_OURS}: {finding.type} {what} ({finding.confidence} of 100)"
-    disputed = f"a model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
-    texts = (finding.message, finding.trigger, finding.symptom, finding.contract, doubt, disputed)
-    message = "\n".join(short_line(text, _MESSAGE_CHARS) for text in texts if text.strip())
-    return _Annotation(level, title, message or what, finding.path, finding.line, finding.end_line)
+    title, message = mark_of(finding, doubt)
+    return _Annotation(level, f"{_OURS}: {title}", message, finding.path, finding.line, finding.end_line)
 
 
 def _command(annotation: _Annotation) -> str:

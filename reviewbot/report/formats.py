@@ -49,6 +49,7 @@ FORMATS: Mapping[str, OutputFormat] = {
         OutputFormat("json", "application/json", ".json", "reviewbot.report.json_report"),
         OutputFormat("markdown", "text/markdown", ".md", "reviewbot.report.markdown.comment"),
         OutputFormat("sarif", "application/sarif+json", ".sarif", "reviewbot.report.sarif.log", action_file=True),
+        OutputFormat("agent", "application/x-ndjson", ".jsonl", "reviewbot.report.findings.agent"),
         OutputFormat("annotations", "text/plain", ".log", "reviewbot.report.annotations"),
     )
 }

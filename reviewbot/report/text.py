@@ -9,11 +9,27 @@ from __future__ import annotations
 import re
 
 BLOCK_INFOS = frozenset(
-    {"bash", "c", "cpp", "csharp", "css", "go", "html", "java", "javascript", "json", "kotlin", "markdown", "php"}
+    {
+        "bash",
+        "c",
+        "cpp",
+        "csharp",
+        "css",
+        "diff",
+        "go",
+        "html",
+        "java",
+        "javascript",
+        "json",
+        "kotlin",
+        "markdown",
+        "php",
+    }
     | {"python", "ruby", "rust", "scala", "sql", "swift", "text", "toml", "tsx", "typescript", "xml", "yaml"}
 )
 """The info strings that a fence may carry. GitHub acts on others: suggestion, mermaid, math, geojson, stl."""
 
+_NAME_CHARS = 300
 _LOOK_AHEAD = 4
 """How many times its limit a text may be long before the rest is not looked at: blanks collapse."""
 
@@ -85,6 +101,12 @@ def block(text: str) -> str:
 def label(name: str) -> str:
     r"""A file name: `visible`, with LF and TAB shown as `\n` and `\t`, spaces kept."""
     return visible(name).replace("\n", "\\n").replace("\t", "\\t") or "(no name)"
+
+
+def short_label(name: str) -> str:
+    """`label`; a very long name loses its middle: its end tells most."""
+    half = _NAME_CHARS // 2
+    return label(name if len(name) <= _NAME_CHARS else f"{name[:half]}...{name[-half:]}")
 
 
 def clip(text: str, limit: int) -> str:

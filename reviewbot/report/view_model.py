@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.coverage.states import READER
 from reviewbot.coverage.verdict import STATE_WORDS
-from reviewbot.domain.contracts import SEVERITY_ORDER
+from reviewbot.domain.contracts import MODEL_SOURCE, SEVERITY_ORDER
 from reviewbot.wording import counted
 
 if TYPE_CHECKING:
@@ -93,6 +93,30 @@ def unseen(review: Review) -> list[Unseen]:
         *skipped_parts(review.unlooked),
         *_together(gaps),
     ]
+
+
+def failures(review: Review) -> list[Unseen]:
+    """What failed and was not looked at because of it, by reason."""
+    return _together(review.gaps)
+
+
+def coverage_groups(review: Review) -> list[Unseen]:
+    """Every file once, by state and reason, those that were reviewed first; then what workers left out of these."""
+    ranked = sorted(review.coverage, key=lambda entry: tuple(STATE_WORDS).index(entry.state))
+    states = _group(((state_words(entry), entry.reason), entry.path) for entry in ranked)
+    read = {entry.path for entry in review.coverage if entry.state in ("reviewed", "partial")}
+    return [*states, *skipped_parts(entry for entry in review.unlooked if entry.path in read)]
+
+
+def models_of(review: Review) -> list[str]:
+    """Which models read files of the change."""
+    return sorted({name.removeprefix(MODEL_SOURCE) for entry in review.coverage for name in entry.models})
+
+
+def line_counts(review: Review) -> str:
+    """How many lines the change adds and removes."""
+    added, removed = (sum(getattr(entry, name) for entry in review.coverage) for name in ("added", "removed"))
+    return f"+{added:,} -{removed:,} lines"
 
 
 def state_words(entry: FileCoverage) -> str:
@@ -180,8 +204,3 @@ def _group(entries: Iterable[tuple[tuple[str, str], str]]) -> list[Unseen]:
     for key, path in entries:
         groups.setdefault(key, {})[path] = None
     return [Unseen(what, reason, tuple(paths)) for (what, reason), paths in groups.items()]
-
-
-def advice(finding: Finding) -> str:
-    """What mends it: a finder's words or code, else the lines that are to stand in its place; empty where none is."""
-    return finding.suggestion if finding.suggestion.strip() else finding.replacement or ""

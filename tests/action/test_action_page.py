@@ -55,7 +55,7 @@ def test_a_page_says_how_it_ended_what_was_reviewed_and_all_notes_before_the_rev
     ending = Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(URL, notes=("a *note*", "another")), keyless=True)
     headline, _, rest = summary_of(ending).partition("\n\n")
 
-    assert headline == "## reviewbot: 0 issues found; 1 of 1 file reviewed"
+    assert headline == "## reviewbot: No issues found"
     assert rest.split("\n\n")[0].split("\n") == [
         f"- **Check {ENDS[ExitCode.REVIEWED]}.**",
         "- Reviewed: pull request 1, aaa..bbb",

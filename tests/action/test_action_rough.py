@@ -68,7 +68,8 @@ def test_what_nobody_could_look_at_is_a_warning_of_the_run_in_every_mode(
 
     assert result.code == ExitCode.REVIEWED
     assert result.log.count(f"::warning title=reviewbot::{LIMITED}\n") == 1
-    assert result.summary.startswith(f"## reviewbot: {LIMITED}\n\n- **Check {PASSED_UNREAD}.**")
+    words = "1 issue found" if findings else "No issues found in what was read"
+    assert result.summary.startswith(f"## reviewbot: {words}\n\n- **Check {PASSED_UNREAD}.**")
 
 
 @pytest.mark.parametrize("mode", ["review", "annotate", "report"])

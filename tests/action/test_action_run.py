@@ -45,7 +45,7 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
         "coverage": "1/1",
     }
     assert f"- Posted: <{URL}>" in result.summary
-    assert result.summary.startswith("## reviewbot: 2 issues found; 1 of 1 file reviewed\n\n- **Check passed")
+    assert result.summary.startswith("## reviewbot: 2 issues found\n\n- **Check passed")
 
 
 def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_finding: MakeFinding) -> None:
@@ -239,11 +239,11 @@ def test_cost_and_tokens_are_those_of_the_models_and_an_unknown_price_is_called_
     assert of(priced.model_copy(update={"unpriced_calls": 1})) == ("unknown", "127")
 
 
-def test_a_summary_holds_tables_of_coverage_and_cost(a_finding: MakeFinding) -> None:
+def test_a_summary_holds_the_coverage_of_each_file_and_how_the_review_was_made(a_finding: MakeFinding) -> None:
     text = summary_of(Ending(reviewed(a_review(a_finding())), ExitCode.REVIEWED))
 
-    assert "| File | State | Seen by |" in text
-    assert "No model was used" in text
+    assert "- **reviewed** (1: `" in text
+    assert "static analyzers without a model" in text
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_summary_holds_tables_of_coverage_and_cost(a_finding: MakeFinding) -> 
 )
 def test_a_note_in_the_summary_is_text_and_nothing_else(note: str) -> None:
     def kinds(*notes: str) -> set[str]:
-        text = summary_of(Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(notes=notes)))
+        text = summary_of(Ending(reviewed(a_review(notes=("n",))), ExitCode.REVIEWED, Posted(notes=notes)))
         tree = MarkdownIt("commonmark").enable("table").parse(text)
         return {token.type for part in tree for token in (part, *(part.children or ()))}
 

@@ -64,7 +64,7 @@ def test_a_review_that_github_does_not_take_is_an_error_and_stands_on_the_page(
 
     assert result.code == ExitCode.HOST
     assert f"::error title=reviewbot::Nothing was posted: {error}" in result.log
-    assert "A value reaches a shell." in result.summary
+    assert "A value reaches a shell" in result.summary
 
 
 def test_the_gate_ends_the_run_also_where_nothing_was_posted(run: Run) -> None:

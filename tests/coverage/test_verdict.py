@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 
 from reviewbot.coverage.verdict import (
-    HEADLINES,
     STATE_WORDS,
+    VERDICT_WORDS,
     conclusion_of,
     count_of,
     decide,
@@ -130,7 +130,7 @@ def test_a_file_that_could_not_be_parsed_demands_it(a_change: MakeChange, a_file
 
 
 def test_every_verdict_and_every_state_has_its_words() -> None:
-    assert set(HEADLINES) == set(get_args(Verdict))
+    assert set(VERDICT_WORDS) == set(get_args(Verdict))
     assert set(STATE_WORDS) == set(get_args(CoverageState))
 
 

@@ -20,6 +20,8 @@ ORDERS = ROOT / "examples/orders"
 CERTAIN = 80
 """From here on a finding is posted without anything that confirms it."""
 
+MAX_COMMENT = 5_711
+"""60% of what the comment of the example took when it listed each file with its analyzers."""
 SAMPLE_LINES = 30
 """Of the report, in the README: the verdict and the first findings."""
 
@@ -127,3 +129,14 @@ def test_the_sample_in_the_readme_is_what_the_example_prints(capsys: pytest.Capt
         sample = wanted
 
     assert sample == wanted
+
+
+def test_the_comment_of_the_example_is_short_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    text = reviewed("--repo", str(ORDERS / "base"), "--format", "markdown", capsys=capsys)
+
+    assert len(text) <= MAX_COMMENT
+    assert text.count("*Impact:*") == 10
+    assert "-MONTH = re.compile" in text
+    assert text.count("<details>") == text.count("</details>") == 4
+    for link in ("https://docs.astral.sh/ruff/rules/S501", "https://cwe.mitre.org/data/definitions/798.html"):
+        assert f"]({link})" in text

@@ -18,7 +18,7 @@ def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: MakeFin
     order = an_order(a_review(a_finding(), a_finding(category="other")))
     body = body_of(order, SIGNER)
 
-    assert body == f"{render_markdown(order.delivered.review)}\n{SIGNER.review(marker_of(order))}\n"
+    assert body == f"{render_markdown(order.delivered.review, links=order.links)}\n{SIGNER.review(marker_of(order))}\n"
     marker = SIGNER.read_review(body, 4242, 7)
     assert marker is not None
     assert (marker.head_sha, marker.policy, marker.newer, marker.summary) == (HEAD, POLICY, 0, 0)
@@ -39,8 +39,9 @@ def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: Make
     findings = [a_finding(message="<" * 900, category=f"c{number}", evidence="x" * 900) for number in range(60)]
     order = an_order(a_review(*findings))
     body, marker = body_of(order, SIGNER), SIGNER.review(marker_of(order))
+    room = MAX_CHARS - len(marker) - 1
 
-    assert body == f"{render_markdown(order.delivered.review, max_chars=MAX_CHARS - len(marker) - 1)}\n{marker}\n"
+    assert body == f"{render_markdown(order.delivered.review, links=order.links, max_chars=room)}\n{marker}\n"
     assert MIN_CHARS < len(body) <= MAX_CHARS + 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.domain.contracts import HumanItem, Review
+from reviewbot.domain.contracts import HumanItem, Proof, Review
 from reviewbot.domain.ports import Clock
 from reviewbot.publish.body import marker_of
 from reviewbot.publish.check_run import check_of
@@ -50,7 +50,10 @@ ACTING = {
     "math": re.compile(r"\$"),
 }
 COMMAND_LINE = re.compile(r"^(?:/|@|!|bors\b|\[\^)", re.MULTILINE)
-FORBIDDEN = re.compile(r"^(?:image|link_open|html_inline|blockquote_open|hr\b|.*suggestion)")
+OURS = r"https://(?:cwe\.mitre\.org/data/definitions|docs\.astral\.sh/ruff/rules|github\.example/acme/shop)/"
+FORBIDDEN = re.compile(
+    rf"^(?:image|link_open (?!{OURS})|html_inline (?!</?sub>$)|blockquote_open|hr\b|fence suggestion)"
+)
 PIECES = ["```", "```suggestion", "\n", "<!-- reviewbot:review ", " -->", "@a", "#1", "](x)", "`", "/x", "a "]
 TEXTS = st.text(max_size=40) | st.lists(st.sampled_from(PIECES)).map("".join)
 
@@ -59,7 +62,11 @@ def with_text(make: MakeFinding, field: str, text: str) -> Review:
     """A review with one finding, and a text in one field of it or beside it."""
     finding = make(line=3, suggestion="Use a list.")
     if field in FIELDS:
-        changes: dict[str, Any] = {"sources": (text, "ruff")} if field == "source" else {field: text}
+        changes: dict[str, Any] = {field: text}
+        if field == "source":
+            changes = {"sources": (f"model:{text}", "ruff")}
+        elif field == "proof":
+            changes = {field: (Proof(path=text, line=1, end_line=2, quote=text, why=text),)}
         return a_review(finding.model_copy(update=changes))
     review = a_review(finding)
     given: dict[str, dict[str, Any]] = {
@@ -88,7 +95,10 @@ def assert_harmless(markdown: str) -> None:
     shape, texts = read_tree(markdown)
     ours = [node for node in shape if node.startswith("html_block")]
     assert [node for node in shape if FORBIDDEN.match(node)] == []
-    assert all(re.match(r"html_block  ?(?:<!-- reviewbot:|</?details>)", node) for node in ours), ours
+    assert all(
+        re.match(r"html_block  ?(?:<!-- reviewbot:|</details>|<details><summary>[A-Za-z :()0-9]+</summary>)", node)
+        for node in ours
+    ), ours
     assert sum("<!--" in node for node in ours) <= 1
     acting = [(kind, text) for text in texts for kind, pattern in ACTING.items() if pattern.search(text)]
     assert acting == []

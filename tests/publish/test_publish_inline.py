@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,12 +12,13 @@ from reviewbot.hosts.base import InlineComment
 from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.options import PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
+from reviewbot.report.findings.agent import prompt_of
 from tests.make import MakeChange, MakeFinding
 from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
 
 
 def comments(order: PublishRequest, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
-    return inline_comments(order, replace(MANNER, **manner), frozenset(standing))
+    return tuple(each.comment for each in inline_comments(order, replace(MANNER, **manner), frozenset(standing)))
 
 
 def only(order: PublishRequest, **manner: Any) -> InlineComment:
@@ -104,11 +106,14 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: MakeFindi
     body = only(order).body
 
     assert body == (
-        "**Warning:** user input reaches a shell command\n\n"
-        "*When it bites:* On a name with a quote.\n\n"
-        "*What is seen:* A shell starts.\n\n"
-        "*Suggestion:* Use a list.\n\n"
-        "*About:* `security`, `injection`, `S605`; confidence 90 of 100, by `ruff`\n\n"
+        "**Warning: user input reaches a shell command**\n\n"
+        "*Impact:* On a name with a quote.\n\n"
+        "*Seen as:* A shell starts.\n\n"
+        "*Fix:* Use a list.\n\n"
+        "<details><summary>Prompt for an agent</summary>\n\n"
+        f"```text\n{prompt_of(finding)}\n```\n\n"
+        "</details>\n\n"
+        "<sub>[S605](https://docs.astral.sh/ruff/rules/S605), 90% sure</sub>\n\n"
         + SIGNER.finding(4242, 7, order.delivered.fingerprints[finding])
     )
     assert SIGNER.read_finding(body, 4242, 7) == order.delivered.fingerprints[finding]
@@ -119,34 +124,38 @@ def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: MakeFinding) -> 
     finding = a_finding(line=2, message=result, trigger=result, symptom=result, suggestion="a <b>, @everyone")
     body = only(an_order(a_review(finding))).body
 
-    assert body.count("&lt;b&gt;") == 4
-    assert "<b>" not in body
+    plain = re.sub(r"```text\n.*?\n```", "", body, flags=re.DOTALL)
+    assert plain.count("&lt;b&gt;") == 4
+    assert "<b>" not in plain
     assert not [line for line in body.split("\n") if line.startswith("#")]
 
 
-def test_a_long_text_is_cut_and_of_many_sources_the_first_are_named(a_finding: MakeFinding) -> None:
-    sources = tuple(f"tool-{number}" for number in range(7))
+def test_a_long_text_is_cut_and_models_are_named(a_finding: MakeFinding) -> None:
+    sources = ("model:reader-x", *(f"tool-{number}" for number in range(7)))
     body = only(an_order(a_review(a_finding(line=2, message="m" * 3_000, sources=sources)))).body
 
-    assert f"{'m' * 996} ...\n\n" in body
-    assert "by `tool-0`, `tool-1`, `tool-2`, `tool-3`, `tool-4`\n\n" in body
+    assert f"**Warning: {'m' * 156} ...**\n\n" in body
+    assert f"*Why:* {'m' * 996} ...\n\n" in body
+    assert "90% sure, by `reader-x`</sub>\n\n" in body
 
 
-def test_a_suggestion_is_told_once_and_blank_ones_never(a_finding: MakeFinding) -> None:
-    assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion=" \n")))).body
-    assert "*Suggestion:* a" in only(an_order(a_review(a_finding(suggestion="\na\n")))).body
+def test_a_fix_in_words_is_told_once_and_a_blank_one_never(a_finding: MakeFinding) -> None:
+    assert "Fix:" not in only(an_order(a_review(a_finding(suggestion=" \n")))).body
+    assert "*Fix:* a\n" in only(an_order(a_review(a_finding(suggestion="\na\n")))).body
 
 
-def test_a_suggestion_of_several_lines_is_left_to_the_body(a_finding: MakeFinding) -> None:
-    assert "Suggestion" not in only(an_order(a_review(a_finding(suggestion="a\nb")))).body
+def test_a_fix_of_several_lines_that_is_not_proven_is_code_that_cannot_be_committed(a_finding: MakeFinding) -> None:
+    body = only(an_order(a_review(a_finding(suggestion="a\nb")))).body
+
+    assert "- *Instead, not tried out:*\n\n  ```python\n  a\n  b\n  ```\n" in body
+    assert "```suggestion" not in body
 
 
 def test_a_proven_replacement_is_a_block_to_commit(a_finding: MakeFinding) -> None:
     order = an_order(a_review(a_finding(line=2, end_line=3, suggestion="Use a list.")))
     body = only(order, suggest=lambda _: "    run([name])\n    return").body
 
-    assert "\n\n```suggestion\n    run([name])\n    return\n```\n\n<!-- reviewbot:finding" in body
-    assert "Use a list" not in body
+    assert "*Fix:* Use a list.\n\n```suggestion\n    run([name])\n    return\n```\n\n<details>" in body
 
 
 def test_a_replacement_is_not_offered_at_other_lines_than_its_own(a_finding: MakeFinding, two_hunks: ChangeSet) -> None:

@@ -12,6 +12,7 @@ from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import ReviewDraft
+from reviewbot.publish.body import body_of
 from reviewbot.publish.intents import MemoryIntents
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishContext, PublishRequest
@@ -209,6 +210,7 @@ def test_a_refused_line_costs_the_comments_and_not_the_review(
     published = run(order, desk)
 
     assert (published.outcome, published.inline, len(host.drafts[0].comments)) == ("posted", 0, 0)
+    assert host.drafts[0].body == body_of(order, SIGNER), "nothing refers to comments that are not there"
     assert published.notes == ("the host refused the review with 2 comments at lines: a line is not in the change",)
 
 
@@ -224,6 +226,32 @@ def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
 
     assert (published.outcome, published.review_id, published.inline) == ("posted", 1, 0)
     assert len(host.posted) == 1
+    assert host.posted[0].body == body_of(order, SIGNER)
+
+
+def test_a_review_whose_comments_were_refused_and_that_cannot_be_edited_is_named(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
+    def refused(_: ReviewDraft) -> None:
+        raise INVALID
+
+    host.after_post = refused
+    host.faults["edit"] = [HostError("not now")]
+
+    published = run(order, desk)
+
+    assert published.notes[-1] == "the review 1 refers to comments at lines that the host refused: not now"
+
+
+def test_what_stands_at_its_line_is_one_line_of_the_body(
+    order: PublishRequest, desk: PublishContext, host: RecordingHost
+) -> None:
+    run(order, desk)
+
+    (draft,) = host.drafts
+    assert len(draft.comments) == 2
+    assert draft.body.count(", commented there\n") == 2
+    assert "/pull/7/files#diff-" in draft.body
 
 
 def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(

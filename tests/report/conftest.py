@@ -110,7 +110,7 @@ def a_full_review() -> Review:
     files = {"app/db.py": ("ruff", "taint"), "app/util.py": ("ruff",), "app/shell.py": (), "app/cache.py": ("ruff",)}
     return a_review(
         verdict="issues",
-        headline="3 issues found; 4 of 7 files reviewed (1 reviewed in part, 1 only scanned, 1 not reviewed)",
+        headline="4 issues found; 4 of 7 files reviewed (1 reviewed in part, 1 only scanned, 1 not reviewed)",
         summary="The change adds a user search and an order list.",
         findings=(
             a_finding(**unused | plain, line=7, end_line=7, message="Unused import.", evidence="import os"),

@@ -34,6 +34,8 @@ INJECTIONS = [
     "\u202e::error::gone",
 ]
 
+SQL = "SQL is built from user input: `name` goes into the query unescaped"
+
 
 def commands(text: str) -> list[Command]:
     """What GitHub's runner makes of a log: it splits lines at LF, CR and both, and a command at the first "::"."""
@@ -69,8 +71,8 @@ def test_a_finding_is_at_its_lines_at_the_level_of_its_severity(
 
     assert command == (
         "error",
-        {"file": "app/db.py", "line": "41", "endLine": "42", "title": "reviewbot: security S608 (92 of 100)"},
-        "SQL is built from user input: `name` goes into the query unescaped.",
+        {"file": "app/db.py", "line": "41", "endLine": "42", "title": f"reviewbot: {SQL}"},
+        "Fix: Pass the value as a parameter: `cursor.execute(sql, (name,))`.\nS608, CWE-89, 92% sure",
     )
 
 
@@ -83,13 +85,15 @@ def test_each_severity_has_its_level(
     assert command[0] == level
 
 
-def test_when_it_bites_stands_on_a_line_of_its_own(make_review: MakeReview, make_finding: MakeFinding) -> None:
-    finding = make_finding(message="It breaks.", trigger="On\nSundays.", rule="", category="date")
+def test_the_impact_stands_on_a_line_of_its_own(make_review: MakeReview, make_finding: MakeFinding) -> None:
+    finding = make_finding(
+        message="It breaks.", trigger="On\nSundays.", rule="", category="date", cwe=None, suggestion=""
+    )
 
     ((_, properties, message),) = commands(render_annotations(make_review(findings=(finding,))))
 
-    assert message == "It breaks.\nOn Sundays."
-    assert properties["title"] == "reviewbot: security date (92 of 100)"
+    assert message == "Impact: On Sundays.\ndate, 92% sure"
+    assert properties["title"] == "reviewbot: It breaks"
 
 
 def test_what_is_uncertain_is_a_notice_however_bad_it_would_be(
@@ -224,7 +228,7 @@ def test_a_file_has_its_real_name_unless_a_log_must_not_hold_it(
 def test_texts_without_an_end_are_cut(make_review: MakeReview, make_finding: MakeFinding) -> None:
     finding = make_finding(message="long " * 10_000, trigger="t" * 10_000, rule="r" * 300)
 
-    assert len(render_annotations(make_review(findings=(finding,)))) < 4_000
+    assert len(render_annotations(make_review(findings=(finding,)))) < 5_000
 
 
 @pytest.mark.parametrize("text", [TITLE, DESCRIPTION])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,12 +18,17 @@ from reviewbot.domain.contracts import (
     Finding,
     Gap,
     HumanItem,
+    Proof,
     Review,
     SkippedWorkers,
+    Theme,
     Withheld,
     WorkerUsage,
 )
 from reviewbot.domain.contracts import Usage as Used
+from reviewbot.memory.fingerprints import all_of
+from reviewbot.report.findings.links import SourceLinks
+from reviewbot.report.findings.view import explanation_of, title_of
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.text import block, one_line
 
@@ -29,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Make = Callable[[str], Review]
+LARGE = (FileCoverage(path="p.py", state="reviewed", analyzers=("a",), added=500),)
+LINKS = SourceLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
 
 # What GitHub makes out of text after the Markdown is rendered.
 ACTING = {
@@ -42,13 +51,13 @@ ACTING = {
 COMMAND_LINE = re.compile(r"^(?:/|@|!|bors\b|\[\^)", re.MULTILINE)
 FINDING_FIELDS = (
     "message", "evidence", "trigger", "suggestion", "path", "rule", "category", "source", "contract", "symptom",
-    "judgement", "disputed", "symbol",
+    "judgement", "disputed", "symbol", "title", "proof",
 )  # fmt: skip
 PLACES = ("findings", "withheld", "conflict", "human")
 OTHER_FIELDS = (
     "headline", "summary", "engine", "note", "conflict reason", "human reason", "human path", "gap message", "gap tool",
     "gap path", "coverage path", "coverage reason", "coverage reader", "unlooked reason", "unlooked worker", "worker",
-    "withheld message", "paid worker",
+    "withheld message", "paid worker", "about", "theme", "theme file",
 )  # fmt: skip
 PIECES = [
     *(
@@ -91,7 +100,11 @@ TEXTS = st.text(st.characters() | st.sampled_from(SIGNS), max_size=60) | st.list
 
 
 def with_field(finding: Finding, field: str, text: str) -> Finding:
-    changes: dict[str, Any] = {"sources": (text, "ruff")} if field == "source" else {field: text}
+    changes: dict[str, Any] = {field: text}
+    if field == "source":
+        changes = {"sources": (f"model:{text}", "ruff")}
+    elif field == "proof":
+        changes = {field: (Proof(path="a.py", line=1, end_line=2, quote=text, why=text),)}
     return finding.model_copy(update=changes)
 
 
@@ -110,6 +123,9 @@ def elsewhere(make_review: Callable[..., Review], finding: Finding, field: str, 
         "headline": lambda: {"headline": text},
         "summary": lambda: {"summary": text},
         "engine": lambda: {"engine": text},
+        "about": lambda: {"about": (text, "second")},
+        "theme": lambda: {"coverage": LARGE, "themes": (Theme(title=text[:8_000], files=("p.py",)),)},
+        "theme file": lambda: {"coverage": LARGE, "themes": (Theme(title="t", files=(text[:8_000], "p.py")),)},
         "note": lambda: {"notes": (text, "second")},
         "conflict reason": lambda: {"conflicts": (Conflict(findings=(finding, finding), reason=text),)},
         "human reason": lambda: {"human": (HumanItem(path="p", reason=text),)},
@@ -137,23 +153,31 @@ def elsewhere(make_review: Callable[..., Review], finding: Finding, field: str, 
     return make_review(**parts[field]())
 
 
-def harmless(field: str, text: str) -> str:
-    """A text of the same form: empty or not, one line or a block."""
+def harmless(field: str, text: str, finding: Finding) -> str:
+    """A text of the same form: empty or not, one line or a block, with an explanation behind its title or without."""
+    if field == "title":
+        return "x" if one_line(text) else ""
+    if field == "message":
+        return "Xxxxxxxxxxxxx. X" if explanation_of(finding) else "x" if title_of(finding) else ""
     if field == "evidence":
-        return "x" if block(text) else ""
+        shown = block(dedent(text))
+        return "x\nx" if "\n" in shown or len(shown) > 100 else "x" if shown else ""
     if field == "suggestion" and "\n" in block(text):
         return "x\nx"
-    if field == "path" and "." in text:
-        return "x.nothing"
+    if field == "path":
+        return ("x" if len(quote(text)) <= 500 else "x" * 600) + (".nothing" if "." in text else "")
     return "x" if one_line(text) else ""
 
 
 @pytest.fixture
 def check(tree: Callable[[str], tuple[list[str], list[str]]]) -> Callable[[Make, str, str], None]:
-    def run(make: Make, field: str, text: str) -> None:
-        markdown = render_markdown(make(text))
+    def compare(make: Make, field: str, text: str, links: SourceLinks | None) -> None:
+        review = make(text)
+        finding = next(all_of(review), None)
+        quiet = harmless(field, text, finding) if finding else "x" if one_line(text) else ""
+        markdown = render_markdown(review, links=links)
         shape, texts = tree(markdown)
-        expected, _ = tree(render_markdown(make(harmless(field, text))))
+        expected, _ = tree(render_markdown(make(quiet), links=links))
         assert [re.sub(r"^fence code .*", "fence", node) for node in shape] == [
             re.sub(r"^fence code .*", "fence", node) for node in expected
         ]
@@ -163,6 +187,10 @@ def check(tree: Callable[[str], tuple[list[str], list[str]]]) -> Callable[[Make,
         assert not any(
             node.startswith(("fence code suggestion", "fence code m")) for node in shape if "markdown" not in node
         )
+
+    def run(make: Make, field: str, text: str) -> None:
+        compare(make, field, text, None)
+        compare(make, field, text, LINKS)
 
     return run
 

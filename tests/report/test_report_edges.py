@@ -63,16 +63,17 @@ def test_ten_names_stand_with_a_reason_and_the_others_are_counted(
 
     [row] = rows(render_markdown(make_review(gaps=gaps)), "- **w**")
 
-    assert row == f"- **w**: crashed: m ({', '.join(f'`f{n}`' for n in range(10))}{tail})"
+    assert row == f"- **w**: crashed: m ({count:,}: {', '.join(f'`f{n}`' for n in range(10))}{tail})"
 
 
-def test_two_hundred_files_are_in_the_table_and_one_more_is_counted(make_review: MakeReview) -> None:
-    files = tuple(FileCoverage(path=f"f{n}", state="reviewed", analyzers=("x",)) for n in range(201))
+def test_ten_files_of_one_state_are_named_and_all_are_counted(make_review: MakeReview) -> None:
+    files = tuple(FileCoverage(path=f"f{n}", state="reviewed", analyzers=("x",)) for n in range(1_201))
 
-    whole, cut = (render_markdown(make_review(coverage=files[:count])) for count in (200, 201))
+    text = render_markdown(make_review(coverage=files, verdict="issues"))
 
-    assert len(rows(whole, "| `f")) == len(rows(cut, "| `f")) == 200
-    assert (rows(whole, "... and"), rows(cut, "... and")) == ([], ["... and 1 more file."])
+    assert "<details><summary>Coverage of 1,201 files</summary>" in text
+    assert "- **reviewed** (1,201: `f0`," in text
+    assert "`f9` and 1,191 more)" in text
 
 
 @pytest.mark.parametrize(("sides", "more"), [(5, []), (6, ["... and 1 more side."]), (8, ["... and 3 more sides."])])
@@ -83,7 +84,7 @@ def test_five_sides_of_a_contradiction_are_shown(
 
     text = render_markdown(make_review(conflicts=(Conflict(findings=findings, reason="They differ."),)))
 
-    assert len(rows(text, "- **`app/db.py:41`** critical: Side")) == 5
+    assert len(rows(text, "- **critical: Side")) == 5
     assert rows(text, "... and") == more
 
 
@@ -93,7 +94,8 @@ def test_code_of_a_contradiction_is_shown_once_for_one_place_and_again_for_anoth
 ) -> None:
     def fences(*sides: Finding) -> int:
         conflict = Conflict(findings=sides, reason="They differ.")
-        return len(rows(render_markdown(make_review(conflicts=(conflict,))), "  ```")) // 2
+        text = render_markdown(make_review(conflicts=(conflict,)))
+        return len(rows(text, "  ```python")) + len(rows(text, "  `other()`"))
 
     assert fences(make_finding(), make_finding(message="No.")) == 1
     assert fences(make_finding(), make_finding(**change)) == 2
@@ -108,53 +110,52 @@ def test_a_name_of_three_hundred_characters_is_whole(make_review: MakeReview) ->
     assert f"`{'x' * 149}a...c{'y' * 149}`" in text
 
 
-def test_ten_sources_stand_behind_a_finding(make_review: MakeReview, make_finding: MakeFinding) -> None:
-    finding = make_finding(sources=tuple(f"tool-{n}" for n in range(12)))
+def test_ten_models_stand_behind_a_finding_and_no_program(make_review: MakeReview, make_finding: MakeFinding) -> None:
+    finding = make_finding(sources=("ruff", *(f"model:m-{n}" for n in range(12))))
 
-    assert ", `tool-9`\n" in render_markdown(make_review(findings=(finding,)))
+    text = render_markdown(make_review(findings=(finding,)))
+
+    assert "92% sure, by `m-0`, " in text
+    assert ", `m-9`</sub>\n" in text
+    assert "`ruff`" not in text
 
 
-def test_twenty_lines_of_code_are_whole(make_review: MakeReview, make_finding: MakeFinding) -> None:
-    whole, cut = (render_markdown(make_review(findings=(make_finding(evidence="x\n" * count),))) for count in (20, 22))
+def test_twelve_lines_of_code_are_whole(make_review: MakeReview, make_finding: MakeFinding) -> None:
+    whole, cut = (render_markdown(make_review(findings=(make_finding(evidence="x\n" * count),))) for count in (12, 14))
 
-    assert (whole.count("\n  x"), "more line" in whole) == (20, False)
+    assert (whole.count("\n  x"), "more line" in whole) == (12, False)
     assert "  x\n  ... 2 more lines\n  ```" in cut
 
 
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
-        ({"suggestion": "Do it.", "replacement": "x = 2"}, "  *Suggestion:* Do it.\n"),
-        ({"suggestion": " \n", "replacement": "x = 2"}, "  *Suggestion:* x = 2\n"),
-        ({"suggestion": "", "replacement": "x = 2\ny = 3"}, "  *Suggestion:*\n\n  ```python\n  x = 2\n  y = 3\n  ```"),
-        ({"suggestion": "", "replacement": "x = 2\n"}, "  *Suggestion:* x = 2\n"),
+        ({"suggestion": "Do it.", "replacement": "x = 2"}, "  ```diff\n  -x = 1\n  +x = 2\n  ```\n\n  *Fix:* Do it.\n"),
+        ({"suggestion": " \n", "replacement": "    x = 2"}, "  ```diff\n  -x = 1\n  +x = 2\n  ```\n"),
+        ({"suggestion": "x =  2", "replacement": "x = 2"}, "  ```diff\n  -x = 1\n  +x = 2\n  ```\n"),
+        ({"suggestion": "a\nb", "evidence": ""}, "  ```python\n  a\n  b\n  ```\n"),
+        ({"suggestion": "", "replacement": ""}, "  *Fix:* Delete lines 41 to 42.\n"),
+        ({"suggestion": "", "replacement": "\n", "end_line": 41}, "  *Fix:* Delete this line.\n"),
     ],
 )
-def test_what_mends_a_finding_is_its_words_else_its_lines(
-    changes: dict[str, str], shown: str, make_review: MakeReview, make_finding: MakeFinding
+def test_what_mends_a_finding_is_words_and_a_difference(
+    changes: dict[str, Any], shown: str, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
-    assert shown in render_markdown(make_review(findings=(make_finding(**changes),)))
+    bare = {"evidence": "    x = 1", "trigger": ""}
 
+    text = render_markdown(make_review(findings=(make_finding(**bare | changes),)))
 
-@pytest.mark.parametrize("replacement", [None, "", "\n"])
-def test_lines_that_only_go_away_are_no_suggestion_in_words(
-    replacement: str | None, make_review: MakeReview, make_finding: MakeFinding
-) -> None:
-    finding = make_finding(suggestion="", replacement=replacement)
-
-    assert "Suggestion" not in render_markdown(make_review(findings=(finding,)))
+    assert shown in text
+    assert text.count("*Fix:*") == shown.count("*Fix:*")
 
 
 def test_the_sum_of_a_long_bill_is_there_with_its_first_fifty_lines(make_review: MakeReview) -> None:
     paid = Usage(calls=1, cost_usd=0.5)
     workers = tuple(WorkerUsage(worker=f"w{n}", tasks=1, findings=0, duration_ms=1, usage=paid) for n in range(51))
-    free = tuple(row.model_copy(update={"usage": Usage()}) for row in workers)
 
-    with_sum = rows(render_markdown(make_review(workers=workers, usage=paid)), "| `")
-    without = rows(render_markdown(make_review(workers=free)), "| `w")
+    with_sum = rows(render_markdown(make_review(verdict="issues", workers=workers, usage=paid)), "| `")
 
     assert [row.split("`")[1] for row in with_sum[-2:]] == ["w49", "all"]
-    assert (len(without), without[-1]) == (50, "| `w49` | 1 | 0 | 1 ms | 0.00 |")
 
 
 def test_a_comment_that_just_fits_is_whole_and_one_that_does_not_is_shortened_by_its_tables_first(
@@ -166,7 +167,7 @@ def test_a_comment_that_just_fits_is_whole_and_one_that_does_not_is_shortened_by
 
     assert render_markdown(review, max_chars=len(whole) + 1) == whole
     shortened = render_markdown(review, max_chars=len(whole) - 1)
-    assert "Left out to stay within GitHub's limit: the table of files." in shortened
+    assert "Left out to stay within GitHub's limit: the folded lists." in shortened
     assert shortened.count("cursor.execute(query)\n  ```") == 30
 
 
@@ -177,7 +178,7 @@ def test_where_no_code_is_shown_a_suggestion_in_code_has_no_title(
 
     text = render_markdown(make_review(findings=(finding,) * 60), max_chars=35_000)
 
-    assert ("all code" in text, "Suggestion" in text) == (True, False)
+    assert ("all code" in text, "```" in text) == (True, False)
 
 
 def test_headings_count_all_of_a_severity_and_stand_only_where_something_is_shown(
@@ -187,7 +188,8 @@ def test_headings_count_all_of_a_severity_and_stand_only_where_something_is_show
 
     text = render_markdown(make_review(findings=findings))
 
-    assert rows(text, "### ") == ["### Critical (1)", "### Notes (2)"]
+    assert rows(text, "### ") == ["### Critical (1)"]
+    assert "<details><summary>Notes (2)</summary>" in text
     assert "left out here" not in text
 
 
@@ -198,8 +200,8 @@ def test_a_finding_for_a_person_says_why_below_it_with_its_severity(
 
     text = render_markdown(make_review(human=(item,)))
 
-    assert "- **`app/db.py:41`** info: SQL is built" in text
-    assert "by `ruff`, `taint`\n\n  *Why a person:* \\*Unsure\\*\n" in text
+    assert "- **info: SQL is built" in text
+    assert "% sure</sub>\n\n  *Why a person:* \\*Unsure\\*\n" in text
     assert "z.py" not in text
 
 
@@ -231,7 +233,7 @@ def test_what_a_finding_does_not_say_has_no_place_in_the_log(
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 41, "endLine": 42}
 
 
-def test_a_message_tells_the_doubt_then_the_defect_then_when_it_bites_then_who_disputes_it(
+def test_a_message_tells_the_doubt_then_the_defect_then_its_impact_then_who_disputes_it(
     make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     finding = make_finding(message="It breaks.", trigger="On Sundays.", disputed="Never.")
@@ -239,7 +241,7 @@ def test_a_message_tells_the_doubt_then_the_defect_then_when_it_bites_then_who_d
     [result] = results_of(make_review(human=(HumanItem(path="x", reason="Unsure.", finding=finding),)))
 
     assert result["message"]["text"] == (
-        "Needs a person: Unsure. It breaks. When it bites: On Sundays. A model disputes it: Never."
+        "Needs a person: Unsure. It breaks. Impact: On Sundays. A model disputes it: Never."
     )
     assert result["properties"]["review"] == "Needs a person: Unsure."
 
@@ -247,7 +249,7 @@ def test_a_message_tells_the_doubt_then_the_defect_then_when_it_bites_then_who_d
 def test_a_blank_text_leaves_no_space_in_a_message(make_review: MakeReview, make_finding: MakeFinding) -> None:
     [result] = results_of(make_review(findings=(make_finding(message=" ", trigger="On Sundays."),)))
 
-    assert result["message"]["text"] == "When it bites: On Sundays."
+    assert result["message"]["text"] == "Impact: On Sundays."
 
 
 def test_no_text_of_a_message_is_longer_than_two_thousand_characters(
@@ -347,9 +349,9 @@ def test_errors_come_before_warnings_and_notices_and_persons_before_contradictio
         conflicts=(Conflict(findings=(side, side), reason="r"),),
     )
 
-    told = [line.rpartition("::")[2].partition("%0A")[0] for line in render_annotations(review).splitlines()]
+    titles = re.findall(r"title=reviewbot%3A ([a-z ]+)", render_annotations(review))
 
-    assert told == ["critical", "warning", "person", "side", "side", "info"]
+    assert titles == ["critical", "warning", "needs a person", "side", "side", "info"]
 
 
 def test_texts_that_are_blank_take_no_line_of_an_annotation(make_review: MakeReview, make_finding: MakeFinding) -> None:
@@ -357,15 +359,15 @@ def test_texts_that_are_blank_take_no_line_of_an_annotation(make_review: MakeRev
 
     [line] = render_annotations(make_review(findings=(blank,))).splitlines()
 
-    assert line == "::error file=app/db.py,line=41,endLine=42,title=reviewbot%3A security S608 (92 of 100)::S608"
+    assert line == "::error file=app/db.py,line=41,endLine=42,title=reviewbot%3A S608::S608, CWE-89, 92%25 sure"
 
 
-def test_an_annotation_tells_a_doubt_before_who_disputes_it(make_review: MakeReview, make_finding: MakeFinding) -> None:
-    finding = make_finding(message="m", trigger="t", symptom="s", contract="c", disputed="100%")
+def test_an_annotation_ends_with_why_a_person_must_look(make_review: MakeReview, make_finding: MakeFinding) -> None:
+    finding = make_finding(message="m", trigger="t", symptom="s", contract="c", disputed="100%", suggestion="")
 
     [line] = render_annotations(make_review(human=(HumanItem(path="x", reason="r", finding=finding),))).splitlines()
 
-    assert line.endswith("::m%0At%0As%0Ac%0Aneeds a person: r%0Aa model disputes it: 100%25")
+    assert line.endswith("A model disputes it: 100%25%0AS608, CWE-89, 92%25 sure%0Aneeds a person: r")
 
 
 def test_a_review_without_anything_to_say_has_no_annotation(make_review: MakeReview, make_finding: MakeFinding) -> None:

@@ -1,47 +1,57 @@
-"""Review -> the one comment, complete in itself, as GitHub shows it."""
+"""Review -> the one comment, as GitHub shows it: verdict, what the change does, findings by weight, and folds."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from reviewbot.report.costs import cost_line
+from reviewbot import __version__
+from reviewbot.coverage.verdict import coverage_words, is_lacking, issues_of, verdict_words
+from reviewbot.report.costs import asked_models, dollars, seconds
+from reviewbot.report.markdown.finding import Detail, prose
 from reviewbot.report.markdown.sections import (
-    Detail,
+    Page,
+    about_blocks,
+    agent_blocks,
     conflict_blocks,
-    finding_blocks,
-    finding_size,
+    coverage_blocks,
+    entry_of,
+    failure_blocks,
+    finding_sections,
     human_blocks,
-    note_blocks,
+    making_blocks,
+    minor_blocks,
+    open_ranked,
     suppression_blocks,
-    table_blocks,
-    unseen_blocks,
     withheld_blocks,
 )
-from reviewbot.report.text import escape_runner_commands, md, short_line
-from reviewbot.report.view_model import by_severity, readers_line
+from reviewbot.report.text import escape_runner_commands, md
+from reviewbot.report.view_model import line_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.contracts import Review
+    from reviewbot.domain.contracts import Finding, Review
+    from reviewbot.report.findings.links import SourceLinks
     from reviewbot.report.formats import ReportInput
 
 MAX_CHARS = 60_000
 """GitHub takes 65,536 characters. The rest is for what a publisher adds, and for doubt about how they are counted."""
-_TITLE_CHARS = 300
 _GAP = "\n\n"
 _SECTIONS = (
-    finding_blocks,
+    finding_sections,
     conflict_blocks,
     human_blocks,
-    unseen_blocks,
+    failure_blocks,
     suppression_blocks,
-    note_blocks,
+    minor_blocks,
     withheld_blocks,
-    table_blocks,
+    coverage_blocks,
+    agent_blocks,
+    making_blocks,
 )
 _HEADINGS_CHARS = 200
 """At least what the headings of the three severities take."""
+_SUMMARY_CHARS = 170
+"""Of what a change without findings does: its comment is three lines."""
 
 
 def render(report: ReportInput) -> str:
@@ -49,25 +59,48 @@ def render(report: ReportInput) -> str:
     return escape_runner_commands(render_markdown(report.review))
 
 
-def render_markdown(review: Review, *, max_chars: int = MAX_CHARS) -> str:
+def render_markdown(
+    review: Review,
+    *,
+    links: SourceLinks | None = None,
+    inline: Collection[Finding] = frozenset(),
+    max_chars: int = MAX_CHARS,
+) -> str:
     """The comment, with a last LF, at most `max_chars` (at least 30,000) long.
 
     Where all of it is too long, first the folded lists go, then the code, then the findings of least weight. What was
-    left out is always counted.
+    left out is always counted. `inline` are findings that stand at their lines as comments.
     """
-    total = len(review.findings)
-    for detail in (Detail(total), Detail(total, tables=False), Detail(total, tables=False, code_lines=0)):
-        if text := _within(_blocks(review, detail), max_chars):
+    if is_plainly_clean(review):
+        return _joined(_clean_lines(review))
+    page, total = Page(review, links, inline), len(review.findings)
+    for detail in (Detail(total), Detail(total, folds=False), Detail(total, folds=False, code_lines=0)):
+        if text := _within(_blocks(page, detail), max_chars):
             return text
-    short = Detail(0, items=5, prose=200, tables=False, code_lines=0, proofs=False)
-    if not _within(_blocks(review, short), max_chars - _HEADINGS_CHARS):
+    short = Detail(0, items=5, prose=200, folds=False, code_lines=0, proofs=False)
+    if not _within(_blocks(page, short), max_chars - _HEADINGS_CHARS):
         short = short._replace(items=0)
-    room = max_chars - len(_join(_blocks(review, short))) - _HEADINGS_CHARS
-    for count, finding in enumerate(by_severity(review.findings)):
-        room -= finding_size(finding, short)
+    room = max_chars - len(_joined(_blocks(page, short))) - _HEADINGS_CHARS
+    for count, finding in enumerate(open_ranked(review)):
+        room -= sum(len(text) + len(_GAP) for text in entry_of(finding, page, short))
         if room < 0:
-            return _join(_blocks(review, short._replace(findings=count)))
-    return _join(_blocks(review, short._replace(findings=total)))
+            return _joined(_blocks(page, short._replace(findings=count)))
+    return _joined(_blocks(page, short._replace(findings=len(open_ranked(review)))))
+
+
+def is_plainly_clean(review: Review) -> bool:
+    """Whether there is nothing to say but what was read: nothing found, held back, silenced, missing or noted."""
+    said = (review.findings, review.withheld, review.conflicts, review.human, review.suppressed, review.notes)
+    return review.verdict == "clean" and not any(said) and not is_lacking(review)
+
+
+def _clean_lines(review: Review) -> Iterator[str]:
+    yield _heading(review)
+    if about := prose(" ".join(review.about), _SUMMARY_CHARS):
+        yield f"**What it does:** {about}"
+    cost = f"model use {dollars(review.usage)}" if asked_models(review) else "no model was asked"
+    how = f"{cost}, {seconds(review.timings.wall_ms)}, reviewbot {__version__}"
+    yield f"{coverage_words(review.coverage)}, {line_counts(review)}. <sub>{md(how)}</sub>"
 
 
 def _within(blocks: Iterator[str], max_chars: int) -> str | None:
@@ -78,30 +111,32 @@ def _within(blocks: Iterator[str], max_chars: int) -> str | None:
         max_chars -= len(text) + len(_GAP)
         if max_chars < 0:
             return None
-    return _join(kept)
+    return _joined(kept)
 
 
-def _join(blocks: Iterable[str]) -> str:
+def _joined(blocks: Iterable[str]) -> str:
     return _GAP.join(blocks) + "\n"
 
 
-def _blocks(review: Review, detail: Detail) -> Iterator[str]:
-    yield f"## reviewbot: {md(short_line(review.headline, _TITLE_CHARS))}"
-    if summary := md(short_line(review.summary, 2 * detail.prose)):
-        yield f"**Summary:** {summary}"
-    yield f"**Readers:** {md(short_line(readers_line(review), detail.prose))}"
+def _heading(review: Review) -> str:
+    return f"## reviewbot: {verdict_words(review.verdict, issues_of(review), len(review.human))}"
+
+
+def _blocks(page: Page, detail: Detail) -> Iterator[str]:
+    yield _heading(page.review)
+    yield from about_blocks(page, detail)
+    yield f"{coverage_words(page.review.coverage)}, {line_counts(page.review)}."
     for section in _SECTIONS:
-        yield from section(review, detail)
-    if lost := _omissions(detail):
+        yield from section(page, detail)
+    if lost := _lost(detail):
         yield f"Left out to stay within GitHub's limit: {', '.join(lost)}."
-    yield f"*{md(short_line(cost_line(review), detail.prose))}*"
 
 
-def _omissions(detail: Detail) -> list[str]:
+def _lost(detail: Detail) -> list[str]:
     """What the shorter forms do without, in words."""
     full = Detail(0)
     return [
-        *(["the table of files"] if not detail.tables else []),
+        *(["the folded lists"] if not detail.folds else []),
         *(["all code"] if not detail.code_lines else []),
         *(["what findings violate and rest on"] if not detail.proofs else []),
         *(["long texts and lists beyond their start"] if detail.prose < full.prose else []),

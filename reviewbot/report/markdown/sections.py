@@ -1,268 +1,268 @@
 """The sections of the Markdown comment. `reviewbot.report.text` escapes every text; only our template is not escaped.
 
-A section is a list of Markdown blocks, which stand apart by blank lines. Texts are never at the start of a line: other
-bots read commands there, also inside code. So findings are list items, and all that belongs to them is indented.
+A section is a list of Markdown blocks, which stand apart by blank lines.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterator
 from itertools import groupby
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.report.costs import bill, seconds
-from reviewbot.report.text import block, clip_block, label, md, md_block, md_cell, md_code, one_line, short_line
+from reviewbot import __version__
+from reviewbot.report.costs import asked_models, bill, cost_line, seconds
+from reviewbot.report.findings.agent import open_findings, prompt_of_all
+from reviewbot.report.findings.links import SourceLinks
+from reviewbot.report.findings.view import title_of
+from reviewbot.report.markdown.finding import (
+    INDENT,
+    TAG_CHARS,
+    Detail,
+    finding_blocks,
+    folded,
+    linked_place,
+    name_of,
+    names_of,
+    one_line_of,
+    prose,
+)
+from reviewbot.report.text import md, md_block, md_cell, md_code, one_line, short_label, short_line
 from reviewbot.report.view_model import (
     SEVERITY_WORDS,
     WITHHELD_WORDS,
-    advice,
+    Unseen,
     by_severity,
-    state_words,
+    coverage_groups,
+    failures,
+    models_of,
     suppression_groups,
-    tags,
-    unseen,
     withheld_counts,
 )
 from reviewbot.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Withheld
 
-_INDENT = "  "
-_NAME_CHARS = 300
-"""Longer names lose their middle: their end tells most."""
-_CODE_CHARS = 400
-"""Of one line: a minified file has lines of thousands."""
-_MIN_NAMES, _ROWS_PER_ITEM = 3, 4
-"""Names that every reason shows; and rows of the folded table of files for each entry of an open list."""
-_TAG_CHARS, _SOURCES, _SIDES = 80, 10, 5
-"""Caps on what no review needs more of: characters of a rule's name, sources of a finding, sides of a contradiction."""
-_INFOS = {"py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "ts": "typescript", "rb": "ruby"}
-_INFOS |= {"rs": "rust", "cs": "csharp", "kt": "kotlin", "sh": "bash", "yml": "yaml", "md": "markdown", "h": "c"}
-_INFOS |= {"cc": "cpp", "hpp": "cpp"}
-"""The end of a name to the info string of a fence, where they differ: for colours only."""
+_MIN_NAMES, _SIDES, _SUMMARIES = 3, 5, 3
+"""Names that every reason shows; sides of a contradiction, and readers' summaries, of which no review needs more."""
+MAX_PROMPTED = 100
+"""Findings of one prompt for an agent; `--format agent` has all."""
+THEMES_FROM = 200
+"""Changed lines from which on the files are listed by theme."""
+_REASON_CHARS = 300
+ASK_AGAIN = (
+    "- Ask again: `/reviewbot review`. Dismiss: `# reviewbot: ignore[RULE] reason` at the line, or "
+    "`rules` in `.reviewbot.toml`."
+)
 
 
-class Detail(NamedTuple):
-    """How much of a review is shown; a comment that is too long is written again with less."""
+class Page(NamedTuple):
+    """What a comment is made of beside the review."""
 
-    findings: int
-    """How many, the most important first."""
-    items: int = 50
-    """How many entries of every other list."""
-    prose: int = 1_000
-    """Characters of one message, reason or suggestion."""
-    code_lines: int = 20
-    """Lines of one block of code; with 0 no code is shown."""
-    tables: bool = True
-    """Whether the folded lists (withheld findings, coverage) are there."""
-    proofs: bool = True
-    """Whether a finding tells what it violates, what is seen, and why it is believed."""
+    review: Review
+    links: SourceLinks | None = None
+    inline: Collection[Finding] = frozenset()
+    """Findings that stand at their lines as comments: the body has a line of each."""
 
 
-def finding_blocks(review: Review, detail: Detail) -> Iterator[str]:
+def about_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """What the change does, in the words of the models that read it; of a large change also its files by theme."""
+    review = page.review
+    if texts := [prose(text, detail.prose) for text in review.about[:_SUMMARIES] if one_line(text)]:
+        yield f"**What it does:** {' '.join(texts)}"
+    if changed_lines(review) < THEMES_FROM or not review.themes or not detail.folds:
+        return
+    rows = ["| Theme | Files |", "| --- | --- |"]
+    for theme in review.themes[: detail.items]:
+        names = ", ".join(md_cell(short_label(path)) for path in theme.files[:_MIN_NAMES])
+        more = f" and {len(theme.files) - _MIN_NAMES:,} more" if len(theme.files) > _MIN_NAMES else ""
+        rows.append(f"| {prose(theme.title, TAG_CHARS)} | {names}{more} |")
+    yield "\n".join([*rows, *_more(len(review.themes) - detail.items, "theme")])
+
+
+def changed_lines(review: Review) -> int:
+    """How many lines the change adds and removes."""
+    return sum(entry.added + entry.removed for entry in review.coverage)
+
+
+def finding_sections(page: Page, detail: Detail) -> Iterator[str]:
     """The findings under a heading per severity; a last line says how many are left out."""
-    ranked = by_severity(review.findings)
+    ranked = open_ranked(page.review)
     totals = Counter(finding.severity for finding in ranked)
     for severity, group in groupby(ranked[: detail.findings], key=lambda finding: finding.severity):
         yield f"### {SEVERITY_WORDS[severity]} ({totals[severity]:,})"
         for finding in group:
-            yield from _finding(finding, detail)
+            yield from entry_of(finding, page, detail)
     if (left := len(ranked) - detail.findings) > 0:
         yield f"**{counted(left, 'finding')} of least weight left out here** to stay within GitHub's limit."
 
 
-def finding_size(finding: Finding, detail: Detail) -> int:
-    """How many characters a finding adds to the comment."""
-    return sum(len(text) + 2 for text in _finding(finding, detail))
+def open_ranked(review: Review) -> list[Finding]:
+    """The findings that stand open in the body: all but notes."""
+    return [finding for finding in by_severity(review.findings) if finding.severity != "info"]
 
 
-def conflict_blocks(review: Review, detail: Detail) -> Iterator[str]:
+def entry_of(finding: Finding, page: Page, detail: Detail) -> Iterator[str]:
+    """A finding in the body: on one line where it stands at its lines as a comment."""
+    if finding in page.inline:
+        yield one_line_of(finding, page.links, detail)
+    else:
+        yield from finding_blocks(finding, detail, page.links)
+
+
+def conflict_blocks(page: Page, detail: Detail) -> Iterator[str]:
     """Contradictions, with all sides."""
-    if review.conflicts:
-        yield "### Contradictions, all sides shown"
-    for conflict in review.conflicts[: detail.items]:
-        yield f"**Reason:** {_prose(conflict.reason, detail.prose)}"
+    conflicts = page.review.conflicts
+    if conflicts:
+        yield f"### Contradictions, all sides shown ({len(conflicts):,})"
+    for conflict in conflicts[: detail.items]:
+        yield f"*Reason:* {prose(conflict.reason, detail.prose)}"
         shown: set[tuple[str, int, str]] = set()
         for finding in conflict.findings[:_SIDES]:
             code = (finding.path, finding.line, finding.evidence)
-            yield from _finding(finding, detail, level=finding.severity, evidence=code not in shown)
+            yield from finding_blocks(finding, detail, page.links, level=finding.severity, evidence=code not in shown)
             shown.add(code)
         yield from _more(len(conflict.findings) - _SIDES, "side")
-    yield from _more(len(review.conflicts) - detail.items, "contradiction")
+    yield from _more(len(conflicts) - detail.items, "contradiction")
 
 
-def human_blocks(review: Review, detail: Detail) -> Iterator[str]:
+def human_blocks(page: Page, detail: Detail) -> Iterator[str]:
     """What a person must look at."""
-    if review.human:
-        yield "### Needs a person"
-    for item in review.human[: detail.items]:
-        reason = _prose(item.reason, detail.prose)
+    human = page.review.human
+    if human:
+        yield f"### Needs a person ({len(human):,})"
+    for item in human[: detail.items]:
+        reason = prose(item.reason, detail.prose)
         if item.finding:
-            yield from _finding(item.finding, detail, level=item.finding.severity)
-            yield f"{_INDENT}*Why a person:* {reason}"
+            yield from finding_blocks(item.finding, detail, page.links, level=item.finding.severity)
+            yield f"{INDENT}*Why a person:* {reason}"
         else:
             yield f"- **{_human_place(item)}** {reason}"
-    yield from _more(len(review.human) - detail.items, "item")
-
-
-def unseen_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """What was not reviewed in full: one list item per reason, with the first of its files."""
-    groups = unseen(review)
-    if groups:
-        yield "### Not reviewed in full"
-    items = []
-    for group in groups[: detail.items]:
-        reason = f": {_prose(group.reason, detail.prose)}" if one_line(group.reason) else ""
-        what = _prose(group.what, _NAME_CHARS) or "unnamed"
-        items.append(f"- **{what}**{reason} ({_first_of([_name(path) for path in group.paths], detail)})")
-    yield from _list(items)
-    yield from _more(len(groups) - detail.items, "reason")
-
-
-def _first_of(names: Sequence[str], detail: Detail) -> str:
-    shown = max(_MIN_NAMES, detail.items // 5)
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def suppression_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """What settings and comments did to findings, one list item for each, with the first of its places."""
-    groups = suppression_groups(review)
-    if groups:
-        yield "### Suppressed"
-    items = []
-    for group in groups[: detail.items]:
-        names = [md_code(f"{_shorten(path)}:{line}") for path, line in group.places]
-        items.append(f"- {_prose(group.text, detail.prose)} ({_first_of(names, detail)})")
-    yield from _list(items)
-    yield from _more(len(groups) - detail.items, "suppression")
-
-
-def note_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """What a reader should know of the run."""
-    if review.notes:
-        yield "### About this run"
-    yield from _list([f"- {_prose(note, detail.prose)}" for note in review.notes[: detail.items]])
-    yield from _more(len(review.notes) - detail.items, "note")
-
-
-def withheld_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """How many findings are withheld, by reason, always; each of them in a folded list where there is room."""
-    if not review.withheld:
-        return
-    title = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
-    if not detail.tables:
-        yield f"{title}. They are not listed here to stay within GitHub's limit."
-        return
-    items = [f"- {_withheld(item, detail)}" for item in review.withheld[: detail.items]]
-    yield from _fold(title, [*_list(items), *_more(len(review.withheld) - detail.items, "finding")])
-
-
-def _withheld(item: Withheld, detail: Detail) -> str:
-    finding = item.finding
-    return (
-        f"{_place(finding)} {_prose(finding.message, detail.prose)} "
-        f"({finding.severity}, confidence {finding.confidence}, {WITHHELD_WORDS[item.reason]})"
-    )
-
-
-def table_blocks(review: Review, detail: Detail) -> Iterator[str]:
-    """The folded tables: every file with its state and who saw it, every worker with what it cost."""
-    if not detail.tables or not review.coverage:
-        return
-    rows = ["| File | State | Seen by |", "| --- | --- | --- |"]
-    for entry in review.coverage[: detail.items * _ROWS_PER_ITEM]:
-        seen = ", ".join(md_cell(short_line(name, _TAG_CHARS)) for name in entry.readers) or "no reader"
-        rows.append(f"| {md_cell(_shorten(entry.path))} | {state_words(entry)} | {seen} |")
-    blocks = ["\n".join(rows), *_more(len(review.coverage) - detail.items * _ROWS_PER_ITEM, "file")]
-    if review.workers:
-        blocks.append("\n".join(_bill(review, detail)))
-    yield from _fold(f"Coverage: {counted(len(review.coverage), 'file')}", blocks)
-
-
-def _bill(review: Review, detail: Detail) -> Iterator[str]:
-    """What each worker did and cost: without a model its time is all there is to tell."""
-    costs = bill(review)
-    if not costs:
-        yield "| Worker | Tasks | Findings | Time | Dollars |"
-        yield "| --- | ---: | ---: | ---: | ---: |"
-        for row in review.workers[: detail.items]:
-            name, time = md_cell(short_line(row.worker, _TAG_CHARS)), seconds(row.duration_ms)
-            yield f"| {name} | {row.tasks} | {row.findings} | {time} | {row.usage.cost_usd:.2f} |"
-        return
-    yield "| Worker | Tasks | Findings | Calls | In | Cache read | Cache written | Out | Dollars | Time |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for cost in (*costs[:-1][: detail.items], costs[-1]):
-        numbers = " | ".join(cost._replace(dollars=md(cost.dollars))[1:])
-        yield f"| {md_cell(short_line(cost.who, _TAG_CHARS))} | {numbers} |"
-
-
-def _finding(finding: Finding, detail: Detail, *, level: str = "", evidence: bool = True) -> Iterator[str]:
-    """A list item and what belongs to it. Also the shortest form has place, message, and who says so how surely."""
-    suffix = PurePosixPath(finding.path).suffix[1:].lower()
-    info = _INFOS.get(suffix, suffix)
-    word = f" {level}:" if level else ""
-    yield f"- **{_place(finding)}**{word} {_prose(finding.message, detail.prose)}"
-    if evidence and detail.code_lines:
-        yield from _code(finding.evidence, info, detail)
-    for title, text in _labelled_fields(finding, proofs=detail.proofs):
-        if prose := _prose(text, detail.prose):
-            yield f"{_INDENT}*{title}:* {prose}"
-    if "\n" in block(advice(finding)):
-        if detail.code_lines:
-            yield f"{_INDENT}*Suggestion:*"
-            yield from _code(advice(finding), info, detail)
-    elif suggestion := _prose(advice(finding), detail.prose):
-        yield f"{_INDENT}*Suggestion:* {suggestion}"
-    about = ", ".join(_tag(tag) for tag in tags(finding))
-    sources = ", ".join(_tag(source) for source in finding.sources[:_SOURCES])
-    yield f"{_INDENT}{about}; confidence {finding.confidence} of 100, by {sources}"
-
-
-def _labelled_fields(finding: Finding, *, proofs: bool) -> Iterator[tuple[str, str]]:
-    """The fields of a finding beside its message. A doubt is shown even where there is room for nothing else."""
-    yield "When it bites", finding.trigger
-    if proofs:
-        yield "What it violates", finding.contract
-        yield "What is seen", finding.symptom
-        yield "Why it is believed", finding.judgement
-    yield "A model disputes it", finding.disputed
-
-
-def _code(text: str, info: str, detail: Detail) -> Iterator[str]:
-    if code := clip_block(text, lines=detail.code_lines, chars=_CODE_CHARS):
-        yield md_block(code, info, indent=_INDENT)
+    yield from _more(len(human) - detail.items, "item")
 
 
 def _human_place(item: HumanItem) -> str:
-    return md_code(f"{_shorten(item.path)}:{item.line}") if item.line else _name(item.path)
+    return md_code(f"{short_label(item.path)}:{item.line}") if item.line else name_of(item.path)
 
 
-def _place(finding: Finding) -> str:
-    return md_code(f"{_shorten(finding.path)}:{finding.line}")
+def failure_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """What failed: one list item per reason, with the first of its files."""
+    groups = failures(page.review)
+    if groups:
+        yield "### Not looked at"
+    yield from _list([_unseen(group, detail) for group in groups[: detail.items]])
+    yield from _more(len(groups) - detail.items, "reason")
 
 
-def _name(path: str) -> str:
-    return md_code(_shorten(path))
+def _unseen(group: Unseen, detail: Detail) -> str:
+    reason = f": {prose(group.reason, detail.prose)}" if one_line(group.reason) else ""
+    what = prose(group.what, _REASON_CHARS) or "unnamed"
+    names = names_of(group.paths, max(_MIN_NAMES, detail.items // 5))
+    return f"- **{what}**{reason} ({len(group.paths):,}: {names})"
 
 
-def _shorten(path: str) -> str:
-    half = _NAME_CHARS // 2
-    if len(path) > _NAME_CHARS:
-        path = f"{path[:half]}...{path[-half:]}"
-    return label(path)
+def suppression_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """What settings and comments did to findings: open what a reader must see, the rest as a fold."""
+    groups = suppression_groups(page.review)
+    items = []
+    for group in groups[: detail.items]:
+        names = [md_code(f"{short_label(path)}:{line}") for path, line in group.places]
+        shown = max(_MIN_NAMES, detail.items // 5)
+        more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+        items.append(f"- {prose(group.text, detail.prose)} ({', '.join(names[:shown])}{more})")
+    important = sum(group.important for group in groups[: detail.items])
+    if items[:important]:
+        yield "### Suppressed"
+        yield from _list(items[:important])
+    rest = [*_list(items[important:]), *_more(len(groups) - detail.items, "suppression")]
+    if rest and detail.folds:
+        yield from folded(f"Suppressed by settings and comments ({len(groups) - important:,})", rest)
+    else:
+        yield from rest
 
 
-def _prose(text: str, chars: int) -> str:
-    return md(short_line(text, chars))
+def minor_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """Findings of severity info: true, and no reason to hold a change up."""
+    notes = [finding for finding in page.review.findings if finding.severity == "info"]
+    room = max(0, detail.findings - len(open_ranked(page.review)))
+    if not notes or (not detail.folds and not room):
+        return
+    blocks = (text for finding in notes[:room] for text in entry_of(finding, page, detail))
+    left = len(notes) - room
+    lost = [f"**{counted(left, 'finding')} of least weight left out here** to stay within GitHub's limit."]
+    yield from folded(f"{SEVERITY_WORDS['info']} ({len(notes):,})", [*blocks, *(lost if left > 0 else [])])
 
 
-def _tag(text: str) -> str:
-    return md_code(short_line(text, _TAG_CHARS))
+def withheld_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """How many findings are withheld, by reason, always; each of them in a folded list where there is room."""
+    withheld = page.review.withheld
+    if not withheld:
+        return
+    title = f"Withheld: {withheld_counts(page.review)}"
+    if not detail.folds:
+        yield f"{title}. They are not listed here to stay within GitHub's limit."
+        return
+    items = [f"- {_withheld(item, page.links, detail)}" for item in withheld[: detail.items]]
+    yield from folded(title, [*_list(items), *_more(len(withheld) - detail.items, "finding")])
+
+
+def _withheld(item: Withheld, links: SourceLinks | None, detail: Detail) -> str:
+    finding = item.finding
+    why = prose(item.message, detail.prose) or WITHHELD_WORDS[item.reason]
+    return f"{linked_place(finding, links)} {prose(title_of(finding), detail.prose)} ({finding.severity}; {why})"
+
+
+def coverage_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """Every file in a fold, by state and reason; then parts of the review that were planned out."""
+    if not detail.folds or not page.review.coverage:
+        return
+    groups = coverage_groups(page.review)
+    items = [_unseen(group, detail) for group in groups[: detail.items]]
+    title = f"Coverage of {counted(len(page.review.coverage), 'file')}"
+    yield from folded(title, [*_list(items), *_more(len(groups) - detail.items, "reason")])
+
+
+def making_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """How the review was made: readers, calls, tokens and dollars, notes, and how to ask again or dismiss."""
+    review = page.review
+    readers = f"static analyzers without a model, {seconds(review.timings.wall_ms)}."
+    if asked_models(review) or review.effort:
+        names = ", ".join(md_code(short_line(name, TAG_CHARS)) for name in models_of(review)) or "no model to the end"
+        effort = f" at effort {review.effort}" if review.effort else ""
+        readers = f"read by {names}{effort}. {prose(cost_line(review, chains=False), detail.prose)}"
+    items = [
+        f"- reviewbot {__version__}, {readers}",
+        *(f"- {prose(note, detail.prose)}" for note in review.notes[: detail.items]),
+        *_more(len(review.notes) - detail.items, "note"),
+        ASK_AGAIN,
+    ]
+    costs = _bill(review, detail) if asked_models(review) else []
+    if detail.folds:
+        yield from folded("How this review was made", ["\n".join(items), *(["\n".join(costs)] if costs else [])])
+    else:
+        yield "\n".join(items)
+
+
+def _bill(review: Review, detail: Detail) -> list[str]:
+    """What each worker and role cost, and the sum."""
+    costs = bill(review)
+    rows = [
+        "| Worker | Tasks | Findings | Calls | In | Cache read | Cache written | Out | Dollars | Time |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for cost in (*costs[:-1][: detail.items], *costs[-1:]):
+        numbers = " | ".join(cost._replace(dollars=md(cost.dollars))[1:])
+        rows.append(f"| {md_cell(short_line(cost.who, TAG_CHARS))} | {numbers} |")
+    return rows if costs else []
+
+
+def agent_blocks(page: Page, detail: Detail) -> Iterator[str]:
+    """A prompt for a coding agent, about all findings, ready to be copied."""
+    findings = [finding for _, finding in open_findings(page.review)]
+    if findings and detail.folds:
+        left = _more(len(findings) - MAX_PROMPTED, "finding")
+        yield from folded("Prompt for an agent", [md_block(prompt_of_all(findings[:MAX_PROMPTED]), "text"), *left])
 
 
 def _list(items: list[str]) -> list[str]:
@@ -271,10 +271,3 @@ def _list(items: list[str]) -> list[str]:
 
 def _more(left: int, noun: str) -> list[str]:
     return [f"... and {counted(left, f'more {noun}')}."] if left > 0 else []
-
-
-def _fold(title: str, blocks: Iterable[str]) -> Iterator[str]:
-    """A folded section of our own; `title` holds no text of others."""
-    yield f"<details><summary>{title}</summary>"
-    yield from blocks
-    yield "</details>"

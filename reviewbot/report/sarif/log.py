@@ -88,7 +88,7 @@ def _run(review: Review, names: Mapping[Finding, str]) -> Json:
 def _result(facts: RuleFacts, doubt: str, name: str, index: Mapping[str, int]) -> Json:
     finding = facts.finding
     certain = facts.kind == "fail"
-    when = f"When it bites: {finding.trigger}" if finding.trigger.strip() else ""
+    when = f"Impact: {finding.trigger}" if finding.trigger.strip() else ""
     disputed = f"A model disputes it: {finding.disputed}" if finding.disputed.strip() else ""
     result: Json = {
         "ruleId": facts.rule_id,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.report.costs import bill, cost_line, in_words
+from reviewbot.report.findings.view import details_of, fix_of, title_of
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.text import block, label, one_line, short_line
 from reviewbot.report.view_model import (
     Unseen,
-    advice,
     by_severity,
     readers_line,
     suppression_groups,
@@ -33,14 +33,8 @@ _VERDICT_STYLES: dict[Verdict, str] = {
     "not_reviewed": "bold red",
     "nothing_to_review": "bold",
 }
-_FIELDS = (
-    ("when  ", "trigger"),
-    ("rule  ", "contract"),
-    ("seen  ", "symptom"),
-    ("proof ", "judgement"),
-    ("doubt ", "disputed"),
-)
-"""What a finding says of itself beside its message: how its line begins, and its field."""
+_LEAD = 7
+"""Columns of the word in front of what a finding says of itself."""
 _PROSE_CHARS = 2_000
 """The longest message that the contracts let a candidate carry."""
 _ITEMS = 50
@@ -61,6 +55,8 @@ def render_terminal(review: Review, *, width: int, colour: bool, verbose: bool =
     """
     page = Page(width=width, colour=colour)
     page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
+    if about := _prose(" ".join(review.about)):
+        page.paragraph(about)
     if summary := _prose(review.summary):
         page.paragraph(summary)
     for finding in by_severity(review.findings):
@@ -97,32 +93,32 @@ def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool =
     if evidence and block(finding.evidence):
         whole = block(finding.evidence).count("\n") == finding.end_line - finding.line
         page.code(finding.evidence, indent=4, first_line=finding.line if whole else None)
-    for lead, field in _FIELDS:
-        if one_line(text := getattr(finding, field)):
-            page.paragraph(_prose(text), indent=2, lead=lead)
-    if "\n" in block(advice(finding)):
-        page.code(advice(finding), indent=2, lead="fix   ")
-    elif one_line(advice(finding)):
-        page.paragraph(_prose(advice(finding)), indent=2, lead="fix   ")
+    for detail in details_of(finding):
+        page.paragraph(_prose(detail.text), indent=2, lead=detail.lead.ljust(_LEAD))
+    fix = fix_of(finding)
+    if fix.words:
+        page.paragraph(_prose(fix.words), indent=2, lead="fix".ljust(_LEAD))
+    if fix.code:
+        page.code(fix.code, indent=2, lead="fix".ljust(_LEAD))
     if reason:
-        page.paragraph(_prose(reason), indent=2, lead="why   ")
-    about = f"{', '.join(tags(finding))}; confidence {finding.confidence} of 100, by {', '.join(finding.sources)}"
+        page.paragraph(_prose(reason), indent=2, lead="person".ljust(_LEAD))
+    about = f"{', '.join(tags(finding))}; {finding.confidence}% sure, by {', '.join(finding.sources)}"
     page.paragraph(_prose(about), LABEL, indent=2)
 
 
 def _head(page: Page, finding: Finding) -> None:
-    """Place, severity and message on one line; the message below where there is no room for it."""
+    """Place, severity and title on one line; the title below where there is no room for it."""
     start = (
         (f"{label(finding.path)}:{finding.line}", PLACE),
         ("  ", PLAIN),
         (finding.severity, _SEVERITY_STYLES[finding.severity]),
     )
-    message = _prose(finding.message)
-    if page.fits(*start, ("  ", PLAIN), (message, PLAIN)):
-        page.line(*start, ("  ", PLAIN), (message, PLAIN))
+    title = title_of(finding)
+    if page.fits(*start, ("  ", PLAIN), (title, PLAIN)):
+        page.line(*start, ("  ", PLAIN), (title, PLAIN))
     else:
         page.line(*start)
-        page.paragraph(message, indent=2)
+        page.paragraph(title, indent=2)
 
 
 def _conflicts(page: Page, review: Review) -> None:

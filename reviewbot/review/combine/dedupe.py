@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewbot.domain.contracts import SEVERITY_ORDER, SURE, Conflict, Finding
+from reviewbot.domain.contracts import SECRET, SEVERITY_ORDER, SURE, Conflict, Finding
 from reviewbot.review.verify.verifier import (
     AGREES_FROM,
     Together,
@@ -208,11 +208,8 @@ def _same_cause(one: _Said, other: _Said) -> bool:
     """Whether two findings at one place say the same."""
     first, second = one.finding, other.finding
     if _is_of_one_tool(first, second):
-        # One tool that reports twice means two defects, unless it repeats itself or means the same rule on the same
-        # lines, such as two unknown names. What mends one of them must not be lost.
-        if first.rule != second.rule:
-            return False
-        return first.message == second.message or (bool(first.rule) and _is_one_place(first, second))
+        # One tool that reports twice means two defects, unless it repeats itself or means one kind at one place.
+        return (first.rule, first.message) == (second.rule, second.message) or _is_one_place(first, second)
     if first.cwe is not None and first.cwe == second.cwe:
         return True
     if first.cause not in (None, "other") and first.cause == second.cause:
@@ -224,10 +221,14 @@ def _same_cause(one: _Said, other: _Said) -> bool:
 
 
 def _is_one_place(first: Finding, second: Finding) -> bool:
-    """Whether both cover the same lines, are of one kind, and at most one of them says how it is mended."""
+    """Whether both are a program's, of one kind on the same lines, such as two unknown names, and no secrets.
+
+    What mends one of them must not be lost: at most one way to mend them is known.
+    """
     fixes = {(f.suggestion, f.replacement) for f in (first, second)} - {("", None)}
     kinds = {(f.line, f.end_line, f.category, f.severity) for f in (first, second)}
-    return len(kinds) == 1 and len(fixes) <= 1
+    is_known = first.category != SECRET and bool(first.rule and second.rule)
+    return is_known and len(kinds) == 1 and len(fixes) <= 1
 
 
 def _is_of_one_tool(first: Finding, second: Finding) -> bool:

@@ -134,13 +134,13 @@ def test_a_terminal_is_as_wide_as_it_says_up_to_what_is_easy_to_read(columns: st
 def test_a_message_stands_on_the_line_of_its_place_where_it_just_fits(
     spare: int, lines: int, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
-    head = "app/db.py:41  info  It breaks here."
+    head = "app/db.py:41  info  It breaks here"
 
     text = shown(
         make_review(findings=(make_finding(severity="info", message="It breaks here.", **BARE),)), len(head) + spare
     )
 
-    assert (head + "\n" in text, "app/db.py:41  info\n  It breaks here.\n" in text) == (lines == 1, lines == 2)
+    assert (head + "\n" in text, "app/db.py:41  info\n  It breaks here\n" in text) == (lines == 1, lines == 2)
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_code_has_numbers_where_it_has_as_many_lines_as_the_place(
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"suggestion": "Do it.", "replacement": "x"}, "  fix   Do it.\n"),
-        ({"suggestion": "\n \n", "replacement": "  x = 2"}, "  fix   x = 2\n"),
-        ({"suggestion": "", "replacement": "if a:\n    b"}, "  fix   | if a:\n        |     b\n"),
+        ({"suggestion": "Do it.", "replacement": "x"}, "  fix    Do it.\n  fix    | x\n"),
+        ({"suggestion": "\n \n", "replacement": "  x = 2"}, "  fix    |   x = 2\n"),
+        ({"suggestion": "", "replacement": "if a:\n    b"}, "  fix    | if a:\n         |     b\n"),
     ],
 )
-def test_what_mends_a_finding_is_prose_on_one_line_and_code_on_several(
+def test_what_mends_a_finding_is_words_and_code(
     changes: dict[str, str], part: str, make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     assert part in shown(make_review(findings=(make_finding(**changes),)))
@@ -174,11 +174,11 @@ def test_a_finding_that_says_no_more_than_what_is_wrong_has_two_lines(
     make_review: MakeReview, make_finding: MakeFinding
 ) -> None:
     blank = dict.fromkeys(("contract", "symptom", "judgement", "disputed", "trigger", "suggestion", "evidence"), " \n")
-    finding = make_finding(message="Wrong.", rule="", cwe=None, replacement="", **blank)
+    finding = make_finding(message="Wrong.", rule="", cwe=None, **blank)
 
-    assert (
-        "\n\napp/db.py:41  critical  Wrong.\n  security, injection; confidence 92 of 100, by ruff, taint\n\n"
-    ) in shown(make_review(findings=(finding,)))
+    assert ("\n\napp/db.py:41  critical  Wrong\n  security, injection; 92% sure, by ruff, taint\n\n") in shown(
+        make_review(findings=(finding,))
+    )
 
 
 def test_why_a_person_must_look_stands_after_what_mends_it(make_review: MakeReview, make_finding: MakeFinding) -> None:
@@ -187,7 +187,7 @@ def test_why_a_person_must_look_stands_after_what_mends_it(make_review: MakeRevi
     text = shown(make_review(human=(item, HumanItem(path="z.py", line=3, reason="Odd."))))
 
     assert "\nNeeds a person\napp/db.py:41" in text
-    assert "  fix   Do it.\n  why   Unsure.\n  security, injection" in text
+    assert "  fix    Do it.\n  person Unsure.\n  security, injection" in text
     assert text.count("z.py:3\n  Odd.\n") == text.count("z.py") == 1
 
 

@@ -53,7 +53,7 @@ def test_colour_changes_no_word(full_review: Review) -> None:
 def test_the_verdict_comes_first_and_the_critical_finding_next(full_review: Review) -> None:
     out = render_terminal(full_review, width=80, colour=False)
 
-    assert out.startswith("3 issues found; 4 of 7")
+    assert out.startswith("4 issues found; 4 of 7")
     places = [
         "app/db.py:41",
         "list_view.py:118",
@@ -193,7 +193,7 @@ def test_contradictions_show_their_code_once_and_stand_apart(
 
     assert shown.count("app/db.py:41  critical") == 4
     assert shown.count("42 | cursor.execute(query)") == 2
-    assert "\n\n  They disagree.\napp/db.py:41  critical  Yes.\n" in shown
+    assert "\n\n  They disagree.\napp/db.py:41  critical  Yes\n" in shown
 
 
 def test_withheld_findings_are_counted_by_reason(
@@ -248,4 +248,4 @@ def test_what_backs_a_finding_stands_below_it(
 
     shown = render_terminal(make_review(findings=(finding,)), width=80, colour=False)
 
-    assert "  rule  It promises.\n  seen  It hangs.\n  proof Two callers do.\n  doubt No.\n" in shown
+    assert "  seen   It hangs.\n  rule   It promises.\n  proof  Two callers do.\n  doubt  No.\n" in shown
