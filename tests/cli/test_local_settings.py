@@ -72,6 +72,24 @@ def test_config_shows_the_settings_of_the_repository_that_one_stands_in(run: Run
     assert json.loads(run("config", "--format", "json").out)["max_findings"]["origin"] == ".reviewbot.toml:1"
 
 
+def test_a_threshold_of_one_worker_holds_in_the_repository_that_sets_it(run: Run, repository: Path) -> None:
+    (repository / ".reviewbot.toml").write_text("[worker.security]\nthreshold = 99\n")
+    change = CHANGE.replace(b"+    return number + number", b"+    return eval(number)")
+    note = ".reviewbot.toml:2: security.threshold is 99; its card says 80"
+
+    without = run("review", "-", "--format", "json", stdin=change).report
+    within = run("review", "-", "--format", "json", "--repo", ".", "--trace", "trace.json", stdin=change).report
+    everywhere = run("review", "-", "--format", "json", "--repo", ".", "--min-confidence", "60", stdin=change).report
+
+    assert [each["type"] for each in without["findings"]] == ["security"]
+    assert (within["findings"], note in within["notes"]) == ([], True)
+    assert [each["type"] for each in everywhere["findings"]] == ["security"], "a flag for all workers is stronger"
+    given = next(event for event in json.loads(Path("trace.json").read_text())["events"] if "thresholds" in event)
+    assert given["thresholds"]["security"] == 99
+    assert note in json.loads(run("plan", "-", "--repo", ".", "--format", "json", stdin=change).out)["notes"]
+    assert "shown from 99" in run("workers").out
+
+
 def test_config_refuses_what_a_review_here_would_refuse(run: Run, repository: Path) -> None:
     (repository / ".reviewbot.toml").write_text("max_finding = 3\n")
     git(repository, "add", "-A")

@@ -151,6 +151,21 @@ def test_what_the_judge_refutes_is_kept_with_its_reason(door: Door) -> None:
     assert "never empty" in held["message"]
 
 
+def test_a_worker_with_a_tier_of_its_own_is_asked_apart_within_its_budget(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBOT_WORKER", "logic.tier=medium,logic.max_tokens=5000")
+
+    review = door.review(BILL)
+
+    asked = {(body["model"], body["max_tokens"]) for body in door.api.bodies if not asks_judge(body)}
+    assert asked == {("claude-opus-5-5", 24_000), ("claude-sonnet-5-5", 5_000)}
+    assert set(review["notes"]) >= {
+        "REVIEWBOT_WORKER: logic.tier is medium; its card says large",
+        "REVIEWBOT_WORKER: logic.max_tokens is 5000; its card says 24000",
+    }
+
+
 def test_the_same_change_again_asks_nobody(door: Door) -> None:
     first = door.review(BILL + CART)
     asked = len(door.api.asked)
