@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.sources.git.repository import GitRepository
-from tests.git_repo import GitRepo
+from tests.git_repo import GitRepo, copy_repo
 from tests.github_api.apps import AppGithub
 from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase, LocalCase
 
@@ -31,7 +30,7 @@ def pay_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pay_repo(pay_template: Path, tmp_path: Path) -> GitRepo:
-    shutil.copytree(pay_template, tmp_path / "shop", symlinks=True)
+    copy_repo(pay_template, tmp_path / "shop")
     return GitRepo(tmp_path / "shop")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import read_pull
+from tests.git_repo import copy_repo
 from tests.github_api import FakeGitHub
 from tests.publishing import Shop, make_shop
 
@@ -71,9 +71,10 @@ def like(templates: Path) -> Callable[[Any, str, Callable[[], object]], None]:
     def fill(repo: Any, sort: str, build: Callable[[], object]) -> None:
         if not (templates / sort).exists():
             build()
-            shutil.copytree(repo.folder, templates / sort, symlinks=True)
+            repo.git("repack", "-a", "-d", "--quiet")
+            copy_repo(repo.folder, templates / sort)
         else:
-            shutil.copytree(templates / sort, repo.folder, symlinks=True, dirs_exist_ok=True)
+            copy_repo(templates / sort, repo.folder)
 
     return fill
 

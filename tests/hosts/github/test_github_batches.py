@@ -21,7 +21,7 @@ from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.rate_limits import RESERVE, Left
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
-from tests.make import MakePullRequest
+from tests.make import MakePullRequest, one_fast
 
 Like = Callable[..., None]
 
@@ -114,16 +114,18 @@ def test_of_few_files_each_is_read_when_it_is_asked_for(
 
 @pytest.mark.parametrize(
     ("reply", "asked"),
-    [
-        (Reply(404, {"message": "Not Found"}), 1),
-        (missing_permission("contents", "read"), 1),
-        (Reply(200, {"data": None, "errors": [{"message": "no such field"}]}), 1),
-        (Reply(200, {"data": {"repository": None}}), 2),
-        (Reply(200, {"data": {"repository": {"f0": {"text": 3}, "f1": "odd"}}}), 2),
-        (secondary_limit(9_999), 2),
-        (server_error(), 8),
-        (dropped(), 8),
-    ],
+    one_fast(
+        [
+            (Reply(404, {"message": "Not Found"}), 1),
+            (missing_permission("contents", "read"), 1),
+            (Reply(200, {"data": None, "errors": [{"message": "no such field"}]}), 1),
+            (Reply(200, {"data": {"repository": None}}), 2),
+            (Reply(200, {"data": {"repository": {"f0": {"text": 3}, "f1": "odd"}}}), 2),
+            (secondary_limit(9_999), 2),
+            (server_error(), 8),
+            (dropped(), 8),
+        ]
+    ),
 )
 def test_where_graphql_fails_files_are_read_one_by_one(
     reply: Reply, asked: int, github_api: FakeGitHub, client: GithubClient, many: PullRequest
