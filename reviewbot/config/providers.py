@@ -22,6 +22,7 @@ class Provider:
     variables: str = ""
     action: Mapping[str, str] = field(default_factory=dict)
     logins: tuple[str, ...] = ()
+    loggers: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     """The id of each tier's model; empty: they must be configured."""
 
@@ -44,5 +45,7 @@ EXAMPLE_KEY = DEFAULT_PROVIDER.keys[0]
 """For messages about a key that is missing."""
 SECRET_VARIABLES = tuple(name for each in PROVIDERS.values() for name in (*each.keys, *each.secrets))
 """Variables of which no value may ever be in a report."""
+SDK_LOGGERS = tuple(name for each in PROVIDERS.values() for name in each.loggers)
+"""The loggers of SDKs, whose lines the App leaves out below warnings."""
 SDK_PREFIXES = tuple(each.variables for each in PROVIDERS.values() if each.variables)
 """How the variables begin that SDKs read by themselves."""

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TextIO
 
+from reviewbot.config.providers import SDK_LOGGERS
 from reviewbot.redact.mask import MASK, redact
 from reviewbot.strict_json import write_json
 
@@ -28,7 +29,7 @@ MAX_TEXT = 2_000
 _MIN_SECRET_CHARS = 8
 """Characters. To mask every place where a shorter value stands would mask words."""
 
-_QUIET = ("waitress", "werkzeug", "dbos", "sqlalchemy", "urllib3", "github", "httpx", "httpx2", "anthropic")
+_QUIET = ("waitress", "werkzeug", "dbos", "sqlalchemy", "urllib3", "github", "httpx", *SDK_LOGGERS)
 """Libraries that log for themselves (some of them each call, with its address), and through handlers of their own:
 heard from warnings on, through ours."""
 
