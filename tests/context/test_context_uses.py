@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
-from reviewbot.context.modules import imports_of
 from reviewbot.context.python_text import MAX_CHARS, bound_names, dotted_name, parse_python, walk
-from reviewbot.context.uses import MAX_FILES, MAX_HELD, Library, PythonFile, imported_uses, own_uses, python_file
+from reviewbot.context.uses import (
+    MAX_FILES,
+    MAX_HELD,
+    Library,
+    PythonFile,
+    imported_uses,
+    imports_of,
+    own_uses,
+    python_file,
+)
 
 TARGET = "src/shop/price.py"
 

@@ -17,9 +17,8 @@ from reviewbot.analyzers.both_sides.stale_callers import (
     symbol_uses,
 )
 from reviewbot.analyzers.python.views import Budget
-from reviewbot.context.modules import module_path
 from reviewbot.context.python_text import Definition, Function, bound_names
-from reviewbot.context.uses import PythonFile, Use
+from reviewbot.context.uses import PythonFile, Use, module_path
 
 _BUILTIN = frozenset(dir(builtins))
 

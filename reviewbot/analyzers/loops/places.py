@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from reviewbot.analyzers.loops.names import chain_of
-from reviewbot.analyzers.python.trees import below, parts
-from reviewbot.analyzers.python.views import Budget, Found, Step
+from reviewbot.analyzers.python.views import Budget, Found, Step, below, parts
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.loops.names import modules
 from reviewbot.analyzers.loops.places import Binding, Function, Loop, Scope
-from reviewbot.analyzers.python.trees import below, parts
-from reviewbot.analyzers.python.views import Budget
+from reviewbot.analyzers.python.views import Budget, below, parts
 from reviewbot.context.python_text import dotted_name
 
 _ADDING = frozenset({"append", "extend", "insert", "appendleft", "update", "add", "setdefault"})

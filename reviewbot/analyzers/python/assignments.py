@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
-from reviewbot.analyzers.python.trees import parts
+from reviewbot.analyzers.python.views import parts
 from reviewbot.context.python_text import Function, dotted_name
 from reviewbot.tables import packaged_text
 

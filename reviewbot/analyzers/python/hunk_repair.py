@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.python.assignments import IMPORTS, imports_of
 from reviewbot.analyzers.python.lines import Scan, Statement, scan
 from reviewbot.analyzers.python.newer_syntax import older
-from reviewbot.analyzers.python.trees import tree_of
+from reviewbot.analyzers.python.views import tree_of
 from reviewbot.context.python_text import is_parsable
 from reviewbot.threads import check_stopped
 

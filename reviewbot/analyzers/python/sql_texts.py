@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from reviewbot.analyzers.python.assignments import Element, Given, Imported, Item, NameScope, Parameter
-from reviewbot.analyzers.python.trees import below, parts
+from reviewbot.analyzers.python.views import below, parts
 from reviewbot.context.python_text import Function
 
 _MAX_STEPS, _MAX_STEPS_OF_FILE = 2_000, 40_000

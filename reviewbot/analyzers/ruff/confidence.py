@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
-from reviewbot.analyzers.python.trees import below
+from reviewbot.analyzers.python.views import below
 from reviewbot.analyzers.ruff.run import Report
 from reviewbot.context.python_text import Definition
 from reviewbot.domain.contracts import Severity

@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar, cast
 
-from reviewbot.analyzers.python.trees import parts
-from reviewbot.analyzers.python.views import Budget, View
+from reviewbot.analyzers.python.views import Budget, View, parts
 from reviewbot.context.python_text import imported_names
 
 # Find the names that a node of a syntax tree binds, and what it binds them to.

@@ -5,11 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from reviewbot.analyzers.taint import constants
 from reviewbot.analyzers.taint.calls import Calls
 from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
 from reviewbot.analyzers.taint.guards import Guards
-from reviewbot.analyzers.taint.operations import PATH, combined, composed, container, position, without
+from reviewbot.analyzers.taint.operations import (
+    PATH,
+    combined,
+    compare,
+    composed,
+    container,
+    item_of,
+    position,
+    tracked_constant,
+    truth_of,
+    without,
+)
 from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.targets import Members, Targets
@@ -109,7 +119,7 @@ class Expressions:
         return mixed(held, BUILT)
 
     def _constant(self, node: ast.Constant, _scope: Scope) -> Value:
-        return Value(const=constants.tracked_constant(node.value))
+        return Value(const=tracked_constant(node.value))
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         value = scope.get(node.id)
@@ -152,7 +162,7 @@ class Expressions:
             return plain(base)
         index = self.value(node.slice, scope)
         if base.known and index.known:
-            return Value(const=constants.item(base.const, index.const))
+            return Value(const=item_of(base.const, index.const))
         if base.items is not None and index.known:
             found = base.items.get(position(base, index.const))
             return found if found is not None else plain(base)
@@ -201,7 +211,7 @@ class Expressions:
         for operand in node.values:
             value = self.value(operand, inner)
             found.append(value)
-            decided = constants.truth(value.const)
+            decided = truth_of(value.const)
             if decided is (isinstance(node.op, ast.Or)):
                 break
             self._guards.refine(operand, truth=isinstance(node.op, ast.And), scope=inner, evaluate=self.value)
@@ -210,7 +220,7 @@ class Expressions:
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.value(node.operand, scope)
-        decided = constants.truth(value.const)
+        decided = truth_of(value.const)
         if isinstance(node.op, ast.Not):
             return CLEAN if decided is None else Value(const=not decided)
         if isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
@@ -222,12 +232,12 @@ class Expressions:
         if len(others) != 1:
             return CLEAN
         if left.known and others[0].known:
-            return Value(const=constants.compare(node.ops[0], left.const, others[0].const))
+            return Value(const=compare(node.ops[0], left.const, others[0].const))
         asked = isinstance(node.ops[0], (ast.In, ast.Eq)) and left.taints and not others[0].taints
         return Value(about=left, form="match") if asked and not others[0].known else CLEAN
 
     def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
-        decided = constants.truth(self.value(node.test, scope).const)
+        decided = truth_of(self.value(node.test, scope).const)
         if decided is not None:
             return self.value(node.body if decided else node.orelse, scope)
         found: list[Value] = []

@@ -6,8 +6,7 @@ import ast
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from reviewbot.analyzers.python.trees import parts
-from reviewbot.analyzers.python.views import Budget
+from reviewbot.analyzers.python.views import Budget, parts
 from reviewbot.analyzers.taint.containers import EMPTIES, FILLS
 from reviewbot.analyzers.taint.knowledge import Knowledge
 from reviewbot.analyzers.taint.places import place

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from reviewbot.analyzers.taint import constants
-from reviewbot.analyzers.taint.constants import tracked_constant
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -27,6 +27,82 @@ from reviewbot.analyzers.taint.values import (
     merged,
     mixed,
 )
+
+# Fold expressions of constants, so that branches which are never taken carry no taint.
+
+_MAX_NUMBER = 2**64
+_MAX_CHARS = 1_000
+"""Characters. Longer texts and larger numbers are not followed: they decide no branch, and cost time."""
+
+_PLAIN = (str, bytes, int, float, bool, type(None))
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda one, other: one in other,
+    ast.NotIn: lambda one, other: one not in other,
+}
+
+
+def tracked_constant(constant: object) -> object:
+    """A constant if it is one that is followed."""
+    if not isinstance(constant, _PLAIN):
+        return UNKNOWN
+    if isinstance(constant, (str, bytes)):
+        return constant if len(constant) <= _MAX_CHARS else UNKNOWN
+    if isinstance(constant, (int, float)) and not -_MAX_NUMBER < constant < _MAX_NUMBER:
+        return UNKNOWN
+    return constant
+
+
+def arithmetic(operation: ast.operator, left: object, right: object) -> object:
+    """The result of an operation on two constants; of texts only the sum, since the others can grow without limit."""
+    numbers = all(isinstance(side, (int, float)) for side in (left, right))
+    texts = isinstance(operation, ast.Add) and all(isinstance(side, str) for side in (left, right))
+    if not (numbers or texts) or type(operation) not in _ARITHMETIC:
+        return UNKNOWN
+    return _tried(_ARITHMETIC[type(operation)], left, right)
+
+
+def compare(operation: ast.cmpop, left: object, right: object) -> object:
+    """The result of a comparison of two constants."""
+    if isinstance(operation, (ast.Is, ast.IsNot)) and left is not None and right is not None:
+        return UNKNOWN
+    return _tried(_COMPARISONS[type(operation)], left, right)
+
+
+def item_of(container: object, key: object) -> object:
+    """An item of a constant text."""
+    if not isinstance(container, str) or not isinstance(key, int):
+        return UNKNOWN
+    return _tried(operator.getitem, container, key)
+
+
+def truth_of(constant: object) -> bool | None:
+    """Whether a constant counts as true; None where it is not known."""
+    return None if constant is UNKNOWN else bool(constant)
+
+
+def _tried(operation: Callable[[Any, Any], Any], left: object, right: object) -> object:
+    try:
+        return tracked_constant(operation(left, right))
+    except (TypeError, ValueError, ArithmeticError, LookupError):
+        return UNKNOWN
+
 
 # Evaluate texts that are put together, and what their beginning says about the rest.
 
@@ -136,7 +212,7 @@ _NUMERIC = (ast.Sub, ast.FloorDiv, ast.Pow)
 def combined(operation: ast.operator, left: Value, right: Value) -> Value:
     """What an operation makes of two values."""
     if left.known and right.known:
-        const = constants.arithmetic(operation, left.const, right.const)
+        const = arithmetic(operation, left.const, right.const)
         return Value(const=const, lead=const if isinstance(const, str) else "")
     if isinstance(operation, ast.Add):
         if left.form or right.form:

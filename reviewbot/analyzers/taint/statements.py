@@ -8,14 +8,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.analyzers.taint import constants
 from reviewbot.analyzers.taint.calls import Calls
 from reviewbot.analyzers.taint.expressions import Expressions
 from reviewbot.analyzers.taint.flow import Flow, Here
 from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import changed_names
 from reviewbot.analyzers.taint.knowledge import words_of
-from reviewbot.analyzers.taint.operations import combined
+from reviewbot.analyzers.taint.operations import combined, truth_of
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
@@ -199,7 +198,7 @@ class Statements:
         current: ast.If | None = node
         while current is not None:
             self._flow.budget.spend()
-            decided = constants.truth(self._value(current.test, rest).const)
+            decided = truth_of(self._value(current.test, rest).const)
             if decided is not False:
                 branch = rest.snapshot(scope)
                 self._refine(current.test, branch, truth=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.analyzers.python import trees
-from reviewbot.analyzers.python.trees import below, parts, tree_of
+from reviewbot.analyzers.python import views
+from reviewbot.analyzers.python.views import below, parts, tree_of
 
 EVERYTHING = """
 import os, sys as system
@@ -48,7 +48,7 @@ else:
 """
 """A text with every kind of node; what it means does not matter."""
 
-SOURCES = sorted(Path(trees.__file__).parent.rglob("*.py"))
+SOURCES = sorted(Path(views.__file__).parent.rglob("*.py"))
 
 
 def telling(node: ast.AST) -> list[ast.AST]:

@@ -7,8 +7,17 @@ import ast
 import pytest
 
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, Step
-from reviewbot.analyzers.taint import constants
-from reviewbot.analyzers.taint.operations import composed, fixes_host, is_statement, without
+from reviewbot.analyzers.taint.operations import (
+    arithmetic,
+    compare,
+    composed,
+    fixes_host,
+    is_statement,
+    item_of,
+    tracked_constant,
+    truth_of,
+    without,
+)
 from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.values import (
@@ -170,28 +179,28 @@ def test_a_scope_counts_its_work() -> None:
 def test_arithmetic_of_constants(text: str, result: object) -> None:
     node = ast.parse(text, mode="eval").body
     assert isinstance(node, ast.BinOp)
-    found = constants.arithmetic(node.op, ast.literal_eval(node.left), ast.literal_eval(node.right))
+    found = arithmetic(node.op, ast.literal_eval(node.left), ast.literal_eval(node.right))
     assert found is result or found == result
 
 
 def test_comparisons_of_constants() -> None:
-    assert constants.compare(ast.In(), "a", "abc") is True
-    assert constants.compare(ast.NotIn(), "a", "abc") is False
-    assert constants.compare(ast.Is(), None, None) is True
-    assert constants.compare(ast.Is(), 1, 1) is UNKNOWN
-    assert constants.compare(ast.Lt(), 1, "a") is UNKNOWN
-    assert [constants.compare(kind(), 1, 2) for kind in (ast.Gt, ast.GtE, ast.LtE, ast.Eq, ast.NotEq)] == [
+    assert compare(ast.In(), "a", "abc") is True
+    assert compare(ast.NotIn(), "a", "abc") is False
+    assert compare(ast.Is(), None, None) is True
+    assert compare(ast.Is(), 1, 1) is UNKNOWN
+    assert compare(ast.Lt(), 1, "a") is UNKNOWN
+    assert [compare(kind(), 1, 2) for kind in (ast.Gt, ast.GtE, ast.LtE, ast.Eq, ast.NotEq)] == [
         False, False, True, False, True,
     ]  # fmt: skip
 
 
 def test_long_and_odd_constants_are_not_followed() -> None:
-    assert constants.tracked_constant("a" * 2_000) is UNKNOWN
-    assert constants.tracked_constant(10**30) is UNKNOWN
-    assert constants.tracked_constant(...) is UNKNOWN
-    assert constants.item("abc", 9) is UNKNOWN
-    assert constants.item(3, 9) is UNKNOWN
-    assert constants.truth(UNKNOWN) is None
+    assert tracked_constant("a" * 2_000) is UNKNOWN
+    assert tracked_constant(10**30) is UNKNOWN
+    assert tracked_constant(...) is UNKNOWN
+    assert item_of("abc", 9) is UNKNOWN
+    assert item_of(3, 9) is UNKNOWN
+    assert truth_of(UNKNOWN) is None
 
 
 @pytest.mark.parametrize(
