@@ -45,10 +45,10 @@ imports: $(VENV)/dev
 	$(BIN)/lint-imports --no-cache
 
 unit: $(VENV)/dev
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 coverage: $(VENV)/dev  ## the same tests with their branches counted, which takes half as long again
-	HYPOTHESIS_PROFILE=house $(BIN)/python -m pytest -n $(JOBS) -m "not packaging and not pairs" --cov --cov-report=term
+	HYPOTHESIS_PROFILE=house $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not packaging and not pairs" --cov --cov-report=term
 
 pairs: $(VENV)/dev  ## each rule of each tool on code that is wrong and code that looks like it
 	$(BIN)/python -m pytest -n $(JOBS) -m pairs tests/pairs

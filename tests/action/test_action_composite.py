@@ -196,6 +196,7 @@ def assert_harmless(ran: Ran, checkout: GitRepo) -> None:
     assert all(re.match(r"::(?:error|warning|notice) |reviewbot: ", line) for line in ran.raw.splitlines())
 
 
+@pytest.mark.slow
 def test_texts_of_a_push_execute_nothing_and_reach_no_file_of_the_runner(
     make_runner: MakeRunner, checkout: GitRepo, hostile: str
 ) -> None:

@@ -420,6 +420,7 @@ def test_the_log_of_a_fault_is_never_in_the_folder_that_is_reviewed(
     assert not list(home.iterdir())
 
 
+@pytest.mark.slow
 def test_a_parent_that_ignores_its_children_does_not_make_programs_fail(home: Path) -> None:
     (home / "change.diff").write_bytes(SMALL)
     start = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"

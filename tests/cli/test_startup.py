@@ -50,5 +50,6 @@ def test_an_offline_review_loads_nothing_that_asks_a_model_and_without_a_termina
     assert not loaded(tmp_path, "review", str(EXAMPLE), "--format", form) & (NEVER | OF_MODELS | {"rich"})
 
 
+@pytest.mark.slow
 def test_a_review_with_a_key_loads_what_asks_a_model(tmp_path: Path) -> None:
     assert loaded(tmp_path, "review", str(EXAMPLE), "--estimate", key="sk-ant-none") >= {"reviewbot.llm"}

@@ -47,6 +47,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_without_the_row_the_key_is_unknown(repository: Path) -> None:
     told = run(repository, "config", "--repo", ".", row="    # fmt: on\n")
 

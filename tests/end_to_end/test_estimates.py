@@ -110,6 +110,7 @@ def check_likely(found: Held) -> None:
     assert not found.review.gaps
 
 
+@pytest.mark.slow
 def test_the_example_of_a_small_repository_takes_what_is_said() -> None:
     check_likely(held(wiring.from_diff((ORDERS / "change.diff").read_bytes(), ORDERS / "head"), UsualTeam()))
 

@@ -45,12 +45,14 @@ def test_a_trap_neither_runs_nor_leaks_nor_silences(
 
     async def review() -> list[ToolReport]:
         tools = all_tools().values()
-        return [
-            await tool.run(changed_file([file_of(text.rstrip("\n"), path=name)], snapshot), snapshot)
-            for name, text in texts.items()
-            for snapshot in [snapshot_of(text)]
-            for tool in tools
-        ]
+        return await asyncio.gather(
+            *(
+                tool.run(changed_file([file_of(text.rstrip("\n"), path=name)], snapshot), snapshot)
+                for name, text in texts.items()
+                for snapshot in [snapshot_of(text)]
+                for tool in tools
+            )
+        )
 
     reports = asyncio.run(review())
 

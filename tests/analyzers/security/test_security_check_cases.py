@@ -354,6 +354,7 @@ def test_work_grows_with_the_text_and_not_with_its_square() -> None:
     list(check(view_of("".join(block.format(n) for n in range(2_000))), Budget(1_000_000)))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(TABLE.rules)), st.text(max_size=40))
 def test_no_pattern_and_no_text_breaks_a_check(rule: str, text: str) -> None:
     code = (

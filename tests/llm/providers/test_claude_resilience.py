@@ -157,6 +157,7 @@ class Narrow:
         return said("yes")
 
 
+@pytest.mark.slow
 def test_the_calls_in_flight_adapt_to_a_provider_that_takes_few_at_a_time(
     messages_api: MessagesApi, a_request: MakeRequest, trace: Any
 ) -> None:

@@ -182,6 +182,7 @@ def file_of(make: MakeFile, hunk: MakeHunk, path: str, bodies: Sequence[str]) ->
     return make(path, *hunks, **counts)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(files=FILES, chunk=st.integers(1, 12), bundle=st.integers(0, 20), routed=st.booleans())
 def test_every_worker_gets_every_hunk_of_its_files_exactly_once(

@@ -82,6 +82,7 @@ _NAMES = st.binary(min_size=1, max_size=12).filter(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_NAMES)
 def test_a_file_of_any_name_is_found_by_its_label(repo: Any, name: bytes) -> None:
