@@ -64,7 +64,7 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
         except InputError as error:
             raise InputError(f"{error} ({DEPTH})") from None
         settings = settings_by(inputs, subject.base)
-        preloaded = wiring.loading(environ, settings.engine)
+        preloaded = wiring.preload_models(environ, settings.engine)
         run = wiring.setup(subject, settings, wiring.Given(environ=environ, preloaded=preloaded))
         answer = work(partial(run.review, subject.change))
         # What a range has is reviewed once: decisions count, and no ledger is kept.
@@ -117,7 +117,7 @@ class ActionPulls:
 
     async def _review(self, office: HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
-        preloaded = wiring.loading(environ, str(self._inputs.values.get("engine") or "") or None)
+        preloaded = wiring.preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
         terms = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             given=wiring.Given(environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace),

@@ -39,7 +39,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         say(message)
 
     # Loading the models' SDK takes longer than reading most changes, so that it is begun first.
-    preloaded = wiring.loading(os.environ, arguments.engine)
+    preloaded = wiring.preload_models(os.environ, arguments.engine)
     with ExitStack() as closing:
         subject = local_subject(arguments, asked.diff, note, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))

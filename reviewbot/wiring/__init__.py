@@ -13,7 +13,8 @@ from reviewbot.wiring.change_sources import (
     with_words,
 )
 from reviewbot.wiring.component_factory import Baseline
-from reviewbot.wiring.models import effective, loading, prices_of, tiers_of
+from reviewbot.wiring.models import effective, prices_of, tiers_of
+from reviewbot.wiring.preload import preload_models
 from reviewbot.wiring.worker_limits import limit_workers
 
 __all__ = [
@@ -28,8 +29,8 @@ __all__ = [
     "from_index",
     "from_range",
     "limit_workers",
-    "loading",
     "open_journal",
+    "preload_models",
     "prices_of",
     "settings_for",
     "setup",

@@ -41,27 +41,12 @@ def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether models review: that was said, or nothing was and there is a key, or a provider with its own login."""
     if settings.engine is not None:
         return settings.engine == "models"
-    return _can_ask(provider_of(settings), environ)
+    return can_ask(provider_of(settings), environ)
 
 
-def _can_ask(provider: Provider, environ: Mapping[str, str]) -> bool:
+def can_ask(provider: Provider, environ: Mapping[str, str]) -> bool:
+    """Whether there is a key for the provider, or it logs in by itself."""
     return not provider.keys or provider.has_key(environ)
-
-
-def loading(environ: Mapping[str, str], engine: str | None) -> object:
-    """Begin to load the SDK of the provider while the change is read; None where no model will be asked.
-
-    Whatever is wrong is found, and said, when the settings are read.
-    """
-    wanted = engine or environ.get("REVIEWBOT_ENGINE")
-    provider = PROVIDERS.get(environ.get("REVIEWBOT_PROVIDER") or DEFAULT_PROVIDER.name)
-    if wanted in ("analyzers", "scripted") or provider is None or not _can_ask(provider, environ):
-        return None
-    # Our own modules first: a thread that loads the SDK would get in their way. Without a model none is loaded.
-    from reviewbot.llm.providers import folder_of  # noqa: PLC0415
-    from reviewbot.wiring import model_components  # noqa: F401, PLC0415
-
-    return folder_of(provider).preload()
 
 
 def tiers_of(settings: Settings) -> Mapping[Tier, str]:

@@ -50,7 +50,7 @@ UNSHOWN = "the report could not be written to where the one who ran the review w
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
     """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
     pull = resolve_pull(arguments.pr)
-    preloaded = wiring.loading(os.environ, arguments.engine)
+    preloaded = wiring.preload_models(os.environ, arguments.engine)
     with ExitStack() as closing:
         progress = ProgressLine(sys.stderr)
         closing.callback(progress.close)
