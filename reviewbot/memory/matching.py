@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import Finding
@@ -34,73 +35,101 @@ class Surroundings(NamedTuple):
     old_paths: Mapping[str, str]
     """Old names of renamed files by their new ones."""
     standing: Mapping[str, Standing]
-    """By the name of each record that may be matched: where its code stands in the head."""
+    """By the name of each record that its own name has not matched: where its code stands in the head."""
 
 
-_Same = Callable[[Sighting, Record, Surroundings], bool]
+Key = tuple[str, ...]
 
 
-def match(sightings: Sequence[Sighting], records: Iterable[Record], around: Surroundings) -> dict[Finding, Record]:
-    """The record of each finding that has one. No record has two findings: the closest one has it."""
-    left = list(records)
-    waiting = list(sightings)
-    matched: dict[Finding, Record] = {}
-    for is_same in (_by_name, _by_rename, _by_move, _by_code, _by_place):
+class _Stage(NamedTuple):
+    """One way to know a finding again: records and findings with an equal key, of which a pair passes the check."""
+
+    record_key: Callable[[Record], Key]
+    keys: Callable[[Sighting, str], Key]
+    """Of a finding, with the name that its file has or had."""
+    is_same: Callable[[Sighting, Record, Surroundings], bool]
+
+
+Matches = dict[Finding, Record]
+
+
+def match_names(sightings: Iterable[Sighting], records: Iterable[Record]) -> Matches:
+    """The records that have, or had, the name of a finding."""
+    by_name = {name: record for record in records for name in record.names}
+    matched: Matches = {}
+    taken: set[str] = set()
+    for finding, identity in sightings:
+        record = by_name.get(identity.name) or by_name.get(identity.former)
+        if record is not None and record.name not in taken:
+            taken.add(record.name)
+            matched[finding] = record
+    return matched
+
+
+def match_others(sightings: Iterable[Sighting], records: Iterable[Record], around: Surroundings) -> Matches:
+    """The records of findings that have another name now. No record has two findings: the closest one has it."""
+    waiting, left = list(sightings), {record.name: record for record in records}
+    matched: Matches = {}
+    for stage in _STAGES:
+        index: dict[Key, list[Record]] = defaultdict(list)
+        for record in left.values():
+            index[stage.record_key(record)].append(record)
         rest: list[Sighting] = []
         for sighting in waiting:
-            record = next((each for each in left if is_same(sighting, each, around)), None)
-            if record is None:
+            path = sighting.identity.path
+            paths = dict.fromkeys((path, around.old_paths.get(path, path)))
+            likely = (record for each in paths for record in index[stage.keys(sighting, each)] if record.name in left)
+            found = next((record for record in likely if stage.is_same(sighting, record, around)), None)
+            if found is None:
                 rest.append(sighting)
             else:
-                matched[sighting.finding] = record
-                left.remove(record)
+                matched[sighting.finding] = left.pop(found.name)
         waiting = rest
     return matched
 
 
-def _by_name(sighting: Sighting, record: Record, _around: Surroundings) -> bool:
-    return sighting.identity.name in record.names or sighting.identity.former in record.names
+def _always(_sighting: Sighting, record: Record, _around: Surroundings) -> bool:
+    return bool(record.code)
 
 
-def _by_rename(sighting: Sighting, record: Record, around: Surroundings) -> bool:
-    return _is_of_file(sighting, record, around) and _facts(sighting) == (record.symbol, record.kind, record.code)
-
-
-def _by_move(sighting: Sighting, record: Record, _around: Surroundings) -> bool:
-    """The same code in a definition of the same name elsewhere."""
-    symbol, kind, code = _facts(sighting)
-    return (_last(symbol), kind, code) == (_last(record.symbol), record.kind, record.code)
-
-
-def _by_code(sighting: Sighting, record: Record, around: Surroundings) -> bool:
+def _by_code(sighting: Sighting, record: Record, _around: Surroundings) -> bool:
     """The same code, which a model takes for another kind of mistake and describes in similar words."""
-    if not (_are_models(sighting, record) and _is_of_file(sighting, record, around)):
-        return False
-    same_place = (sighting.identity.symbol, sighting.identity.code) == (record.symbol, record.code)
-    return same_place and _similar(_title(sighting.finding), record.title)
+    return _are_models(sighting, record) and _similar(_title(sighting.finding), record.title)
 
 
 def _by_place(sighting: Sighting, record: Record, around: Surroundings) -> bool:
     """The same kind a few lines off in one definition, where the former code stands: a model quoted another line."""
-    if not (_are_models(sighting, record) and _is_of_file(sighting, record, around)):
-        return False
-    if (sighting.identity.symbol, sighting.identity.kind) != (record.symbol, record.kind):
-        return False
     line = around.standing.get(record.name, "unknown")
-    return isinstance(line, int) and abs(line - sighting.identity.line) <= NEAR_LINES
+    near = isinstance(line, int) and abs(line - sighting.identity.line) <= NEAR_LINES
+    return near and _are_models(sighting, record)
 
 
-def _is_of_file(sighting: Sighting, record: Record, around: Surroundings) -> bool:
-    path = sighting.identity.path
-    return record.path in (path, around.old_paths.get(path, path))
+_STAGES = (
+    _Stage(  # a renamed file
+        lambda record: (record.path, record.symbol, record.kind, record.code),
+        lambda seen, path: (path, seen.identity.symbol, seen.identity.kind, seen.identity.code),
+        _always,
+    ),
+    _Stage(  # a definition of the same name elsewhere
+        lambda record: (_last(record.symbol), record.kind, record.code),
+        lambda seen, _path: (_last(seen.identity.symbol), seen.identity.kind, seen.identity.code),
+        _always,
+    ),
+    _Stage(
+        lambda record: (record.path, record.symbol, record.code),
+        lambda seen, path: (path, seen.identity.symbol, seen.identity.code),
+        _by_code,
+    ),
+    _Stage(
+        lambda record: (record.path, record.symbol, record.kind),
+        lambda seen, path: (path, seen.identity.symbol, seen.identity.kind),
+        _by_place,
+    ),
+)
 
 
 def _are_models(sighting: Sighting, record: Record) -> bool:
     return record.by_model and by_a_model_alone(sighting.finding)
-
-
-def _facts(sighting: Sighting) -> tuple[str, str, str]:
-    return sighting.identity.symbol, sighting.identity.kind, sighting.identity.code
 
 
 def _last(symbol: str) -> str:

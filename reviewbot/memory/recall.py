@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
-from reviewbot.domain.contracts import SECRET, ChangeSet, Finding, Review, Suppression, Withheld
+from reviewbot.domain.contracts import DESCRIPTION, SECRET, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
 from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Record
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
-from reviewbot.memory.matching import Sighting, Surroundings, match
+from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Standing, Text, standing_codes
 from reviewbot.memory.states import Event, advance
@@ -57,21 +57,33 @@ class Recalled(NamedTuple):
     ledger: Ledger
 
 
+class _Head(NamedTuple):
+    """What is known of the head: its review, its changed rows, the files that were read in full, and names of files."""
+
+    review: Review
+    marks: Marks
+    read: Collection[str]
+    around: Surroundings
+
+
 def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, text: Text) -> Recalled:
     """Hold a review against a ledger. Pure but for `text`, which reads files of the head.
 
     The same review a second time at the same head, with the ledger that this has given, gives the same ledger.
     """
     sightings = [Sighting(finding, names[finding]) for finding in dict.fromkeys(all_of(review)) if finding in names]
-    around = _surroundings(memory, text)
-    matched = match(sightings, memory.ledger.records, around)
+    matched = match_names(sightings, memory.ledger.records)
+    known = {record.name for record in matched.values()}
+    others = [record for record in memory.ledger.records if record.name not in known]
+    around = _surroundings(memory, others, text)
+    matched |= match_others([each for each in sightings if each.finding not in matched], others, around)
     marks = marks_of(memory.change)
     held = _held(review, sightings, matched, memory, marks)
-    review = withhold(review, held)
-    records = _advanced(review, sightings, matched, held, memory, around)
-    before, rows = _seen_before(memory), in_files(marks, _read_paths(review))
+    head = _Head(withhold(review, held), marks, _read_paths(review), around)
+    records = _advanced(head, sightings, matched, held, memory)
+    before, rows = _seen_before(memory), in_files(marks, head.read)
     kept = len(before | rows) <= MAX_MARKS
-    entry = _entry(review, records, memory)
+    entry = _entry(head.review, records, memory)
     ledger = Ledger(
         records=_within(records, MAX_RECORDS),
         heads=(*(each for each in memory.ledger.heads if each.head != memory.head), entry)[-MAX_HEADS:],
@@ -82,13 +94,12 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     return Recalled(held, ledger)
 
 
-def _surroundings(memory: Recall, text: Text) -> Surroundings:
+def _surroundings(memory: Recall, records: Iterable[Record], text: Text) -> Surroundings:
     files = memory.change.files
     old_paths = {file.path: file.old_path for file in files if file.old_path and file.status == "renamed"}
     removed = {file.path for file in files if file.status == "deleted"}
     path_now = {old: new for new, old in old_paths.items()}
-    standing = standing_codes(memory.ledger.records, path_now, text, removed.__contains__)
-    return Surroundings(old_paths, standing)
+    return Surroundings(old_paths, standing_codes(records, path_now, text, removed.__contains__))
 
 
 def _held(
@@ -180,23 +191,22 @@ def grave_notes(held: Mapping[Finding, Withheld]) -> tuple[str, ...]:
 
 
 def _advanced(
-    review: Review,
+    head: _Head,
     sightings: Sequence[Sighting],
     matched: Mapping[Finding, Record],
     held: Mapping[Finding, Withheld],
     memory: Recall,
-    around: Surroundings,
 ) -> list[Record]:
     """All records after this head: those that were seen, those that were not, and new ones."""
     by_record = {record.name: finding for finding, record in matched.items()}
     identities = dict(sightings)
-    withheld = {entry.finding: entry for entry in review.withheld}
+    withheld = {entry.finding: entry for entry in head.review.withheld}
     decided = covering(memory.decisions)
     records: list[Record] = []
     for record in memory.ledger.records:
         finding = by_record.get(record.name)
         if finding is None:
-            event = _of_unseen(record, review, memory, around)
+            event = _of_unseen(record, head, memory)
             records.append(record if event is None else advance(record, event))
             continue
         followed = _followed(record, finding, identities[finding])
@@ -219,7 +229,7 @@ def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
         path=identity.path,
         symbol=identity.symbol,
         kind=identity.kind,
-        code=identity.code,
+        code=_code_of(finding, identity),
         line=identity.line,
         rows=identity.rows,
         title=(finding.title or finding.message)[:_SAID_CHARS],
@@ -236,6 +246,11 @@ def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
     )
 
 
+def _code_of(finding: Finding, identity: Identity) -> str:
+    """The digest of the code that the head has; empty for code that the change removes: it is looked for in no file."""
+    return identity.code if finding.side == "new" else ""
+
+
 def _followed(record: Record, finding: Finding, identity: Identity) -> Record:
     """The record at the place where its finding is now, with its words as they were said first."""
     return record.model_copy(
@@ -244,7 +259,7 @@ def _followed(record: Record, finding: Finding, identity: Identity) -> Record:
             "path": identity.path,
             "symbol": identity.symbol,
             "kind": identity.kind,
-            "code": identity.code,
+            "code": _code_of(finding, identity),
             "line": identity.line,
             "rows": identity.rows,
             "title": record.title or (finding.title or finding.message)[:_SAID_CHARS],
@@ -273,23 +288,23 @@ def _of_seen(record: Record, entry: Withheld | None, decision: Decision | None, 
     return None if entry.reason in ("dismissed", "refuted") or doubted else Event("found", "found again", US, *at)
 
 
-def _of_unseen(record: Record, review: Review, memory: Recall, around: Surroundings) -> Event | None:
+def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:
     """What happened to a record that this review does not report; None: nothing that is known."""
     at = (memory.head, memory.at)
+    around = head.around
     standing: Standing = around.standing.get(record.name, "unknown")
+    path = next((new for new, old in around.old_paths.items() if old == record.path), record.path)
+    is_read = path in head.read or path in (TITLE, DESCRIPTION)
+    unheard = not record.by_model and is_read and _is_same_policy(memory)
     if standing == "gone":
         return Event("fixed", "its code was changed or removed", US, *at)
-    if standing == "unknown":
-        return None
-    path = next((new for new, old in around.old_paths.items() if old == record.path), record.path)
-    if entry := _silencing(review.suppressed, path, standing, record):
-        return Event("dismissed", entry.reason or f"{entry.action} by {entry.by}", entry.by, *at, "settings")
-    changed = marks_of(memory.change).get(path, {})
-    if not any(line in changed for line in range(standing, standing + record.rows)):
-        return Event("outdated", "its code is no longer a part of the change", US, *at)
-    if not record.by_model and _is_same_policy(memory) and path in _read_paths(review):
-        return Event("fixed", "what found it no longer does", US, *at)
-    return None
+    if isinstance(standing, int):
+        if entry := _silencing(head.review.suppressed, path, standing, record):
+            return Event("dismissed", entry.reason or f"{entry.action} by {entry.by}", entry.by, *at, "settings")
+        changed = head.marks.get(path, {})
+        if not any(line in changed for line in range(standing, standing + record.rows)):
+            return Event("outdated", "its code is no longer a part of the change", US, *at)
+    return Event("fixed", "what found it no longer does", US, *at) if unheard else None
 
 
 def _silencing(entries: Iterable[Suppression], path: str, line: int, record: Record) -> Suppression | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -15,10 +17,10 @@ Standing = int | Literal["gone", "unknown"]
 """The line on which the code begins now; or that it is gone, or that the file cannot be read."""
 
 MAX_STATEMENTS = 4
-"""Statements in a row that one finding covers; what covers more is followed by its lines."""
+"""Statements in a row that are looked for in any form; of more, those with as many rows as before."""
 
-MAX_LINES = 20_000
-"""Of a file in which code is looked for."""
+MAX_LINES = 60_000
+"""Of a file in which code is looked for, times the heights of that code: a few seconds."""
 
 Text = Callable[[str], str | None]
 """The new side of a file; None where it is not at hand."""
@@ -41,33 +43,49 @@ def standing_codes(
         return path_now.get(record.path, record.path)
 
     for path, group in groupby(sorted(records, key=path_of), key=path_of):
+        of_file = list(group)
         content = text(path)
-        for record in group:
-            if not record.code or (content is None and not gone(path)):
+        places = {} if content is None else _places(content, path, {each.rows for each in of_file if each.code})
+        for record in of_file:
+            if not record.code or places is None or (content is None and not gone(path)):
                 found[record.name] = "unknown"
             else:
-                found[record.name] = "gone" if content is None else _line_in(content, path, record)
+                lines = places.get(record.code, [])
+                found[record.name] = min(lines, key=partial(_distance, record.line)) if lines else "gone"
     return found
 
 
-def _line_in(content: str, path: str, record: Record) -> Standing:
+def _distance(here: int, there: int) -> int:
+    return abs(here - there)
+
+
+def _places(content: str, path: str, heights: Collection[int]) -> dict[str, list[int]] | None:
+    """The lines on which code begins, by its digest: all of these heights; None for a file that is too large."""
     lines = content.split("\n")
-    if len(lines) > MAX_LINES:
-        return "unknown"
-    places = _statements(content) if language_of(path) == "python" else iter(())
-    starts = [line for line, code in places if code_digest(normal(code)) == record.code]
-    if not starts:
-        windows = (
-            (at + 1, "\n".join(lines[at : at + record.rows])) for at in range(max(0, len(lines) - record.rows + 1))
-        )
-        starts = [line for line, code in windows if code_digest(normal(code)) == record.code]
-    nearest = min(((abs(line - record.line), line) for line in starts), default=None)
-    return "gone" if nearest is None else nearest[1]
+    if len(lines) * max(1, len(heights)) > MAX_LINES:
+        return None
+    places = [(at + 1, "\n".join(lines[at : at + rows])) for rows in heights for at in range(len(lines) - rows + 1)]
+    if language_of(path) == "python":
+        places += _statements(content, heights)
+    found: dict[str, list[int]] = defaultdict(list)
+    for line, code in places:
+        found[code_digest(normal(code))].append(line)
+    return found
 
 
-def _statements(content: str) -> Iterator[tuple[int, str]]:
-    """Yield up to `MAX_STATEMENTS` statements in a row, as the place of a finding holds them."""
+def _statements(content: str, heights: Collection[int]) -> Iterator[tuple[int, str]]:
+    """Yield statements that follow each other, as the place of a finding holds them.
+
+    Those that have one of these heights together, and up to `MAX_STATEMENTS` of any: a formatter may have changed it.
+    """
     every = Statements(content).over(1, content.count("\n") + 1)
+    highest = max(heights, default=0)
     for at in range(len(every)):
-        for count in range(1, min(MAX_STATEMENTS, len(every) - at) + 1):
-            yield every[at].first, "\n".join(each.code for each in every[at : at + count])
+        code = ""
+        for count, statement in enumerate(every[at : at + highest + MAX_STATEMENTS]):
+            code = f"{code}\n{statement.code}" if count else statement.code
+            height = code.count("\n") + 1
+            if count < MAX_STATEMENTS or height in heights:
+                yield every[at].first, code
+            if count >= MAX_STATEMENTS and height >= highest:
+                break

@@ -58,9 +58,10 @@ def said_before(order: PublishRequest, threads: Collection[str]) -> frozenset[st
     `threads`: the names in the markers of our comments at lines, also of those whose line is no longer in the change.
     """
     ledger = order.delivered.ledger
+    records = {} if ledger is None else {name: each for each in ledger.records for name in each.names}
     said = set()
     for name in order.delivered.fingerprints.values():
-        record = None if ledger is None else ledger.find(name)
+        record = records.get(name)
         names = {name} if record is None else {name, *record.names}
         earlier = record is not None and (record.state, record.head) != ("new", order.pull.head_sha)
         if earlier or not names.isdisjoint(threads):

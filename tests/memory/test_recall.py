@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from reviewbot.domain.contracts import Gap, Proof, Suppression
@@ -356,3 +358,54 @@ def test_another_defect_in_the_same_function_is_new(said: Said) -> None:
     pushes.push(head, said._replace(fields={**said.fields, "severity": "critical"}))
 
     assert [state for state, _ in pushes.states] == ["new", "new"]
+
+
+def test_a_finding_about_removed_code_is_not_fixed_by_that_the_head_lacks_it() -> None:
+    pushes = Pushes(dict(BASE))
+    removed = SAID._replace(fields={"side": "old", "evidence": "    total = 0"})
+    pushes.push(HEAD, removed)
+    pushes.push(HEAD)
+    assert pushes.states == [("new", "first reported")]
+
+    pushes.push(HEAD, removed)
+    assert pushes.states == [("open", "found again")]
+
+
+def test_a_title_that_was_changed_fixes_what_a_program_found_in_it() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD)
+    record = Record(
+        names=("1" * 32,), path="(title)", code="0" * 16, by_model=False, state="open", reason="r", who="reviewbot",
+        at="", head=sha(1), since=sha(1),
+    )  # fmt: skip
+    pushes.ledger = pushes.ledger.model_copy(update={"records": (record,)})
+    pushes.push(HEAD)
+
+    assert pushes.states == [("fixed", "what found it no longer does")]
+
+
+def test_code_of_many_statements_is_found_again() -> None:
+    body = "".join(f"    step_{number}(order)\n" for number in range(9))
+    head = {"app/pay.py": f"def pay(order):\n{body}"}
+    whole = Said("app/pay.py", "step_0", {"end_line": 10, "evidence": body.rstrip("\n")})
+    pushes = Pushes(dict(BASE))
+    pushes.push(head, whole)
+    pushes.push({"app/pay.py": f"import os\n\n\ndef pay(order):\n{body}"})
+    assert pushes.states == [("new", "first reported")]
+
+    pushes.push({"app/pay.py": f"def pay(order):\n{body.replace('step_7', 'skip_7')}"})
+    assert pushes.states == [("fixed", "its code was changed or removed")]
+
+
+def test_many_findings_and_many_records_are_compared_in_seconds() -> None:
+    rows = [f"    x{number} = order.sum - {number}" for number in range(1_000)]
+    head = {"app/pay.py": "\n".join(["def pay(order):", *rows, ""])}
+    pushes = Pushes(dict(BASE))
+    said = [Said("app/pay.py", f"x{number} =", {"sources": ("ruff",), "rule": "R1"}) for number in range(0, 600, 3)]
+    pushes.push(head, *said)
+    other = [each._replace(code=f"x{number + 1} =") for number, each in zip(range(0, 600, 3), said, strict=True)]
+    started = time.process_time()
+    pushes.push(head, *other)
+
+    assert time.process_time() - started < 5
+    assert {state for state, _ in pushes.states} == {"fixed"}
