@@ -21,9 +21,14 @@ def git(folder: Path, *arguments: str) -> bytes:
 def kind_of(folder: Path, sha: str) -> str:
     """The kind of an object; empty where there is none."""
     try:
-        return git(folder, "cat-file", "-t", sha).decode().strip()
+        return _kind_of(folder, sha)
     except subprocess.CalledProcessError:
         return ""
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(folder: Path, sha: str) -> str:
+    return git(folder, "cat-file", "-t", sha).decode().strip()
 
 
 def blobs(folder: Path, names: list[str]) -> dict[str, bytes]:
@@ -41,6 +46,7 @@ def blobs(folder: Path, names: list[str]) -> dict[str, bytes]:
     return found
 
 
+@lru_cache(maxsize=64)
 def merge_base(folder: Path, base: str, head: str) -> str:
     """Where a branch left another one."""
     return git(folder, "merge-base", base, head).decode().strip()
