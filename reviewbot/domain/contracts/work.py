@@ -332,16 +332,7 @@ class Usage(Contract):
 
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-            cost_usd=self.cost_usd + other.cost_usd,
-            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
-            estimated_calls=self.estimated_calls + other.estimated_calls,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
 
 class Metadata(Contract):
