@@ -24,6 +24,7 @@ from reviewbot.pull_requests.review import carry_out, prepare
 from reviewbot.wiring.assembly import Run
 from tests.host_cases import GithubCase, HostCase
 from tests.report.conftest import a_finding, a_review
+from tests.still_clock import StillClock
 
 SIGNER = Signer.from_environment({})
 
@@ -100,19 +101,6 @@ class Reviewer:
         )  # fmt: skip
 
 
-class QuickClock:
-    """Time that passes as fast as it is waited for."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
 class Pushing:
     """The pull request of a case over its pushes."""
 
@@ -134,7 +122,7 @@ class Pushing:
         return asyncio.run(self._reviewed())
 
     async def _reviewed(self) -> PullPosted:
-        office = HostSession(self.case.host, SIGNER, clock=QuickClock())
+        office = HostSession(self.case.host, SIGNER, clock=StillClock())
         ref = await fetch(office, self.case.repository, 1)
         with ExitStack() as closing:
             prepared = await asyncio.to_thread(prepare, office, ref, RunOptions(), closing)
