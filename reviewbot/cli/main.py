@@ -107,6 +107,9 @@ def _run(arguments: argparse.Namespace) -> int:
         from reviewbot.cli.commands.completion import completion_command
 
         return completion_command(arguments, build_parser())
+    form = FORMATS.get(getattr(arguments, "format", ""))
+    if form and not form.for_terminals and arguments.output is None and sys.stdout.isatty():
+        raise InputError(f"--format {form.name} is not readable in a terminal; add --output report{form.suffix}")
     module, function = COMMANDS[arguments.run]
     try:
         command: Callable[[argparse.Namespace], int] = getattr(

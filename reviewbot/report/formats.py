@@ -33,6 +33,8 @@ class OutputFormat(NamedTuple):
     """How the names of its files end, with the dot."""
     module: str
     """Where its `render(ReportInput) -> str` is. The text ends with LF."""
+    for_terminals: bool = True
+    """Whether a person can read it in a terminal."""
     action_file: bool = False
     """Whether the Action writes it as a file beside the review that it posts."""
 
@@ -49,6 +51,7 @@ FORMATS: Mapping[str, OutputFormat] = {
         OutputFormat("json", "application/json", ".json", "reviewbot.report.json_report"),
         OutputFormat("markdown", "text/markdown", ".md", "reviewbot.report.markdown.comment"),
         OutputFormat("sarif", "application/sarif+json", ".sarif", "reviewbot.report.sarif.log", action_file=True),
+        OutputFormat("html", "text/html", ".html", "reviewbot.report.html.page", for_terminals=False, action_file=True),
         OutputFormat("agent", "application/x-ndjson", ".jsonl", "reviewbot.report.findings.agent"),
         OutputFormat("annotations", "text/plain", ".log", "reviewbot.report.annotations"),
     )

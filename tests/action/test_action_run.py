@@ -35,6 +35,7 @@ def test_a_pull_request_is_reviewed_posted_once_and_told_of(run: Run, a_finding:
     assert (result.code, pulls.asked, pulls.posts) == (0, [1], 1)
     sarif = Path(result.outputs.pop("sarif"))
     assert len(json.loads(sarif.read_text())["runs"][0]["results"]) == 2
+    assert Path(result.outputs.pop("html")).read_text().startswith("<!doctype html>")
     assert result.outputs == {
         "verdict": "issues",
         "findings": "2",
