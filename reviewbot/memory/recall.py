@@ -82,14 +82,15 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     head = _Head(withhold(review, held), marks, _read_paths(review), around)
     records = _advanced(head, sightings, matched, held, memory)
     before, rows = _seen_before(memory), in_files(marks, head.read)
-    kept = len(before | rows) <= MAX_MARKS
+    fits = len(before | rows) <= MAX_MARKS
     entry = _entry(head.review, records, memory)
+    kept = _within(records, MAX_RECORDS)
     ledger = Ledger(
-        records=_within(records, MAX_RECORDS),
+        records=kept,
         heads=(*(each for each in memory.ledger.heads if each.head != memory.head), entry)[-MAX_HEADS:],
-        seen=encode(before) if kept else "",
-        seen_last=encode(rows - before) if kept else "",
-        forgotten=memory.ledger.forgotten + max(0, len(records) - MAX_RECORDS),
+        seen=encode(before) if fits else "",
+        seen_last=encode(rows - before) if fits else "",
+        forgotten=memory.ledger.forgotten + _lost(memory.ledger.records, kept),
     )
     return Recalled(held, ledger)
 
@@ -336,13 +337,18 @@ def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEnt
 
 
 def _within(records: Sequence[Record], most: int) -> tuple[Record, ...]:
-    """At most so many: closed ones are left out first, the oldest of them before others."""
+    """At most so many: the oldest closed ones are left out first, then the last of the others."""
     surplus = len(records) - most
     if surplus <= 0:
         return tuple(records)
-    closed = [each for each in records if not each.is_open][:surplus]
-    kept = [each for each in records if each not in closed]
-    return tuple(kept[-most:])
+    closed = {each.name for each in [each for each in records if not each.is_open][:surplus]}
+    return tuple(each for each in records if each.name not in closed)[:most]
+
+
+def _lost(before: Iterable[Record], kept: Iterable[Record]) -> int:
+    """How many records of the last head are there no more."""
+    names = {name for record in kept for name in record.names}
+    return sum(names.isdisjoint(record.names) for record in before)
 
 
 def _words_of(decision: Decision) -> str:

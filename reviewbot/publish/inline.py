@@ -63,7 +63,8 @@ def said_before(order: PublishRequest, threads: Collection[str]) -> frozenset[st
     for name in order.delivered.fingerprints.values():
         record = records.get(name)
         names = {name} if record is None else {name, *record.names}
-        earlier = record is not None and (record.state, record.head) != ("new", order.pull.head_sha)
+        # A finding without a record had no room in the ledger: it would be new on each head.
+        earlier = ledger is not None and (record is None or (record.state, record.head) != ("new", order.pull.head_sha))
         if earlier or not names.isdisjoint(threads):
             said.add(name)
     return frozenset(said)

@@ -54,7 +54,7 @@ def change_of(base: Mapping[str, str], head: Mapping[str, str], renames: Mapping
 
 
 def _hunks(before: str, after: str) -> tuple[Hunk, ...]:
-    old, new = before.split("\n"), after.split("\n")
+    old, new = (text.split("\n") if text else [] for text in (before, after))
     found = []
     for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3):
         rows = [f"{mark}{row}" for tag, *at in group for mark, row in _rows(tag, old, new, at)]

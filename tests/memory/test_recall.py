@@ -409,3 +409,17 @@ def test_many_findings_and_many_records_are_compared_in_seconds() -> None:
 
     assert time.process_time() - started < 5
     assert {state for state, _ in pushes.states} == {"fixed"}
+
+
+def test_of_too_many_findings_the_gravest_are_remembered_and_the_others_are_no_news_on_each_head() -> None:
+    rows = [f"    x{number} = order.sum - {number}" for number in range(MAX_RECORDS + 9)]
+    head = {"app/pay.py": "\n".join(["def pay(order):", *rows, ""])}
+    said = [Said("app/pay.py", f"x{number} =", {"severity": "critical"}) for number in range(MAX_RECORDS + 9)]
+    pushes = Pushes(dict(BASE))
+    pushes.push(head, *said)
+    first = pushes.ledger.records
+    pushes.push(head, *said)
+
+    assert [record.line for record in first] == list(range(2, MAX_RECORDS + 2))
+    assert [record.names for record in pushes.ledger.records] == [record.names for record in first]
+    assert pushes.ledger.forgotten == 0

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbot.memory.seen_rows import decode, encode, in_files, marks_of, stands_on_seen_rows
+from tests.memory.pushes import change_of
+from tests.report.conftest import a_finding
+
+ROWS = st.lists(st.sampled_from(["x = 1", "y = 2", "", "return x", "run(y)"]), min_size=1, max_size=12)
+
+
+@given(rows=ROWS, above=ROWS, below=ROWS)
+def test_rows_that_move_are_seen_and_new_ones_are_not(rows: list[str], above: list[str], below: list[str]) -> None:
+    marks = marks_of(change_of({}, {"a.py": "\n".join([*rows, "unique = rows"])}))
+    seen = decode(encode(in_files(marks, ["a.py"])))
+    later = marks_of(change_of({}, {"b.py": "\n".join([*above, *rows, "unique = rows", *below, "other = 3"])}))
+    first = len(above) + 1
+
+    moved = a_finding(path="b.py", line=first + 1, end_line=first + len(rows))
+    new = a_finding(path="b.py", line=first + len(rows) + len(below) + 1, end_line=first + len(rows) + len(below) + 1)
+    assert stands_on_seen_rows(moved, later, seen)
+    assert not stands_on_seen_rows(new, later, seen)
+
+
+def test_a_finding_beside_removed_rows_stands_on_them() -> None:
+    marks = marks_of(change_of({"a.py": "a\nb\nc\nd"}, {"a.py": "a\nd"}))
+    finding = a_finding(path="a.py", line=2, end_line=2)
+
+    assert stands_on_seen_rows(finding, marks, in_files(marks, ["a.py"]))
+    assert not stands_on_seen_rows(finding, marks, frozenset())
+
+
+def test_a_finding_on_no_changed_row_is_never_on_seen_ones() -> None:
+    marks = marks_of(change_of({"a.py": "a\nb"}, {"a.py": "a\nb\nc"}))
+
+    assert not stands_on_seen_rows(a_finding(path="a.py", line=1, end_line=1), marks, in_files(marks, ["a.py"]))
+    assert stands_on_seen_rows(a_finding(path="a.py", line=1, end_line=900), marks, in_files(marks, ["a.py"]))
+
+
+@pytest.mark.parametrize("text", ["no base64!", "\N{SNOWMAN}", "A"])
+def test_what_is_no_text_of_marks_has_none(text: str) -> None:
+    assert decode(text) == frozenset()
+
+
+@given(rows=st.sets(st.binary(min_size=3, max_size=3), max_size=20))
+def test_marks_are_decoded_as_they_were_encoded(rows: set[bytes]) -> None:
+    assert decode(encode(rows)) == rows
+    assert encode(rows) == b64encode(b"".join(sorted(rows))).decode()
