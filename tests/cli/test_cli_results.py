@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -230,3 +233,16 @@ def test_annotations_name_the_line_of_each_finding(said: Callable[..., str]) -> 
 def test_results_can_be_written_to_a_file(said: Callable[..., str], tmp_path: Path) -> None:
     assert said({"app.py": BEFORE}, "--format", "sarif", "--output", "out.sarif") == ""
     assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_a_page_for_a_browser_is_not_written_to_a_terminal(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "reviewbot", "review", str(tmp_path / "none.diff"), "--format", "html"]
+    try:
+        done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+    assert done.returncode == 2
+    assert done.stderr == "reviewbot: --format html is not readable in a terminal; add --output report.html\n"

@@ -230,6 +230,16 @@ def test_what_backs_a_finding_goes_before_findings_go_and_a_doubt_stays(
     assert "all code, what findings violate and rest on" in text
 
 
+def test_where_short_texts_fit_no_finding_is_left_out(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    text = render_markdown(make_review(findings=(make_finding(trigger="t" * 999),) * 40), max_chars=30_000)
+
+    assert text.count("*Impact:*") == 40
+    assert "left out here" not in text
+    assert "long texts and lists beyond their start" in text
+
+
 def test_a_worker_of_unknown_price_is_never_shown_as_free(make_review: Callable[..., Review]) -> None:
     unpriced = Used(calls=2, input_tokens=10, unpriced_calls=2)
     rows = (WorkerUsage(worker="logic", tasks=1, findings=0, duration_ms=900, usage=unpriced),)

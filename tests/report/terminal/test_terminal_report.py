@@ -249,3 +249,9 @@ def test_what_backs_a_finding_stands_below_it(
     shown = render_terminal(make_review(findings=(finding,)), width=80, colour=False)
 
     assert "  seen   It hangs.\n  rule   It promises.\n  proof  Two callers do.\n  doubt  No.\n" in shown
+
+
+def test_what_the_change_does_stands_below_the_verdict(make_review: Callable[..., Review]) -> None:
+    shown = render_terminal(make_review(about=("It adds a retry.", "It tests it.")), width=80, colour=False)
+
+    assert shown.startswith("No issues found; 1 of 1 file reviewed\nIt adds a retry. It tests it.\n")
