@@ -16,7 +16,7 @@ from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
-from reviewbot.memory.decisions import decisions_of
+from reviewbot.memory.decisions import Decision, decisions_of
 from reviewbot.memory.recall import Recall
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.remembered import remember
@@ -45,6 +45,10 @@ class Prepared:
     terms: RunOptions
     policy: str
     """What decides the review, see `reviewbot.publish.policy_of`."""
+    decisions: tuple[Decision, ...] = ()
+    """Of the base side, about findings."""
+    remarks: tuple[str, ...] = ()
+    """Decisions that do not count, one line each."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,10 @@ def prepare(office: HostSession, ref: PullRef, terms: RunOptions, closing: ExitS
     read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
     settings = read(subject.base)
     run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
-    policy = policy_of(settings, run.crew, run.engine, hosted.merge_base)
-    return Prepared(ref, pull, hosted, subject, settings, run, terms, policy)
+    decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
+    # With another decision the review of the same head is another one.
+    policy = policy_of(settings, run.crew, run.engine, f"{hosted.merge_base}{decisions or ''}")
+    return Prepared(ref, pull, hosted, subject, settings, run, terms, policy, decisions, notes)
 
 
 async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
@@ -129,9 +135,7 @@ async def _recall(office: HostSession, prepared: Prepared) -> tuple[Recall, tupl
 
     With a note for each thing that does not count.
     """
-    now = dt.datetime.now(dt.UTC)
-    decisions, notes = await asyncio.to_thread(decisions_of, prepared.subject.base, now.date())
-    ledger = Ledger()
+    ledger, notes = Ledger(), prepared.remarks
     if prepared.terms.to_post:
         host = office.host.reviews(prepared.pull)
         try:
@@ -140,8 +144,8 @@ async def _recall(office: HostSession, prepared: Prepared) -> tuple[Recall, tupl
         except HostError as error:
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
     policy = policy_of(prepared.settings, prepared.run.crew, prepared.run.engine)
-    at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, decisions, policy), notes
+    at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy), notes
 
 
 async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:

@@ -17,7 +17,7 @@ from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Reviewed, prepare
-from tests.host_cases import AFTER, BEFORE, HostCase
+from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase
 from tests.pull_steps import review
 from tests.still_clock import StillClock
 
@@ -107,6 +107,28 @@ def test_the_report_of_a_newer_head_takes_the_place_of_the_older_one(case: HostC
     assert "Over 2 heads" in summary.body
     assert "reviewbot:review" in added.body, "with its marker"
     assert (second.outcome, second.inline) == ("posted", 1), "the finding that has its comment gets no second one"
+
+
+def test_a_decision_that_the_base_branch_gets_later_counts_for_the_same_head(case: HostCase) -> None:
+    gate = options({"REVIEWBOT_FAIL_ON": "warning"}, inline=10)
+    session = session_of(case)
+    found = made(case, session, gate)
+    asyncio.run(post(session, found.value))
+    [name] = found.delivered.fingerprints.values()
+    case.repo.git("checkout", "--quiet", "main")
+    entry = f'[[decision]]\nfinding = "{name}"\nauthor = "jo"\nreason = "three is the only one"\n'
+    case.repo.commit({".reviewbot/decisions.toml": entry})
+    if isinstance(case, GithubCase):
+        case.api.state.repositories[case.repository].pulls[1].base_sha = case.repo.git("rev-parse", "main")
+    later = made(case, session_of(case), gate)
+    posted = asyncio.run(post(session_of(case), later.value))
+
+    assert (found.code, later.code) == (ExitCode.GATE, ExitCode.REVIEWED)
+    assert (posted.outcome, posted.inline) == ("posted", 0)
+    [summary] = reviews(case)
+    assert "three is the only one" in summary.body
+    [thread] = case.host.reviews(case.pull()).threads()
+    assert (thread.resolved, "**Dismissed as of**" in thread.comments[1].body) == (True, True)
 
 
 def test_a_strangers_copy_of_our_review_is_none_of_ours(case: HostCase) -> None:
