@@ -14,6 +14,7 @@ from pathlib import Path
 from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.process import Limits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
+from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
 from reviewbot.analyzers.python.views import Budget, Found, View
@@ -68,6 +69,7 @@ def all_tools(
         SecretScan(),
         MergeConflicts(),
         DebugLeftovers(),
+        *(PatternTool(name, calibration) for name in PATTERN_TOOLS),
         RepositoryRules(table.rules, ruff or find_ruff(), limits, reader),
     ]
     tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign

@@ -74,7 +74,7 @@ class AnalyzersEngine:
 
     def _readings(self, order: WorkOrder, reports: Iterable[ToolReport]) -> tuple[Reading, ...]:
         """Which tools came to their end."""
-        ended = {r.run.tool for r in reports if r.gap is None and r.run.tool in self._tools}
+        ended = {r.run.tool for r in reports if r.gap is None and r.run.parsed and r.run.tool in self._tools}
         if not ended:
             return ()
         scans = {name for name in ended if _is_scan(self._tools[name])}

@@ -183,7 +183,7 @@ def test_without_a_checkout_a_range_is_an_error_that_says_so(run: Run) -> None:
 def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path: Path) -> None:
     checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
-    after = checkout.commit({"app.go": "package main\n\nfunc main() { run() }\n"})
+    after = checkout.commit({"app.ex": "defmodule App do\nend\n"})
 
     result = run("push", pushed(before, after, [after]))
 
@@ -198,7 +198,7 @@ def test_what_no_analyzer_reads_is_never_green_without_a_key(run: Run, tmp_path:
 def test_what_was_read_only_in_part_carries_a_warning(run: Run, tmp_path: Path) -> None:
     checkout = GitRepo(tmp_path / "work")
     before = checkout.commit({"app.py": BEFORE})
-    after = checkout.commit({"app.go": "package main\n", "other.py": BEFORE})
+    after = checkout.commit({"app.ex": "defmodule App do\nend\n", "other.py": BEFORE})
 
     result = run("push", pushed(before, after, [after]))
 

@@ -96,8 +96,9 @@ class Broken:
 
     @property
     def languages(self) -> frozenset[str] | None:
-        # What passes on the results of others is never run without any; here it is, to see it fail.
-        return self.tool.languages or None
+        # What passes on the results of others, or is for another language, would not run; here it does, to see it fail.
+        understood = self.tool.languages
+        return understood if understood and "python" in understood else None
 
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         report: ToolReport = await in_thread(lambda: self.instead(self.tool, file))

@@ -97,8 +97,8 @@ def test_the_file_of_config_comes_from_the_base_branch_and_not_from_the_head(
 @pytest.mark.parametrize(
     ("files", "code", "verdict"),
     [
-        ({"app.go": "package main\n"}, 4, "not_reviewed"),
-        ({"app.go": "package main\n", "other.py": BEFORE}, 0, "limited"),
+        ({"app.ex": "defmodule App do\nend\n"}, 4, "not_reviewed"),
+        ({"app.ex": "defmodule App do\nend\n", "other.py": BEFORE}, 0, "limited"),
         ({"package-lock.json": "{}\n"}, 0, "nothing_to_review"),
     ],
 )

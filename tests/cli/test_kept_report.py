@@ -107,7 +107,7 @@ def test_the_report_of_a_branch_and_of_a_diff_alone_is_kept_with_what_was_said(
 def test_the_report_of_an_incomplete_review_that_nothing_can_complete_is_kept_with_its_exit_code(
     run: Run, repository: Path
 ) -> None:
-    (repository / "app.ts").write_text("export const a = 1;\n")
+    (repository / "app.ex").write_text("defmodule App do\nend\n")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "two")
 

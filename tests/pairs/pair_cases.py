@@ -79,6 +79,8 @@ class Pair:
     right: str
     marks: tuple[int, ...]
     path: str = DEFAULT_PATH
+    usual_path: str = DEFAULT_PATH
+    """The name that the pairs of its file have where they say no other."""
     right_path: str = ""
     """The name of the file that is right, for rules about names; empty: the same name."""
     base: str = ""
@@ -91,7 +93,7 @@ class Pair:
     @property
     def alone(self) -> bool:
         """Whether it is reviewed on its own: it has a past, neighbours or a name of its own."""
-        return self.path != DEFAULT_PATH or self.bare or bool(self.base or self.others)
+        return self.path != self.usual_path or self.bare or bool(self.base or self.others)
 
     def path_of(self, side: Side) -> str:
         """The name of the file of one side."""
@@ -133,8 +135,10 @@ def read_pairs(path: Path) -> list[Pair]:
             raise ValueError(f"{path.name}: {entry['name']!r} needs marks in what is wrong, and none in what is right")
         own = {key: entry[key] for key in entry if key not in {"rule", "name", "wrong", "right"}}
         own |= {"base": _expanded(own.get("base", ""))}
-        known = {"tool": table["tool"], "worker": table["worker"], "group": path.stem}
-        pair = Pair(rule=entry["rule"], name=entry["name"], wrong=wrong, right=right, marks=marks, **known, **own)
+        usual = table.get("path", DEFAULT_PATH)
+        known = {"tool": table["tool"], "worker": table["worker"], "group": path.stem, "path": usual}
+        texts = {"wrong": wrong, "right": right, "marks": marks, "usual_path": usual}
+        pair = Pair(rule=entry["rule"], name=entry["name"], **texts, **{**known, **own})
         pairs.append(pair)
     if len({pair.name for pair in pairs}) < len(pairs):
         raise ValueError(f"{path.name}: two pairs have one name")
@@ -164,7 +168,7 @@ def answers(pairs: Sequence[Pair]) -> dict[tuple[str, Side], Answer]:
                 told = reviewed([Change(path, pair.base, pair.text(side))], pair.others, bare=pair.bare)
                 found[pair.name, side] = told[path]
             else:
-                path = f"src/{side}_{number}.py"
+                path = f"src/{side}_{number}{Path(pair.path).suffix}"
                 places[path] = (pair.name, side)
                 together.append(Change(path, "", pair.text(side)))
     for path, answer in (reviewed(together, {}) if together else {}).items():

@@ -38,6 +38,15 @@ class Rule:
     message: str = ""
     """What to say where the check itself says nothing; programs bring their own words."""
     trigger: str = ""
+    fix: str = ""
+    query: str = ""
+    """Of a pattern: a query of tree-sitter, which captures the code at fault as @hit."""
+    needs: tuple[str, ...] = ()
+    """Words of which one stands in every text that the query matches."""
+    languages: tuple[str, ...] = ()
+    """Of the languages of its table those that it is for; empty: all of them."""
+    judged: tuple[int, ...] = ()
+    """Hits in foreign code that were judged one by one: how many were right, and how many were not."""
     fragments: bool = True
     tests: bool = True
     words: tuple[str, ...] = ()

@@ -63,13 +63,19 @@ class Source:
 @once_per_file
 def whole_source(file: ChangedFile) -> Source | None:
     """A whole file; None where it is not at hand, too large, or of another commit, which would shift every line."""
-    if file.head is None or not is_readable(file.head):
+    if file.head is None or not is_readable(file.head) or not is_same_commit(file):
         return None
-    there = file.head.split("\n")
-    for line in (line for lines in new_side(file) for line in lines):
-        if line.number > len(there) or not there[line.number - 1].startswith(line.text.rstrip("\r")):
-            return None
     return whole_text(file.head)
+
+
+def is_same_commit(file: ChangedFile) -> bool:
+    """Whether the new side of a file has the lines that the hunks show."""
+    there = (file.head or "").split("\n")
+    return all(
+        line.number <= len(there) and there[line.number - 1].startswith(line.text.rstrip("\r"))
+        for lines in new_side(file)
+        for line in lines
+    )
 
 
 def is_readable(text: str) -> bool:

@@ -295,6 +295,8 @@ class ToolRun(Contract):
     isolation: tuple[str, ...] = ()
     preexisting: Count = 0
     """Findings that were left out: the old side of the file has them as well."""
+    parsed: bool = True
+    """False: it could not make sense of all added lines, so that this run is no reading of the file."""
 
 
 class Gap(Contract):

@@ -1,0 +1,245 @@
+"""The predicates of queries beside tree-sitter's own: where a node stands, what is around it, where its value is from.
+
+Each name may begin with `not-`.
+
+    (#text? @n REGEX)       the node's text has a match
+    (#inside? @n KIND...)   an ancestor within the same function is of such a kind
+    (#within? @n KIND...)   any ancestor is
+    (#under? @n KIND REGEX) an ancestor of the kind within the same function, a block, belongs to a call with a match
+    (#contains? @n KIND...) it, or a node below it, is of such a kind
+    (#dynamic? @n)          it holds a name other than one of a constant (UPPER_CASE)
+    (#tainted? @n)          it holds a value from outside, directly or by an assignment of the same function
+    (#scope? @n REGEX)      the text of the function around it has a match; the file's, where there is none
+    (#before? @n REGEX)     likewise, of what stands before the node
+    (#after? @n REGEX)      likewise, of what stands behind it
+    (#file? @n REGEX)       the text of the whole file has a match
+
+In a regular expression `{name}` stands for the text of the node captured as @name. Of each text a bounded part is read
+and counted, so that no code makes a check take long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from reviewbot.analyzers.patterns.languages import Syntax
+from reviewbot.analyzers.python.views import Budget
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    Captures = dict[str, list[Node]]
+
+MAX_NODE = 2_000
+"""Bytes of a node's own text that are read."""
+
+MAX_SCOPE = 20_000
+"""Bytes of the text around a node that are read, on either side of it."""
+
+_MAX_ANCESTORS = 200
+_MAX_NODES = 2_000
+_BYTES_A_STEP = 64
+"""A regular expression reads so many bytes in the time of one step of other work."""
+
+_MAX_MEMBER = 80
+"""Bytes of the beginning of a call that show what is called."""
+
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{1,60}")
+_REFERENCE = re.compile(r"\{([a-z_]{1,20})\}")
+
+
+class Conditions:
+    """Decides the predicates of the queries over one tree."""
+
+    def __init__(self, source: bytes, root: Node, syntax: Syntax, budget: Budget) -> None:
+        self._source = source
+        self._root = root
+        self._syntax = syntax
+        self._budget = budget
+        self._error: Exception | None = None
+
+    def __call__(
+        self,
+        predicate: str,
+        args: list[tuple[str, Literal["capture", "string"]]],
+        pattern_index: int,
+        captures: Captures,
+    ) -> bool:
+        """Whether a predicate holds for a match; False after an error, which `check` raises."""
+        del pattern_index
+        if self._error is not None:
+            return False
+        try:
+            return self._holds(predicate, args, captures)
+        except Exception as error:  # noqa: BLE001 - an error that passes through the binding (0.26.1) crashes the process
+            self._error = error
+            return False
+
+    def check(self) -> None:
+        """Raise the error that a predicate met: OutOfSteps, Stopped, or that of a query that is wrong."""
+        if self._error is not None:
+            raise self._error
+
+    def _holds(self, name: str, args: Sequence[tuple[str, Literal["capture", "string"]]], captures: Captures) -> bool:
+        self._budget.spend()
+        wanted = not name.startswith("not-")
+        check = _CHECKS[name.removeprefix("not-").removesuffix("?")]
+        node = captures[args[0][0]][0]
+        return check(self, node, [value for value, _ in args[1:]], captures) == wanted
+
+    def _text(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        return self._found(words[0], captures, node.start_byte, min(node.end_byte, node.start_byte + MAX_NODE))
+
+    def _inside(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
+        for ancestor in self._ancestors(node):
+            if ancestor.type in kinds:
+                return True
+            if ancestor.type in self._syntax.functions:
+                return False
+        return False
+
+    def _within(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
+        return any(ancestor.type in kinds for ancestor in self._ancestors(node))
+
+    def _under(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        kind, pattern = words
+        for ancestor in self._ancestors(node):
+            if ancestor.type == kind and ancestor.parent is not None:
+                first = max(ancestor.parent.start_byte, ancestor.start_byte - MAX_NODE)
+                if self._found(pattern, captures, first, ancestor.start_byte):
+                    return True
+            if ancestor.type in self._syntax.functions:
+                return False
+        return False
+
+    def _contains(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
+        return any(each.type in kinds for each in self._below(node))
+
+    def _dynamic(self, node: Node, _: Sequence[str], __: Captures) -> bool:
+        names = (self._text_of(each) for each in self._below(node) if each.type in self._syntax.identifiers)
+        return any(_CONSTANT.fullmatch(name) is None for name in names)
+
+    def _tainted(self, node: Node, _: Sequence[str], captures: Captures) -> bool:
+        """Whether its text names a source, or one of its names is bound to one; not where it is cleaned or checked."""
+        syntax = self._syntax
+        if self._text(node, [syntax.cleaners], captures):
+            return False
+        if self._text(node, [rf"\A{syntax.value}"], captures):
+            return True
+        first, last = self._scope(node)
+        return any(self._is_bound(name, first, node.start_byte, last) for name in dict.fromkeys(self._values(node)))
+
+    def _is_bound(self, name: str, first: int, at: int, last: int) -> bool:
+        syntax, text = self._syntax, self._read(first, last)
+        for binding in syntax.bindings:
+            found = _with_name(binding.replace("VALUE", syntax.value), name).search(text)
+            if found is not None and re.search(syntax.cleaners, found[0]) is None:
+                before = self._read(first, at)
+                return not any(_with_name(guard, name).search(before) for guard in syntax.guards)
+        return False
+
+    def _in_scope(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        first, last = self._scope(node)
+        return self._found(words[0], captures, first, last)
+
+    def _before(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        return self._found(words[0], captures, self._scope(node)[0], node.start_byte)
+
+    def _after(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        return self._found(words[0], captures, node.end_byte, self._scope(node)[1])
+
+    def _file(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
+        del node
+        return self._found(words[0], captures, 0, len(self._source))
+
+    def _scope(self, node: Node) -> tuple[int, int]:
+        """The function around a node, as far as it is read."""
+        for ancestor in self._ancestors(node):
+            if ancestor.type in self._syntax.functions:
+                break
+        else:
+            ancestor = self._root
+        return max(ancestor.start_byte, node.start_byte - MAX_SCOPE), min(ancestor.end_byte, node.end_byte + MAX_SCOPE)
+
+    def _ancestors(self, node: Node) -> Iterator[Node]:
+        above = node.parent
+        for _ in range(_MAX_ANCESTORS):
+            if above is None:
+                return
+            self._budget.spend()
+            yield above
+            above = above.parent
+
+    def _below(self, node: Node) -> Iterator[Node]:
+        waiting = [node]
+        for _ in range(_MAX_NODES):
+            if not waiting:
+                return
+            self._budget.spend()
+            each = waiting.pop()
+            yield each
+            waiting += each.children[:_MAX_NODES]
+
+    def _values(self, node: Node) -> Iterator[str]:
+        """The names whose values are a part of a node's value."""
+        waiting = [node]
+        for _ in range(_MAX_NODES):
+            if not waiting:
+                return
+            self._budget.spend()
+            each = waiting.pop()
+            text = self._read(each.start_byte, min(each.end_byte, each.start_byte + _MAX_MEMBER))
+            if each.type in self._syntax.identifiers:
+                yield text
+            if each.type not in self._syntax.opaque or _plain(self._syntax.flows).match(text) is not None:
+                waiting += each.children[:_MAX_NODES]
+
+    def _found(self, pattern: str, captures: Captures, first: int, last: int) -> bool:
+        return _filled(pattern, self._texts(pattern, captures)).search(self._read(first, last)) is not None
+
+    def _texts(self, pattern: str, captures: Captures) -> tuple[tuple[str, str], ...]:
+        names = [name for name in _REFERENCE.findall(pattern) if name in captures]
+        return tuple((name, self._text_of(captures[name][0])) for name in names)
+
+    def _text_of(self, node: Node) -> str:
+        return self._read(node.start_byte, min(node.end_byte, node.start_byte + MAX_NODE))
+
+    def _read(self, first: int, last: int) -> str:
+        self._budget.spend((last - first) // _BYTES_A_STEP)
+        return self._source[first:last].decode("utf-8", "replace")
+
+
+_CHECKS: dict[str, Callable[[Conditions, Node, Sequence[str], Captures], bool]] = {
+    "text": Conditions._text,  # noqa: SLF001 - the table of its own class
+    "inside": Conditions._inside,  # noqa: SLF001 - as above
+    "under": Conditions._under,  # noqa: SLF001 - as above
+    "within": Conditions._within,  # noqa: SLF001 - as above
+    "contains": Conditions._contains,  # noqa: SLF001 - as above
+    "dynamic": Conditions._dynamic,  # noqa: SLF001 - as above
+    "tainted": Conditions._tainted,  # noqa: SLF001 - as above
+    "scope": Conditions._in_scope,  # noqa: SLF001 - as above
+    "before": Conditions._before,  # noqa: SLF001 - as above
+    "after": Conditions._after,  # noqa: SLF001 - as above
+    "file": Conditions._file,  # noqa: SLF001 - as above
+}
+
+
+@cache
+def _plain(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+def _filled(pattern: str, texts: Sequence[tuple[str, str]]) -> re.Pattern[str]:
+    """The expression with the texts of captures in their places."""
+    if not texts:
+        return _plain(pattern)
+    for name, text in texts:
+        pattern = pattern.replace("{" + name + "}", re.escape(text))
+    return re.compile(pattern, re.MULTILINE)
+
+
+def _with_name(pattern: str, name: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("NAME", re.escape(name)), re.MULTILINE)

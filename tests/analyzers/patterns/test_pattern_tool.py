@@ -1,0 +1,223 @@
+"""The pattern tools on files and hunks: what they report, what they leave out, and what they could not read."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from reviewbot.analyzers.core.preexisting import without_preexisting
+from reviewbot.analyzers.patterns.matching import MAX_CHARS, MAX_DEPTH
+from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
+from reviewbot.diff.language import language_of
+from reviewbot.domain.contracts import ChangeSet, Hunk
+from reviewbot.domain.ports import ChangedFile, ToolReport
+from reviewbot.review.calibration import Calibration
+from reviewbot.sources.memory import DiffSnapshot
+
+NOTHING = DiffSnapshot(ChangeSet())
+UNCLOSED = """package app
+
+func sum(names []string) {
+\tfor _, name := range names {
+\t\tf, _ := os.Open(name)
+\t\tdefer f.Close()
+\t}
+}
+"""
+
+
+def added(path: str, text: str, *, head: bool = True, first: int = 1) -> ChangedFile:
+    """A file, or with `head` false a hunk alone, that is all new."""
+    lines = text.removesuffix("\n").split("\n")
+    hunk = Hunk(
+        old_start=0, old_count=0, new_start=first, new_count=len(lines), body="\n".join(f"+{line}" for line in lines)
+    )
+    return ChangedFile(path, path, language_of(path), (hunk,), head=text if head else None)
+
+
+def changed(path: str, base: str, head: str, body: str) -> ChangedFile:
+    """A file with one hunk that starts at its first line."""
+    rows = body.split("\n")
+    counts = sum(row[0] != "+" for row in rows), sum(row[0] != "-" for row in rows)
+    hunk = Hunk(old_start=1, old_count=counts[0], new_start=1, new_count=counts[1], body=body)
+    return ChangedFile(path, path, language_of(path), (hunk,), head=head, base=base)
+
+
+def run(file: ChangedFile, name: str = "patterns-logic") -> ToolReport:
+    """What a tool reports that is new on the added lines."""
+    tool = PatternTool(name, Calibration())
+
+    async def reported() -> ToolReport:
+        return await without_preexisting(tool, file, await tool.run(file, NOTHING), NOTHING)
+
+    return asyncio.run(reported())
+
+
+def places(report: ToolReport) -> list[tuple[str, int | None]]:
+    return [(found.rule, found.line) for found in report.candidates]
+
+
+def test_a_pattern_is_reported_on_its_line_with_what_to_do() -> None:
+    report = run(added("app.go", UNCLOSED))
+
+    (found,) = report.candidates
+    assert (found.rule, found.line, found.category) == ("go-defer-in-loop", 6, "resource-leak")
+    assert (found.quote, found.source) == ("defer f.Close()", "patterns-logic")
+    assert found.suggestion.startswith("Put the body of the loop")
+    assert (report.gap, report.run.parsed) == (None, True)
+
+
+@pytest.mark.parametrize("name", PATTERN_TOOLS)
+def test_each_tool_reports_the_rules_of_its_worker_alone(name: str) -> None:
+    text = (
+        'app.get("/", async (req, res) => {\n'
+        "  for (const id of ids) {\n"
+        "    rows.push(await User.findOne({ id }))\n"
+        "  }\n"
+        "  if (price === NaN) return\n"
+        "  db.query(`SELECT * FROM a WHERE b = '${req.query.b}'`)\n"
+        "})\n"
+    )
+
+    report = run(added("app.ts", text), name)
+
+    assert (
+        places(report)
+        == {
+            "patterns-security": [("js-sql-request", 6)],
+            "patterns-performance": [("js-query-in-loop", 3)],
+            "patterns-logic": [("js-nan-compared", 5)],
+        }[name]
+    )
+
+
+def test_lines_that_the_change_leaves_alone_draw_nothing() -> None:
+    head = UNCLOSED + "\nfunc more() {\n}\n"
+    body = "\n".join(f" {line}" for line in UNCLOSED.split("\n")[:8]) + "\n+\n+func more() {\n+}"
+
+    assert places(run(changed("app.go", UNCLOSED, head, body))) == []
+
+
+def test_what_the_old_side_has_as_well_is_left_out_and_counted() -> None:
+    rows = UNCLOSED.removesuffix("\n").split("\n")
+    body = "\n".join([*(f"-{row}" for row in rows), *(f"+{row}" for row in ["// all", *rows])])
+    report = run(changed("app.go", UNCLOSED, "// all\n" + UNCLOSED, body))
+
+    assert (places(report), report.run.preexisting) == ([], 1)
+
+
+def test_a_hunk_on_its_own_is_searched_as_a_fragment() -> None:
+    fragment = "\tfor i := 0; i <= len(list); i++ {\n\t\tprint(list[i])\n\t}\n"
+
+    report = run(added("app.go", fragment, head=False, first=40))
+
+    assert places(report) == [("go-index-past-end", 40)]
+
+
+def test_a_rule_that_needs_the_whole_function_is_silent_on_a_hunk() -> None:
+    fragment = "s.mu.Lock()\nreturn s.items\n"
+
+    assert places(run(added("app.go", fragment, head=False))) == []
+    assert places(run(added("app.go", f"package a\n\nfunc f() int {{\n{fragment}}}\n"))) == [("go-lock-kept", 4)]
+
+
+@pytest.mark.parametrize("path", ["src/app_test.go", "tests/app.go"])
+def test_rules_for_the_product_are_silent_in_tests(path: str) -> None:
+    assert places(run(added(path, UNCLOSED))) == []
+
+
+def test_a_language_without_a_table_draws_nothing() -> None:
+    report = run(added("app.py", "x = 1\n"))
+
+    assert (report.candidates, report.gap) == ((), None)
+
+
+def test_a_file_that_does_not_parse_is_no_reading_and_what_parses_is_reported() -> None:
+    report = run(added("app.ts", "const a = price === NaN\n}}} )) class {{{ ???\n"))
+
+    assert places(report) == [("js-nan-compared", 1)]
+    assert not report.run.parsed
+    assert report.gap is None
+
+
+def test_an_error_on_a_line_that_the_change_leaves_alone_does_not_count() -> None:
+    base = "const a = 1\n\n\n}}} )) ???\n"
+    report = run(changed("app.ts", base, "const b = 1\n\n\n}}} )) ???\n", "-const a = 1\n+const b = 1\n \n "))
+
+    assert report.run.parsed
+
+
+def test_a_file_that_is_too_long_is_searched_by_its_hunks() -> None:
+    long = "export const isMissing = (price) => price === NaN\n" + "// filler\n" * (MAX_CHARS // 10)
+    file = ChangedFile(
+        "app.ts",
+        "app.ts",
+        "typescript",
+        (Hunk(old_start=1, old_count=0, new_start=1, new_count=1, body="+" + long.split("\n", 1)[0]),),
+        head=long,
+    )
+
+    assert places(run(file)) == [("js-nan-compared", 1)]
+
+
+def test_a_hunk_that_is_too_long_is_no_reading() -> None:
+    report = run(added("app.ts", "f()\n" * (MAX_CHARS // 4 + 1), head=False))
+
+    assert (report.candidates, report.run.parsed) == ((), False)
+
+
+def test_a_head_of_another_commit_is_not_used() -> None:
+    file = added("app.ts", "const a = price === NaN\n")
+    other = ChangedFile(file.path, file.before, file.language, file.hunks, head="// moved\nconst a = 1\n")
+
+    assert places(run(other)) == [("js-nan-compared", 1)]
+
+
+HOSTILE = {
+    "brackets": "x = " + "(" * 100_000,
+    "closed": "x = " + "[" * 50_000 + "]" * 50_000,
+    "calls": "a(" * 50_000,
+    "nested queries": "db.query(`select x from a where ${" * 5_000,
+    "operators": "x = " + "1 + " * 60_000 + "1",
+    "negations": "x = " + "!" * 100_000 + "1",
+    "ternaries": "x = " + "a ? b : " * 30_000 + "c",
+    "functions": "(() => {" * 20_000,
+    "templates": "`${" * 50_000,
+    "one long name": "a" * 300_000,
+    "many loops": "for (const a of b) { if (x.indexOf(a)) { await c.findOne(a) } }\n" * 5_000,
+    "members": "a" + ".a" * 100_000,
+    "generics": "f<" * 50_000,
+    "odd characters": "\x00\ufeff\u202e\ud7ff\U0010ffff" * 20_000,
+}
+
+
+@pytest.mark.slow  # each may take the five seconds of its bound
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java"])
+def test_hostile_text_costs_bounded_time(name: str, path: str) -> None:
+    began = time.process_time()
+
+    run(added(path, HOSTILE[name]))
+
+    assert time.process_time() - began < 20
+
+
+def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
+    report = run(added("app.ts", "a" + ".a" * (2 * MAX_DEPTH)))
+
+    assert report.gap is not None
+    assert report.gap.reason == "timeout"
+
+
+def test_code_that_takes_too_long_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.analyzers.patterns.matching.MAX_SECONDS", 0.0)
+
+    report = run(added("app.go", UNCLOSED))
+
+    assert report.gap is not None
+    assert (report.gap.reason, report.gap.message) == (
+        "timeout",
+        "patterns gave up on code that takes too long to follow",
+    )
