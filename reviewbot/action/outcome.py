@@ -90,7 +90,7 @@ def in_full(review: Review) -> str:
     return f"{count.reviewed}/{count.files}"
 
 
-# Render the summary of a run: how it ended and why, then the review itself with its tables of coverage and cost.
+# Render the summary of a run: how it ended and why, then the review itself.
 
 REVIEW_CHARS = 200_000
 """A character takes up to four bytes, and a summary 1 MiB."""
