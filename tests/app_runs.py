@@ -105,28 +105,28 @@ def steps_of(around: Around, policy: str = "p1") -> Steps:
     """Steps as the real ones are meant to be, against the folder."""
 
     def fetch(run: Run) -> Json | End:
-        head = around.head(run.order)
-        if head != run.order.head_sha:
+        head = around.head(run.request)
+        if head != run.request.head_sha:
             return End("moved", head_sha=head)
-        return {"head": head, "code": f"canary-code-{run.order.installation}"}
+        return {"head": head, "code": f"canary-code-{run.request.installation}"}
 
     async def review(run: Run, fetched: Json) -> Reviewed:
         if run.wanted():
-            append(around.folder / "checks.jsonl", {"begun": _key(run.order)})
-        tasks = [f"{run.order.repository_id}/{run.order.number}/{fetched['head']}/task-{n}" for n in range(TASKS)]
+            append(around.folder / "checks.jsonl", {"begun": _key(run.request)})
+        tasks = [f"{run.request.repository_id}/{run.request.number}/{fetched['head']}/task-{n}" for n in range(TASKS)]
         random.shuffle(tasks)  # nobody may rely on their order
         answers = await asyncio.gather(*(_ask(around, run, task) for task in tasks))
         _compare(around, tasks, answers)
         return Reviewed({"findings": sorted(answers), **fetched}, 0.25, 1000, json.dumps(sorted(tasks)))
 
     def post(run: Run, reviewed: Json) -> Posted | End:
-        head = around.head(run.order)
+        head = around.head(run.request)
         if head != reviewed["head"]:
-            close(run.order)  # as the real one does
+            close(run.request)  # as the real one does
             return End("moved", head_sha=head)
         posted = _post(around, run, reviewed)
         if isinstance(posted, Posted):
-            close(run.order)
+            close(run.request)
         return posted
 
     def close(order: ReviewRequest) -> None:
@@ -165,7 +165,7 @@ async def _ask(around: Around, run: Run, task: str) -> str:
 
 def _post(around: Around, run: Run, reviewed: Json) -> Posted | End:
     """Exactly one: look, take the intent, look again, and send only while the lease is fresh."""
-    order = run.order
+    order = run.request
     key = f"{order.repository_id}/{order.number}/{reviewed['head']}"
     while True:
         for number, post in enumerate(around.posts):
@@ -260,7 +260,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     pace = RetryTimings(first_wait_s=0.1, longest_wait_s=0.5, look_s=0.1)
     worker = Worker(options)
     inbox = TestInbox(options.state, arguments.database)
-    return worker.run(stop, Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), pace=pace))
+    return worker.run(stop, Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=pace))
 
 
 def facts(around: Around) -> Any:

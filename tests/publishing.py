@@ -21,7 +21,7 @@ OWN, STRANGER = 77, 78
 HEAD, BASE = "a" * 40, "b" * 40
 POLICY = "0" * 32
 SIGNER = Signer((b"k" * 32,))
-MANNER = PublishOptions(SIGNER)
+OPTIONS = PublishOptions(SIGNER)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.review import Reviewed, carry_out, prepare
 
 
-async def review(office: HostSession, ref: PullRef, terms: RunOptions) -> Reviewed:
+async def review(session: HostSession, ref: PullRef, options: RunOptions) -> Reviewed:
     """Prepare and carry out."""
     with ExitStack() as closing:
-        return await carry_out(office, await asyncio.to_thread(prepare, office, ref, terms, closing))
+        return await carry_out(session, await asyncio.to_thread(prepare, session, ref, options, closing))

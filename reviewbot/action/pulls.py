@@ -93,44 +93,44 @@ class ActionPulls:
         self._inputs = inputs
         self._work = work
         self._closing = closing
-        self._office: HostSession | None = None
+        self._session: HostSession | None = None
 
     def review(self, number: int) -> Reviewed:
         """Review it. Raises ReviewbotError."""
-        self._office = self._opened()
-        return self._work(partial(self._review, self._office, number))
+        self._session = self._opened()
+        return self._work(partial(self._review, self._session, number))
 
     def post(self, reviewed: Reviewed) -> Posted:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
-        if self._office is None or reviewed.value is None:
+        if self._session is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
-        return to_posted(self._work(partial(post.post, self._office, reviewed.value)))
+        return to_posted(self._work(partial(post.post, self._session, reviewed.value)))
 
     def review_fork(self, run: ForkRun) -> Reviewed:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
-        self._office = self._opened()
-        number = find_number(self._office.host, run)
+        self._session = self._opened()
+        number = find_number(self._session.host, run)
         try:
-            return self._work(partial(self._review, self._office, number, run))
+            return self._work(partial(self._review, self._session, number, run))
         except HostMovedError:
             raise EmptyChangeError(MOVED) from None
 
-    async def _review(self, office: HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
+    async def _review(self, session: HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
         environ = self._inputs.environment(os.environ)
         preloaded = wiring.preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
-        terms = RunOptions(
+        options = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             given=wiring.Given(environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,
         )
-        ref = await fetch(office, self._runner.repository, number)
+        ref = await fetch(session, self._runner.repository, number)
         if run is not None and (ref.repository_id, ref.head_sha) != (run.repository_id, run.head_sha):
             raise EmptyChangeError(MOVED)
         with ExitStack() as closing:
-            prepared = await asyncio.to_thread(prepare, office, ref, terms, closing)
-            await check_not_posted(office, prepared)
-            done = await carry_out(office, prepared)
+            prepared = await asyncio.to_thread(prepare, session, ref, options, closing)
+            await check_not_posted(session, prepared)
+            done = await carry_out(session, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
         return Reviewed(done.delivered, done.code, what, value=done.value)
 
@@ -142,9 +142,9 @@ class ActionPulls:
         return HostSession(host, signer)
 
 
-async def check_not_posted(office: HostSession, prepared: Prepared) -> None:
+async def check_not_posted(session: HostSession, prepared: Prepared) -> None:
     """Raise AlreadyPostedError where the review stands there, so that none is made that would not be posted."""
-    before = await post.find_posted(office, prepared)
+    before = await post.find_posted(session, prepared)
     if before is not None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 

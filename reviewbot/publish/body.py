@@ -23,36 +23,36 @@ _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?/[A-Za-z0-9
 _SHORT_SHA = 10
 
 
-def marker_of(order: PublishRequest) -> ReviewMarker:
-    """The marker of the review that an order is about."""
-    pull = order.pull
-    return ReviewMarker(pull.repository_id, pull.number, pull.head_sha, order.policy, code=order.code)
+def marker_of(request: PublishRequest) -> ReviewMarker:
+    """The marker of the review that is published."""
+    pull = request.pull
+    return ReviewMarker(pull.repository_id, pull.number, pull.head_sha, request.policy, code=request.code)
 
 
-def body_of(order: PublishRequest, signer: Signer, inline: Collection[Finding] = frozenset()) -> str:
+def body_of(request: PublishRequest, signer: Signer, inline: Collection[Finding] = frozenset()) -> str:
     """The whole review, with the history of earlier heads, the ledger, and its marker behind it.
 
     Of findings in `inline`, which have comments at their lines, it has a line each.
     """
-    ending = _ending(order, signer)
+    ending = _ending(request, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)
-    text = render_markdown(order.delivered.review, links=order.links, inline=inline, max_chars=room)
+    text = render_markdown(request.delivered.review, links=request.links, inline=inline, max_chars=room)
     return f"{text}\n{ending}"
 
 
-def _ending(order: PublishRequest, signer: Signer) -> str:
+def _ending(request: PublishRequest, signer: Signer) -> str:
     """What stands below the report: a fold for people, and markers."""
-    marker, ledger = signer.review(marker_of(order)), order.delivered.ledger
+    marker, ledger = signer.review(marker_of(request)), request.delivered.ledger
     if ledger is None:
         return f"{marker}\n"
     history = history_section(ledger)
-    kept = signer.ledger(order.pull.repository_id, order.pull.number, pack(ledger))
+    kept = signer.ledger(request.pull.repository_id, request.pull.number, pack(ledger))
     return "\n".join([*([history] if history else []), kept, marker, ""])
 
 
-def part_body(order: PublishRequest, summary: PostedReview, comments: int, signer: Signer) -> str:
+def part_body(request: PublishRequest, summary: PostedReview, comments: int, signer: Signer) -> str:
     """The body of a review that only adds comments at lines; the report stands in the summary."""
-    marker = replace(marker_of(order), summary=summary.review_id)
+    marker = replace(marker_of(request), summary=summary.review_id)
     what = counted(comments, "new comment") if comments else "the gate is closed"
     report = _link(summary, "The report")
     text = f"Of {_commit(marker)}. {report} has all findings of this head, and the states of earlier ones."

@@ -53,9 +53,11 @@ class ExistingReviews(NamedTuple):
         return mine[-1] if mine else None
 
 
-async def find_existing_reviews(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> ExistingReviews:
-    """Find our reviews of an order's pull request. Raises HostError."""
-    return await existing_reviews_of(order.pull, order.policy, manner.signer, desk.host)
+async def find_existing_reviews(
+    request: PublishRequest, options: PublishOptions, context: PublishContext
+) -> ExistingReviews:
+    """Find our reviews of the request's pull request. Raises HostError."""
+    return await existing_reviews_of(request.pull, request.policy, options.signer, context.host)
 
 
 async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> PullPosted | None:
@@ -70,7 +72,7 @@ async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, hos
 
 
 async def existing_reviews_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:
-    """As `standing`, without an order. Raises HostError."""
+    """As `find_existing_reviews`, without a request. Raises HostError."""
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
     ours = sorted((each for each in reviews if each.author_id == account), key=lambda each: each.review_id)

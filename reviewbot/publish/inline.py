@@ -34,49 +34,53 @@ class PlacedComment(NamedTuple):
 
 
 def inline_comments(
-    order: PublishRequest, manner: PublishOptions, standing: Collection[str]
+    request: PublishRequest, options: PublishOptions, standing: Collection[str]
 ) -> tuple[PlacedComment, ...]:
-    """At most `manner.inline` comments, highest severity first, without the fingerprints in `standing` (posted before).
+    """At most `options.inline` comments, highest severity first, without the fingerprints in `standing` (posted before).
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
     """
-    shown = Shown(order.change)
+    shown = Shown(request.change)
     comments: list[PlacedComment] = []
-    for finding in by_severity(order.delivered.review.findings):
-        if len(comments) == manner.inline:
+    for finding in by_severity(request.delivered.review.findings):
+        if len(comments) == options.inline:
             break
         span = shown.span(finding.path, finding.line, finding.end_line)
         path = api_path(finding.path)
-        if order.delivered.fingerprints[finding] not in standing and span is not None and path is not None:
-            comments.append(PlacedComment(finding, _comment(order, manner, finding, path, span)))
+        if request.delivered.fingerprints[finding] not in standing and span is not None and path is not None:
+            comments.append(PlacedComment(finding, _comment(request, options, finding, path, span)))
     return tuple(comments)
 
 
-def said_before(order: PublishRequest, threads: Collection[str]) -> frozenset[str]:
+def said_before(request: PublishRequest, threads: Collection[str]) -> frozenset[str]:
     """The fingerprints of findings that a comment or the report of an earlier head has said.
 
     `threads`: the names in the markers of our comments at lines, also of those whose line is no longer in the change.
     """
-    ledger = order.delivered.ledger
+    ledger = request.delivered.ledger
     records = {} if ledger is None else {name: each for each in ledger.records for name in each.names}
     said = set()
-    for name in order.delivered.fingerprints.values():
+    for name in request.delivered.fingerprints.values():
         record = records.get(name)
         names = {name} if record is None else {name, *record.names}
         # A finding without a record had no room in the ledger: it would be new on each head.
-        earlier = ledger is not None and (record is None or (record.state, record.head) != ("new", order.pull.head_sha))
+        earlier = ledger is not None and (
+            record is None or (record.state, record.head) != ("new", request.pull.head_sha)
+        )
         if earlier or not names.isdisjoint(threads):
             said.add(name)
     return frozenset(said)
 
 
-def comment_body(order: PublishRequest, manner: PublishOptions, finding: Finding, span: Span) -> str:
+def comment_body(request: PublishRequest, options: PublishOptions, finding: Finding, span: Span) -> str:
     """The body of a comment: the finding's text, and a suggestion where one is proven for just these lines."""
     proposal = None
     if span == (finding.line, finding.end_line):
-        proposal = suggestion_block(manner.suggest(finding))
-    marker = manner.signer.finding(order.pull.repository_id, order.pull.number, order.delivered.fingerprints[finding])
-    return "\n\n".join([*comment_blocks(finding, order.links, proposal), marker])
+        proposal = suggestion_block(options.suggest(finding))
+    marker = options.signer.finding(
+        request.pull.repository_id, request.pull.number, request.delivered.fingerprints[finding]
+    )
+    return "\n\n".join([*comment_blocks(finding, request.links, proposal), marker])
 
 
 def suggestion_block(lines: str | None) -> str | None:
@@ -93,7 +97,9 @@ def suggestion_block(lines: str | None) -> str | None:
     return f"{fence}{_INFO}\n{lines}\n{fence}" if lines else f"{fence}{_INFO}\n{fence}"
 
 
-def _comment(order: PublishRequest, manner: PublishOptions, finding: Finding, path: str, span: Span) -> InlineComment:
-    body = comment_body(order, manner, finding, span)
+def _comment(
+    request: PublishRequest, options: PublishOptions, finding: Finding, path: str, span: Span
+) -> InlineComment:
+    body = comment_body(request, options, finding, span)
     # GitHub refuses a comment whose first line is its last one.
     return InlineComment(path, span.last, body, span.first if span.first < span.last else None)

@@ -38,14 +38,14 @@ _OVERTAKEN = "the head moved while it was posted; a review of the newer head cou
 _TWIN = "another run posted the same review at the same time; that one counts"
 
 
-async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishContext) -> PullPosted:
+async def publish(request: PublishRequest, options: PublishOptions, context: PublishContext) -> PullPosted:
     """Post exactly one review of this head under this policy, and point older ones of ours to it.
 
     Raises HostError: HostAccessError where a permission is missing, HostUnknownError where it is not known whether it
     was posted (another run finds out), HostInvalidError where the host takes not even the body.
     """
     try:
-        return await _Run(order, manner, desk).publish()
+        return await _Run(request, options, context).publish()
     except HeadMovedError:
         return PullPosted(outcome="head_moved", notes=(_MOVED,))
     except TakenOverError:
@@ -54,13 +54,13 @@ async def publish(order: PublishRequest, manner: PublishOptions, desk: PublishCo
 
 @dataclass(frozen=True)
 class _Run:
-    order: PublishRequest
-    manner: PublishOptions
-    desk: PublishContext
+    request: PublishRequest
+    options: PublishOptions
+    context: PublishContext
 
     async def publish(self) -> PullPosted:
         """As the function of this name; raises HeadMovedError and TakenOverError as well."""
-        sender = Sender(self.order, self.manner, self.desk)
+        sender = Sender(self.request, self.options, self.context)
         await sender.check_head()
         found = await self._take()
         if found is None:
@@ -71,18 +71,18 @@ class _Run:
             raise  # it may still show: until the lease has run out others wait for it
         except (HostError, HeadMovedError):
             # Nothing of ours is on its way any more: the next run need not wait. A lease of nothing lets it go.
-            await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, 0)
+            await asyncio.to_thread(self.context.intents.begin, self.request.key, self.context.holder, 0)
             raise
 
     async def _take(self) -> ExistingReviews | None:
         """Take the intent and look. None where another holder keeps it and has posted nothing."""
         for wait in (0.0, *PATIENCE_S):
             if wait:
-                await self.desk.clock.sleep(wait)
+                await self.context.clock.sleep(wait)
                 found = await self._look()
                 if found.this is not None:
                     return found
-            if await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, LEASE_S):
+            if await asyncio.to_thread(self.context.intents.begin, self.request.key, self.context.holder, LEASE_S):
                 return await self._look()
         return None
 
@@ -104,16 +104,16 @@ class _Run:
 
     async def _known(self, found: ExistingReviews) -> int | None:
         """What the intents say that was posted, where the host does not show its marker, or not yet."""
-        known = await asyncio.to_thread(self.desk.intents.posted, self.order.key)
+        known = await asyncio.to_thread(self.context.intents.posted, self.request.key)
         shown = any(each.review.review_id == known for each in found.own)  # with another head in it, or replaced
         return None if shown else known
 
     async def _draft(self) -> ReviewDraft:
-        wanted = self.manner.inline and self.order.delivered.review.findings
+        wanted = self.options.inline and self.request.delivered.review.findings
         threads = await self._threads() if wanted else ()
         placed = await self._comments(threads) if wanted else ()
         return ReviewDraft(
-            commit_sha=self.order.pull.head_sha,
+            commit_sha=self.request.pull.head_sha,
             body=self._body(threads, placed),
             event="REQUEST_CHANGES" if self._asks else "COMMENT",
             comments=tuple(each.comment for each in placed),
@@ -121,41 +121,41 @@ class _Run:
 
     def _body(self, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
         """The report, with a line for each finding that has a comment at its lines: one of these, or a thread."""
-        names = self.order.delivered.fingerprints
+        names = self.request.delivered.fingerprints
         shown = {each.name for each in threads if each.thread.line is not None}
         at_lines = {each.finding for each in placed} | {finding for finding, name in names.items() if name in shown}
-        return body_of(self.order, self.manner.signer, at_lines)
+        return body_of(self.request, self.options.signer, at_lines)
 
     @property
     def _asks(self) -> bool:
-        return self.manner.request_changes and self.order.gate_closed
+        return self.options.request_changes and self.request.gate_closed
 
     async def _threads(self) -> tuple[OwnThread, ...]:
-        host = self.desk.host
+        host = self.context.host
         account = await asyncio.to_thread(host.own_id)
-        return own_threads(self.order.pull, self.manner.signer, account, await asyncio.to_thread(host.threads))
+        return own_threads(self.request.pull, self.options.signer, account, await asyncio.to_thread(host.threads))
 
     async def _comments(self, threads: Sequence[OwnThread]) -> tuple[PlacedComment, ...]:
         """Comments for what was not said before."""
-        before = said_before(self.order, {each.name for each in threads})
-        return await asyncio.to_thread(inline_comments, self.order, self.manner, before)
+        before = said_before(self.request, {each.name for each in threads})
+        return await asyncio.to_thread(inline_comments, self.request, self.options, before)
 
     async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:
         """Add what is new, answer what is dealt with, and put the report of this head in the place of the last one."""
-        sender = Sender(self.order, self.manner, self.desk, as_part=True)
+        sender = Sender(self.request, self.options, self.context, as_part=True)
         threads = await self._threads()
         placed = await self._comments(threads)
         sent = await self._add(found, summary, sender, tuple(each.comment for each in placed))
         notes = [*(sent.notes if sent else ())]
         await sender.check_head()
-        if (ledger := self.order.delivered.ledger) is not None:
-            answering = Answering(self.order.pull, self.manner.signer, self.desk.host)
+        if (ledger := self.request.delivered.ledger) is not None:
+            answering = Answering(self.request.pull, self.options.signer, self.context.host)
             notes += await answering.answer_all(threads, ledger)
             await sender.check_head()
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
         body = self._body(threads, placed if sent and sent.inline else ())
-        await asyncio.to_thread(self.desk.host.edit_review, summary.review_id, body)
+        await asyncio.to_thread(self.context.host.edit_review, summary.review_id, body)
         await self._done(summary.review_id)
         notes += await self._keep(summary, body)
         return _outcome("posted", summary, tuple(notes), sent.inline if sent else 0)
@@ -167,18 +167,18 @@ class _Run:
         asks = self._asks and not found.blocking
         if found.part is not None or not (comments or asks):
             return None
-        body = part_body(self.order, summary, len(comments), self.manner.signer)
-        draft = ReviewDraft(self.order.pull.head_sha, body, "REQUEST_CHANGES" if asks else "COMMENT", comments)
+        body = part_body(self.request, summary, len(comments), self.options.signer)
+        draft = ReviewDraft(self.request.pull.head_sha, body, "REQUEST_CHANGES" if asks else "COMMENT", comments)
         return await sender.send(draft, {each.review_id for each in found.blank})
 
     async def _keep(self, summary: PostedReview, body: str) -> list[str]:
         """Look once more, a little later: the run of an older head may have written over ours."""
-        await self.desk.clock.sleep(SETTLE_S)
+        await self.context.clock.sleep(SETTLE_S)
         try:
             found = await self._look()
             if found.this is not None:
                 return []
-            if await asyncio.to_thread(self.desk.host.head_sha) != self.order.pull.head_sha:
+            if await asyncio.to_thread(self.context.host.head_sha) != self.request.pull.head_sha:
                 return [_OVERTAKEN]
         except HostError as error:
             return [f"posted; what else stands there could not be looked at: {error}"]
@@ -186,7 +186,7 @@ class _Run:
 
     async def _settled(self, sent: Sent) -> PullPosted:
         """Look once more, a little later; then ours counts, or points to that of another poster who was first."""
-        await self.desk.clock.sleep(SETTLE_S)
+        await self.context.clock.sleep(SETTLE_S)
         review = sent.review
         try:
             found = await self._look()
@@ -207,15 +207,15 @@ class _Run:
         if not older:
             return []
         try:
-            head = await asyncio.to_thread(self.desk.host.head_sha)
+            head = await asyncio.to_thread(self.context.host.head_sha)
         except HostError as error:
             return [f"older reviews do not point to this one: {error}"]
-        if head != self.order.pull.head_sha:
+        if head != self.request.pull.head_sha:
             return await self._overtaken(found, newest, head)
         notes: list[str] = []
         for own in older:
             if not (own.marker.newer or own.marker.summary):
-                body = outdated_body(own.marker, newest, self.manner.signer)
+                body = outdated_body(own.marker, newest, self.options.signer)
                 notes += await self._edit(own.review.review_id, body)
             notes += await self._release(own.review)
         return notes
@@ -225,14 +225,14 @@ class _Run:
         newer = found.of_head(head)
         if newer is None:
             return [_MOVED]
-        body = outdated_body(marker_of(self.order), newer, self.manner.signer)
+        body = outdated_body(marker_of(self.request), newer, self.options.signer)
         return [_OVERTAKEN, *await self._edit(mine.review_id, body), *await self._release(mine)]
 
     async def _release(self, review: PostedReview) -> list[str]:
         """An older review that asks for changes would stand in the way of merging for ever: only the newest may."""
         try:
             if review.blocks:
-                await asyncio.to_thread(self.desk.host.release_review, review.review_id, _NEWER)
+                await asyncio.to_thread(self.context.host.release_review, review.review_id, _NEWER)
         except HostError as error:
             return [f"the older review {review.review_id} still asks for changes: {error}"]
         return []
@@ -240,19 +240,19 @@ class _Run:
     async def _edit(self, review_id: int, body: str) -> list[str]:
         """Replace the body of a review of ours. A failure is noted and costs nothing: the newest review is complete."""
         try:
-            await asyncio.to_thread(self.desk.host.edit_review, review_id, body)
+            await asyncio.to_thread(self.context.host.edit_review, review_id, body)
         except HostError as error:
             return [f"the review {review_id} could not be made to point to the one that counts: {error}"]
         return []
 
     def _twin_of(self, first: PostedReview) -> str:
-        return twin_body(marker_of(self.order), first, self.manner.signer)
+        return twin_body(marker_of(self.request), first, self.options.signer)
 
     async def _look(self) -> ExistingReviews:
-        return await find_existing_reviews(self.order, self.manner, self.desk)
+        return await find_existing_reviews(self.request, self.options, self.context)
 
     async def _done(self, review_id: int) -> None:
-        await asyncio.to_thread(self.desk.intents.done, self.order.key, review_id)
+        await asyncio.to_thread(self.context.intents.done, self.request.key, review_id)
 
 
 def _outcome(

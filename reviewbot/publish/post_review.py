@@ -53,15 +53,15 @@ class _Looked(NamedTuple):
 class Sender:
     """Posts one draft. `publish` has taken the intent before, and knows that there is no such review."""
 
-    order: PublishRequest
-    manner: PublishOptions
-    desk: PublishContext
+    request: PublishRequest
+    options: PublishOptions
+    context: PublishContext
     as_part: bool = False
     """Whether it only adds comments at lines to a review that stands there."""
 
     async def check_head(self) -> None:
         """Read the head now. Raises HeadMovedError."""
-        if await asyncio.to_thread(self.desk.host.head_sha) != self.order.pull.head_sha:
+        if await asyncio.to_thread(self.context.host.head_sha) != self.request.pull.head_sha:
             raise HeadMovedError
 
     async def send(self, draft: ReviewDraft, blank: Collection[int]) -> Sent:
@@ -72,7 +72,7 @@ class Sender:
         """
         refusals: list[HostInvalidError] = []
         notes: list[str] = []
-        whole = draft.body if self.as_part else body_of(self.order, self.manner.signer)
+        whole = draft.body if self.as_part else body_of(self.request, self.options.signer)
         for less in _less_and_less(draft, whole):
             try:
                 return Sent(await self._once(less), len(less.comments), tuple(notes))
@@ -88,13 +88,13 @@ class Sender:
 
         It is sent again only where the host refused it for its limit, or where a minute of looking has not found it.
         """
-        if not await asyncio.to_thread(self.desk.intents.begin, self.order.key, self.desk.holder, LEASE_S):
+        if not await asyncio.to_thread(self.context.intents.begin, self.request.key, self.context.holder, LEASE_S):
             if theirs := (await self._look_after(PATIENCE_S)).review:
                 return theirs
             raise TakenOverError
         await self.check_head()
         try:
-            return await asyncio.to_thread(self.desk.host.post_review, draft)
+            return await asyncio.to_thread(self.context.host.post_review, draft)
         except (HostLimitError, HostUnknownError) as error:
             waits = _waits(error, again)
             looked = await self._look_after(waits)
@@ -109,9 +109,9 @@ class Sender:
         """Look after each wait, until the review stands there. A look that fails is made up for by the next one."""
         blind = False
         for wait in waits:
-            await self.desk.clock.sleep(wait)
+            await self.context.clock.sleep(wait)
             try:
-                found = await find_existing_reviews(self.order, self.manner, self.desk)
+                found = await find_existing_reviews(self.request, self.options, self.context)
             except HostError:
                 blind = True
                 continue
@@ -125,14 +125,14 @@ class Sender:
 
     async def _left_behind(self, draft: ReviewDraft, blank: Collection[int], notes: list[str]) -> PostedReview | None:
         """What a refused call has left: the review without its comments, or one without text, which gets ours."""
-        found = await find_existing_reviews(self.order, self.manner, self.desk)
+        found = await find_existing_reviews(self.request, self.options, self.context)
         if (this := self._mine(found)) is not None:
             return await self._completed(this, draft.body, notes) if draft.comments else this
         for review in found.blank:
             if review.review_id in blank:
                 continue
             try:
-                await asyncio.to_thread(self.desk.host.edit_review, review.review_id, draft.body)
+                await asyncio.to_thread(self.context.host.edit_review, review.review_id, draft.body)
             except HostError as error:
                 notes.append(f"an empty review ({review.review_id}) was left behind and cannot be filled: {error}")
             else:
@@ -143,7 +143,7 @@ class Sender:
     async def _completed(self, review: PostedReview, whole: str, notes: list[str]) -> PostedReview:
         """Edit a review that came without its comments at lines: its body must not refer to them."""
         try:
-            await asyncio.to_thread(self.desk.host.edit_review, review.review_id, whole)
+            await asyncio.to_thread(self.context.host.edit_review, review.review_id, whole)
         except HostError as error:
             notes.append(f"the review {review.review_id} refers to comments at lines that the host refused: {error}")
         return replace(review, body=whole)

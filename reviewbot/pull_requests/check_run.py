@@ -25,20 +25,20 @@ class Check(NamedTuple):
     note: str = ""
 
 
-async def start_check(office: HostSession, ref: PullRef) -> Check:
+async def start_check(session: HostSession, ref: PullRef) -> Check:
     """Begin the check run of a head, or take up the one that a run before has begun."""
-    checks = office.host.checks(ref.repository, ref.number)
+    checks = session.host.checks(ref.repository, ref.number)
     try:
         return Check(await asyncio.to_thread(checks.start_check, CHECK_NAME, ref.head_sha))
     except HostError as error:
         return Check(note=f"no check run: {one_line(str(error))}")
 
 
-async def finish_check(office: HostSession, ref: PullRef, check_id: int | None, draft: CheckDraft) -> tuple[str, str]:
+async def finish_check(session: HostSession, ref: PullRef, check_id: int | None, draft: CheckDraft) -> tuple[str, str]:
     """Conclude a check run: its URL, and what went wrong."""
     if check_id is None:
         return "", ""
-    checks = office.host.checks(ref.repository, ref.number)
+    checks = session.host.checks(ref.repository, ref.number)
     try:
         return await asyncio.to_thread(checks.finish_check, check_id, draft), ""
     except HostError as error:
@@ -46,7 +46,7 @@ async def finish_check(office: HostSession, ref: PullRef, check_id: int | None, 
 
 
 async def abandon_check(
-    office: HostSession,
+    session: HostSession,
     ref: PullRef,
     check: Check,
     why: str,
@@ -54,5 +54,5 @@ async def abandon_check(
     title: str = "Not reviewed",
 ) -> None:
     """Conclude the check run of a head that was not reviewed, or got no review posted. It is never green."""
-    office.host.within(GIVING_UP_S)
-    await finish_check(office, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))
+    session.host.within(GIVING_UP_S)
+    await finish_check(session, ref, check.check_id, CheckDraft(title, f"**{title}:** {md(why)}\n", "", conclusion))

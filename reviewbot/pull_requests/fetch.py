@@ -10,10 +10,10 @@ from reviewbot.hosts.base import PullRequest
 from reviewbot.pull_requests.host_session import READING_S, HostSession
 
 
-async def fetch(office: HostSession, repository: str, number: int) -> PullRef:
+async def fetch(session: HostSession, repository: str, number: int) -> PullRef:
     """Ask the host for a pull request ("owner/name" and its number). Raises HostError and its kinds."""
-    office.host.within(READING_S)
-    pull = await asyncio.to_thread(office.host.pull_request, repository, number)
+    session.host.within(READING_S)
+    pull = await asyncio.to_thread(session.host.pull_request, repository, number)
     return ref_of(pull)
 
 
@@ -28,9 +28,9 @@ def ref_of(pull: PullRequest) -> PullRef:
     )
 
 
-def fetch_again(office: HostSession, ref: PullRef) -> PullRequest:
+def fetch_again(session: HostSession, ref: PullRef) -> PullRequest:
     """The pull request as it is now. Blocking. Raises HostMovedError where its head is another one, and HostError."""
-    pull = office.host.pull_request(ref.repository, ref.number)
+    pull = session.host.pull_request(ref.repository, ref.number)
     if (pull.repository_id, pull.head_sha) != (ref.repository_id, ref.head_sha):
         raise HostMovedError(
             f"{ref.repository}#{ref.number}: the head moved on from {ref.head_sha[:12]}; a newer review is due",

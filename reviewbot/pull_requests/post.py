@@ -22,72 +22,74 @@ from reviewbot.report.findings.links import SourceLinks, posted_links
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
 
 
-async def post(office: HostSession, value: PullReview) -> PullPosted:
+async def post(session: HostSession, value: PullReview) -> PullPosted:
     """Post a review once, and conclude its check run. A head that moved on gets nothing, and the outcome says so.
 
     Raises HostError: HostAccessError where a permission is missing. The check run is concluded in that case as well.
     """
-    office.host.within(POSTING_S)
+    session.host.within(POSTING_S)
     delivered = to_delivered(value)
     try:
-        published = await _publish(office, value, delivered)
+        published = await _publish(session, value, delivered)
     except HostError:
-        await _finish(office, value, superseded=False)
+        await _finish(session, value, superseded=False)
         raise
     except asyncio.CancelledError:
-        await abandon_check(office, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
+        await abandon_check(session, value.pull, Check(value.check_id), _STOPPED, "cancelled", "Not posted")
         raise
     moved = published.outcome == "head_moved"
-    url, note = await _finish(office, value, superseded=moved, links=posted_links(published.url, value.pull))
+    url, note = await _finish(session, value, superseded=moved, links=posted_links(published.url, value.pull))
     notes = (*value.notes, *published.notes, *((note,) if note else ()))
     return published.model_copy(update={"check_url": url, "notes": notes})
 
 
-async def _publish(office: HostSession, value: PullReview, delivered: DeliveredReview) -> PullPosted:
+async def _publish(session: HostSession, value: PullReview, delivered: DeliveredReview) -> PullPosted:
     ref = value.pull
-    pull = await asyncio.to_thread(office.host.pull_request, ref.repository, ref.number)
+    pull = await asyncio.to_thread(session.host.pull_request, ref.repository, ref.number)
     # The publisher reads the head again before every write; what it compares with is the one that was reviewed.
     reviewed = replace(pull, repository_id=ref.repository_id, base_sha=ref.base_sha, head_sha=ref.head_sha)
 
     def suggest(finding: Finding) -> str | None:
         return value.suggestions.get(delivered.fingerprints.get(finding, ""))
 
-    order = PublishRequest(reviewed, delivered, value.change, value.policy, value.gate_closed, value.exit_code)
-    manner = PublishOptions(office.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest)
-    host = office.host.reviews(pull)
-    return await publish(order, manner, PublishContext(host, office.intents, office.clock, office.holder))
+    request = PublishRequest(reviewed, delivered, value.change, value.policy, value.gate_closed, value.exit_code)
+    options = PublishOptions(
+        session.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest
+    )
+    host = session.host.reviews(pull)
+    return await publish(request, options, PublishContext(host, session.intents, session.clock, session.holder))
 
 
 async def _finish(
-    office: HostSession, value: PullReview, *, superseded: bool, links: SourceLinks | None = None
+    session: HostSession, value: PullReview, *, superseded: bool, links: SourceLinks | None = None
 ) -> tuple[str, str]:
     # With time of its own: however long posting took, a check run must not stay in progress.
-    office.host.within(READING_S)
+    session.host.within(READING_S)
     draft = check_of(value.review, value.change, gate_closed=value.gate_closed, superseded=superseded, links=links)
-    return await finish_check(office, value.pull, value.check_id, draft)
+    return await finish_check(session, value.pull, value.check_id, draft)
 
 
-async def find_posted(office: HostSession, prepared: Prepared) -> PullPosted | None:
+async def find_posted(session: HostSession, prepared: Prepared) -> PullPosted | None:
     """The review of this head, from this base and under this policy, that stands there and leaves nothing to do.
 
     None where it is not going to be posted; where none stands there; where the one that does closed the gate or was
     incomplete, which a second run has to say again; where its check run was never concluded; and where the host does
     not tell: posting looks once more, and says what is wrong.
     """
-    if not prepared.terms.to_post:
+    if not prepared.options.to_post:
         return None
-    office.host.within(READING_S)
-    host = office.host.reviews(prepared.pull)
+    session.host.within(READING_S)
+    host = session.host.reviews(prepared.pull)
     try:
-        found = await standing_review(prepared.pull, prepared.policy, office.signer, host)
+        found = await standing_review(prepared.pull, prepared.policy, session.signer, host)
     except HostError:
         return None
-    return None if found is None or await _is_left_open(office, prepared) else found
+    return None if found is None or await _is_left_open(session, prepared) else found
 
 
-async def _is_left_open(office: HostSession, prepared: Prepared) -> bool:
+async def _is_left_open(session: HostSession, prepared: Prepared) -> bool:
     """Whether a run that was cut short left the check run of this head in progress."""
-    checks = office.host.checks(prepared.ref.repository, prepared.ref.number)
+    checks = session.host.checks(prepared.ref.repository, prepared.ref.number)
     try:
         return bool(await asyncio.to_thread(checks.in_progress, CHECK_NAME, prepared.ref.head_sha))
     except HostError:

@@ -42,7 +42,7 @@ class Prepared:
     subject: wiring.Subject
     settings: Settings
     run: wiring.Run
-    terms: RunOptions
+    options: RunOptions
     policy: str
     """What decides the review, see `reviewbot.publish.policy_of`."""
     decisions: tuple[Decision, ...] = ()
@@ -61,32 +61,32 @@ class Reviewed:
     trace: Trace
 
 
-def prepare(office: HostSession, ref: PullRef, terms: RunOptions, closing: ExitStack) -> Prepared:
+def prepare(session: HostSession, ref: PullRef, options: RunOptions, closing: ExitStack) -> Prepared:
     """Read the pull request; settings, cards and conventions come from its base side. Blocking.
 
     Raises HostMovedError where the head that `ref` names is no longer the head, and ReviewbotError.
     """
-    office.host.within(READING_S)
-    pull = fetch_again(office, ref)
-    hosted = office.host.change(pull, Workspace(terms.given.environ or {}, terms.given.checkout, closing))
+    session.host.within(READING_S)
+    pull = fetch_again(session, ref)
+    hosted = session.host.change(pull, Workspace(options.given.environ or {}, options.given.checkout, closing))
     subject = wiring.Subject(hosted.change, hosted.digest, hosted.snapshot, hosted.snapshot, hosted.notes)
-    read = terms.settings or partial(wiring.settings_for, environ=terms.given.environ, flags=terms.flags)
+    read = options.settings or partial(wiring.settings_for, environ=options.given.environ, flags=options.flags)
     settings = read(subject.base)
-    run = wiring.setup(subject, settings, terms.given, journal=terms.journal, listener=terms.listener)
+    run = wiring.setup(subject, settings, options.given, journal=options.journal, listener=options.listener)
     decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
     # With another decision the review of the same head is another one.
     policy = policy_of(settings, run.crew, run.engine, f"{hosted.merge_base}{decisions or ''}")
-    return Prepared(ref, pull, hosted, subject, settings, run, terms, policy, decisions, notes)
+    return Prepared(ref, pull, hosted, subject, settings, run, options, policy, decisions, notes)
 
 
-async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
+async def carry_out(session: HostSession, prepared: Prepared) -> Reviewed:
     """Review what was read, within a check run where it is going to be posted and the token may have one."""
-    terms, settings = prepared.terms, prepared.settings
-    office.host.within(READING_S)
-    check = await start_check(office, prepared.ref) if terms.to_post and settings.check else Check()
+    options, settings = prepared.options, prepared.settings
+    session.host.within(READING_S)
+    check = await start_check(session, prepared.ref) if options.to_post and settings.check else Check()
     why, done = _FAULT, False
     try:
-        reviewed = await _review(office, prepared, check)
+        reviewed = await _review(session, prepared, check)
         done = True
     except asyncio.CancelledError:
         why = _STOPPED
@@ -96,22 +96,22 @@ async def carry_out(office: HostSession, prepared: Prepared) -> Reviewed:
         raise
     finally:
         if not done:
-            await abandon_check(office, prepared.ref, check, why, "cancelled" if why is _STOPPED else "neutral")
+            await abandon_check(session, prepared.ref, check, why, "cancelled" if why is _STOPPED else "neutral")
     return reviewed
 
 
-async def _review(office: HostSession, prepared: Prepared, check: Check) -> Reviewed:
-    run, subject, settings, terms = prepared.run, prepared.subject, prepared.settings, prepared.terms
+async def _review(session: HostSession, prepared: Prepared, check: Check) -> Reviewed:
+    run, subject, settings, options = prepared.run, prepared.subject, prepared.settings, prepared.options
     # Files are read as the workers ask for them, and no wait for one may outlast the review.
-    office.host.within(settings.deadline_s)
+    session.host.within(settings.deadline_s)
     answer = await run.review(subject.change)
-    office.host.within(READING_S)
-    journal = terms.journal if isinstance(terms.journal, SteadyJournal) else None
-    memory, remarks = await _recall(office, prepared)
+    session.host.within(READING_S)
+    journal = options.journal if isinstance(options.journal, SteadyJournal) else None
+    memory, remarks = await _recall(session, prepared)
     notes = (*prepared.hosted.snapshot.read_warnings(), *remarks)
     delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes, memory)
     code = exit_code(delivered.review, settings, run.rules)
-    suggestions = await _proven(prepared, delivered) if terms.to_post and settings.inline else {}
+    suggestions = await _proven(prepared, delivered) if options.to_post and settings.inline else {}
     value = PullReview(
         pull=prepared.ref,
         review=delivered.review,
@@ -130,16 +130,16 @@ async def _review(office: HostSession, prepared: Prepared, check: Check) -> Revi
     return Reviewed(value, delivered, code, run.trace)
 
 
-async def _recall(office: HostSession, prepared: Prepared) -> tuple[Recall, tuple[str, ...]]:
+async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tuple[str, ...]]:
     """What the review is held against: earlier heads, where it is going to be posted, and decisions of the base side.
 
     With a note for each thing that does not count.
     """
     ledger, notes = Ledger(), prepared.remarks
-    if prepared.terms.to_post:
-        host = office.host.reviews(prepared.pull)
+    if prepared.options.to_post:
+        host = session.host.reviews(prepared.pull)
         try:
-            found = await remember(prepared.pull, office.signer, host)
+            found = await remember(prepared.pull, session.signer, host)
             ledger, notes = found.ledger, (*notes, *found.notes)
         except HostError as error:
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")

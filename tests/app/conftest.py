@@ -112,7 +112,7 @@ class Play:
     def __init__(self) -> None:
         self.called: list[str] = []
         self.runs: list[Run] = []
-        self.on_fetch: Callable[[Run], Json | End] = lambda run: {"code": run.order.head_sha}
+        self.on_fetch: Callable[[Run], Json | End] = lambda run: {"code": run.request.head_sha}
         self.on_review: Callable[[Run], Reviewed | End] = lambda run: Reviewed({"found": 1}, 0.5, 100, "the trace")
         self.on_post: Callable[[Run], Posted | End] = lambda run: Posted(42, "https://host.test/42")
         self.on_resolve: Callable[[ReviewRequest], ReviewRequest | None] = lambda result: None
@@ -155,14 +155,14 @@ class Stage:
         self.database = database
         self.shelf = Shelf()
         self.play = Play()
-        self.desk = Scheduler(database, self.shelf, "p")
+        self.scheduler = Scheduler(database, self.shelf, "p")
         self.runs = Runs(database)
         self.durable = Straight()
         pace = RetryTimings(first_wait_s=1.0, longest_wait_s=10.0, look_s=0.01)
-        self.runner = Runner(database, self.play.steps(), self.desk, "worker", pace)
+        self.runner = Runner(database, self.play.steps(), self.scheduler, "worker", pace)
 
     def submit(self, result: ReviewRequest) -> str:
-        return self.desk.submit(result)
+        return self.scheduler.submit(result)
 
     def carry_out(self, run: str) -> End:
         """One execution of what waits under this name."""

@@ -18,7 +18,7 @@ def host() -> RecordingHost:
 
 
 @pytest.fixture
-def desk(host: RecordingHost, clock: Clock) -> PublishContext:
+def context(host: RecordingHost, clock: Clock) -> PublishContext:
     return PublishContext(host, MemoryIntents(clock.monotonic), clock, "this run")
 
 

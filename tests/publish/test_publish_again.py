@@ -18,11 +18,11 @@ from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest, policy_of, review_key
 from reviewbot.publish.post import publish
-from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
+from tests.publishing import HEAD, OPTIONS, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
 
 
-def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> PullPosted:
-    return asyncio.run(publish(order, manner, desk))
+def run(order: PublishRequest, context: PublishContext, options: PublishOptions = OPTIONS) -> PullPosted:
+    return asyncio.run(publish(order, options, context))
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def counting(host: RecordingHost) -> list[int]:
 
 
 def test_the_report_of_the_next_head_takes_the_place_of_the_last_one(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
+    run(order, context)
     host.head = "c" * 40
-    published = run(replace(order, pull=a_pull(head_sha="c" * 40)), desk)
+    published = run(replace(order, pull=a_pull(head_sha="c" * 40)), context)
     marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
 
     assert marker is not None
@@ -51,57 +51,57 @@ def test_the_report_of_the_next_head_takes_the_place_of_the_last_one(
 
 
 def test_the_summary_is_edited_once_for_each_head(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     for letter in "acde":
         host.head = letter * 40
-        run(replace(order, pull=a_pull(head_sha=letter * 40)), desk)
-    run(replace(order, pull=a_pull(head_sha="e" * 40)), desk)
+        run(replace(order, pull=a_pull(head_sha=letter * 40)), context)
+    run(replace(order, pull=a_pull(head_sha="e" * 40)), context)
 
     assert [number for number, _ in host.edits] == [1, 1, 1]
 
 
 def test_an_edit_that_a_crash_has_cost_is_made_up_for(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
 
-    assert run(order, desk).outcome == "already_posted"
+    assert run(order, context).outcome == "already_posted"
     assert counting(host) == [2]
 
 
 def test_a_summary_that_cannot_be_edited_is_an_error_and_the_next_run_completes_it(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
     host.faults["edit"] = [HostAccessError("no")]
     with pytest.raises(HostAccessError):
-        run(order, desk)
+        run(order, context)
 
-    assert (run(order, desk).outcome, counting(host), len(host.drafts)) == ("posted", [1], 1)
+    assert (run(order, context).outcome, counting(host), len(host.drafts)) == ("posted", [1], 1)
 
 
 def test_a_head_that_comes_back_is_reported_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
+    run(order, context)
     host.head = "c" * 40
-    run(replace(order, pull=a_pull(head_sha="c" * 40)), desk)
+    run(replace(order, pull=a_pull(head_sha="c" * 40)), context)
     host.head = HEAD
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, published.review_id, counting(host)) == ("posted", 1, [1])
     assert len(host.edits) == 2
 
 
 def test_new_comments_come_in_a_short_review_that_points_to_the_summary(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
+    order: PublishRequest, context: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
 ) -> None:
-    run(order, desk)
+    run(order, context)
     host.head = "c" * 40
     more = a_review(a_finding(line=3), a_finding(line=7, category="other"))
-    published = run(an_order(more, pull=a_pull(head_sha="c" * 40)), desk)
+    published = run(an_order(more, pull=a_pull(head_sha="c" * 40)), context)
     marker = SIGNER.read_review(host.posted[1].body, 4242, 7)
 
     assert marker is not None
@@ -111,7 +111,7 @@ def test_new_comments_come_in_a_short_review_that_points_to_the_summary(
 
 
 def test_a_summary_that_the_run_of_an_older_head_wrote_over_is_written_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     older = SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY))
     host.stand(older, commit="c" * 40)
@@ -121,7 +121,7 @@ def test_a_summary_that_the_run_of_an_older_head_wrote_over_is_written_again(
         plain(review_id, body if len(host.edits) else older)
 
     host.edit_review = overwritten  # type: ignore[method-assign]
-    run(order, desk)
+    run(order, context)
     marker = SIGNER.read_review(host.posted[0].body, 4242, 7)
 
     assert marker is not None
@@ -129,39 +129,39 @@ def test_a_summary_that_the_run_of_an_older_head_wrote_over_is_written_again(
 
 
 def test_findings_that_stand_in_a_comment_of_ours_are_not_posted_inline_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
+    order: PublishRequest, context: PublishContext, host: RecordingHost, a_finding: Callable[..., Finding]
 ) -> None:
-    run(order, desk)
+    run(order, context)
     host.head = "c" * 40
     moved = a_review(a_finding(line=13), a_finding(line=15, severity="critical"), a_finding(line=2, category="other"))
-    published = run(an_order(moved, pull=a_pull(head_sha="c" * 40)), desk)
+    published = run(an_order(moved, pull=a_pull(head_sha="c" * 40)), context)
 
     assert published.inline == 1
     assert [each.line for each in host.drafts[1].comments] == [2]
 
 
 def test_a_strangers_copy_of_our_comment_silences_nothing(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
+    run(order, context)
     for thread in host.at_lines[:]:
         theirs = replace(thread.comments[0], author_id=STRANGER)
         host.at_lines[host.at_lines.index(thread)] = replace(thread, comments=(theirs,))
     host.head = "c" * 40
 
-    assert run(replace(order, pull=a_pull(head_sha="c" * 40)), desk).inline == 2
+    assert run(replace(order, pull=a_pull(head_sha="c" * 40)), context).inline == 2
 
 
 def test_without_comments_at_lines_nobody_asks_for_those_that_stand(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    assert run(order, desk, replace(MANNER, inline=0)).inline == 0
+    assert run(order, context, replace(OPTIONS, inline=0)).inline == 0
     assert "threads" not in host.calls
     assert host.drafts[0].comments == ()
 
 
-def test_a_review_without_findings_is_posted_as_well(desk: PublishContext, host: RecordingHost) -> None:
-    assert run(an_order(a_review()), desk).outcome == "posted"
+def test_a_review_without_findings_is_posted_as_well(context: PublishContext, host: RecordingHost) -> None:
+    assert run(an_order(a_review()), context).outcome == "posted"
     assert "threads" not in host.calls
 
 
@@ -175,15 +175,17 @@ def test_a_review_without_findings_is_posted_as_well(desk: PublishContext, host:
     ],
 )
 def test_changes_are_asked_for_only_where_the_operator_wants_it_and_the_gate_is_closed(
-    switches: tuple[bool, bool], event: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
+    switches: tuple[bool, bool], event: str, order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     wanted, closed = switches
-    run(replace(order, gate_closed=closed), desk, replace(MANNER, request_changes=wanted))
+    run(replace(order, gate_closed=closed), context, replace(OPTIONS, request_changes=wanted))
 
     assert [each.event for each in host.drafts] == [event]
 
 
-def test_who_may_not_ask_for_changes_comments(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
+def test_who_may_not_ask_for_changes_comments(
+    order: PublishRequest, context: PublishContext, host: RecordingHost
+) -> None:
     tried: list[str] = []
 
     def own_pull_request(draft: ReviewDraft) -> None:
@@ -192,7 +194,7 @@ def test_who_may_not_ask_for_changes_comments(order: PublishRequest, desk: Publi
             raise HostInvalidError("not on your own pull request")
 
     host.before_post = own_pull_request
-    published = run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
+    published = run(replace(order, gate_closed=True), context, replace(OPTIONS, request_changes=True))
 
     assert (published.outcome, host.drafts[0].event) == ("posted", "COMMENT")
     assert tried == ["REQUEST_CHANGES 2", "REQUEST_CHANGES 0", "COMMENT 0"]
@@ -200,47 +202,47 @@ def test_who_may_not_ask_for_changes_comments(order: PublishRequest, desk: Publi
 
 
 def test_an_older_review_no_longer_asks_for_changes(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
-    run(order, desk)
+    run(order, context)
 
     assert host.released == [1]
 
 
 def test_a_release_that_a_crash_has_cost_is_made_up_for(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     outdated = ReviewMarker(4242, 7, "c" * 40, POLICY).replaced_by(2)
     host.stand(SIGNER.review(outdated), commit="c" * 40, blocks=True)
-    run(order, desk)
+    run(order, context)
 
     assert (host.released, host.edits) == ([1], [])
 
 
 def test_an_older_review_that_goes_on_asking_for_changes_is_a_note(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
     host.faults["release"] = [HostAccessError("only administrators may")]
 
-    assert "still asks for changes" in run(order, desk).notes[0]
+    assert "still asks for changes" in run(order, context).notes[0]
 
 
 def test_changes_that_an_older_review_asks_for_are_not_asked_for_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40, blocks=True)
-    run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
+    run(replace(order, gate_closed=True), context, replace(OPTIONS, request_changes=True))
 
     assert ([each.event for each in host.drafts], host.released) == (["COMMENT"], [])
 
 
 def test_a_gate_that_closes_on_a_later_head_asks_for_changes_also_without_comments(
-    desk: PublishContext, host: RecordingHost
+    context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "c" * 40, POLICY)), commit="c" * 40)
-    run(replace(an_order(a_review()), gate_closed=True), desk, replace(MANNER, request_changes=True))
+    run(replace(an_order(a_review()), gate_closed=True), context, replace(OPTIONS, request_changes=True))
 
     assert [(each.event, each.comments) for each in host.drafts] == [("REQUEST_CHANGES", ())]
 

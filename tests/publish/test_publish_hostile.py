@@ -22,7 +22,7 @@ from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
 from tests.conftest import RecordingClock
 from tests.make import MakeFinding
-from tests.publishing import MANNER, SIGNER, RecordingHost, a_review, an_order, read_tree, shown
+from tests.publishing import OPTIONS, SIGNER, RecordingHost, a_review, an_order, read_tree, shown
 
 FOLDER = Path(__file__).parents[1] / "hostile" / "markdown"
 CASES = {path.stem: json.loads(path.read_text("utf-8"))["text"] for path in sorted(FOLDER.glob("*.json"))}
@@ -84,7 +84,7 @@ def with_text(make: MakeFinding, field: str, text: str) -> Review:
 def posted(order: PublishRequest, clock: Clock) -> list[str]:
     """All that a host is given to show: the review, its comments, the check."""
     host = RecordingHost()
-    asyncio.run(publish(order, MANNER, PublishContext(host, MemoryIntents(), clock, "this run")))
+    asyncio.run(publish(order, OPTIONS, PublishContext(host, MemoryIntents(), clock, "this run")))
     check = check_of(order.delivered.review, order.change, gate_closed=False)
     (draft,) = host.drafts
     # The text of the check is the report once more, which the body has already.

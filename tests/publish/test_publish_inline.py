@@ -14,15 +14,15 @@ from reviewbot.publish.options import PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
 from reviewbot.report.findings.agent import prompt_of
 from tests.make import MakeChange, MakeFinding
-from tests.publishing import MANNER, SIGNER, a_review, an_order, shown
+from tests.publishing import OPTIONS, SIGNER, a_review, an_order, shown
 
 
-def comments(order: PublishRequest, *, standing: Iterable[str] = (), **manner: Any) -> tuple[InlineComment, ...]:
-    return tuple(each.comment for each in inline_comments(order, replace(MANNER, **manner), frozenset(standing)))
+def comments(order: PublishRequest, *, standing: Iterable[str] = (), **options: Any) -> tuple[InlineComment, ...]:
+    return tuple(each.comment for each in inline_comments(order, replace(OPTIONS, **options), frozenset(standing)))
 
 
-def only(order: PublishRequest, **manner: Any) -> InlineComment:
-    (comment,) = comments(order, **manner)
+def only(order: PublishRequest, **options: Any) -> InlineComment:
+    (comment,) = comments(order, **options)
     return comment
 
 

@@ -16,7 +16,7 @@ from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
 from reviewbot.publish.remembered import rebuild
 from tests.make import MakeFinding
-from tests.publishing import HEAD, MANNER, OWN, SIGNER, RecordingHost, a_pull, a_review, an_order
+from tests.publishing import HEAD, OPTIONS, OWN, SIGNER, RecordingHost, a_pull, a_review, an_order
 
 FIRST = "d" * 40
 CALLS = ("head_sha", "reviews", "threads", "post_review", "edit_review", "reply", "resolve")
@@ -47,10 +47,10 @@ def order_of(make: MakeFinding, head: str, states: dict[str, str]) -> PublishReq
 @pytest.mark.parametrize("carried_out", [True, False])
 @pytest.mark.parametrize("call", range(1, 19))
 def test_a_run_that_is_killed_at_any_call_leaves_no_second_comment_and_no_lost_state(
-    a_finding: MakeFinding, desk: PublishContext, host: RecordingHost, call: int, *, carried_out: bool
+    a_finding: MakeFinding, context: PublishContext, host: RecordingHost, call: int, *, carried_out: bool
 ) -> None:
     host.head = FIRST
-    asyncio.run(publish(order_of(a_finding, FIRST, {"one": "new", "two": "new"}), MANNER, desk))
+    asyncio.run(publish(order_of(a_finding, FIRST, {"one": "new", "two": "new"}), OPTIONS, context))
     host.head = HEAD
     order = order_of(a_finding, HEAD, {"one": "fixed", "two": "open", "three": "new"})
     plain = {name: getattr(host, name) for name in CALLS}
@@ -73,12 +73,12 @@ def test_a_run_that_is_killed_at_any_call_leaves_no_second_comment_and_no_lost_s
         setattr(host, name, killing(name))
     killed = False
     try:
-        asyncio.run(publish(order, MANNER, desk))
+        asyncio.run(publish(order, OPTIONS, context))
     except KilledError:
         killed = True
     for name in CALLS:
         setattr(host, name, plain[name])
-    asyncio.run(publish(order, MANNER, replace(desk, holder="the next run")))
+    asyncio.run(publish(order, OPTIONS, replace(context, holder="the next run")))
 
     assert killed == (count >= call)
     assert [len(draft.comments) for draft in host.drafts] == [2, 1]
@@ -90,12 +90,12 @@ def test_a_run_that_is_killed_at_any_call_leaves_no_second_comment_and_no_lost_s
 
 
 def test_the_calls_of_a_whole_run_are_all_tried(
-    a_finding: MakeFinding, desk: PublishContext, host: RecordingHost
+    a_finding: MakeFinding, context: PublishContext, host: RecordingHost
 ) -> None:
     host.head = FIRST
-    asyncio.run(publish(order_of(a_finding, FIRST, {"one": "new", "two": "new"}), MANNER, desk))
+    asyncio.run(publish(order_of(a_finding, FIRST, {"one": "new", "two": "new"}), OPTIONS, context))
     host.head, host.calls = HEAD, []
     order = order_of(a_finding, HEAD, {"one": "fixed", "two": "open", "three": "new"})
-    asyncio.run(publish(order, MANNER, desk))
+    asyncio.run(publish(order, OPTIONS, context))
 
     assert 10 <= len(host.calls) <= 18

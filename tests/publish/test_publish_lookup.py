@@ -16,7 +16,7 @@ from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_re
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
-from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order
+from tests.publishing import HEAD, OPTIONS, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order
 
 NEWER = "c" * 40
 
@@ -31,8 +31,8 @@ def marked(head: str = HEAD, *, newer: int = 0, code: int | None = None) -> str:
     return SIGNER.review(replace(ReviewMarker(4242, 7, head, POLICY), newer=newer, code=code))
 
 
-def look(order: PublishRequest, desk: PublishContext) -> ExistingReviews:
-    return asyncio.run(find_existing_reviews(order, MANNER, desk))
+def look(order: PublishRequest, context: PublishContext) -> ExistingReviews:
+    return asyncio.run(find_existing_reviews(order, OPTIONS, context))
 
 
 def before(host: RecordingHost) -> PullPosted | None:
@@ -40,42 +40,42 @@ def before(host: RecordingHost) -> PullPosted | None:
 
 
 def test_the_oldest_review_of_a_head_counts_however_the_host_lists_them(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     for _ in range(3):
         host.stand(marked())
     host.posted.reverse()
-    found = look(order, desk)
+    found = look(order, context)
 
     assert found.this is not None
     assert (found.this.review_id, [each.review.review_id for each in found.twins]) == (1, [2, 3])
 
 
 def test_what_a_refused_call_leaves_behind_is_blank_ours_and_of_this_head(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     left = [host.stand(""), host.stand(" \n")]
     host.stand("a person's own words, by our account")
     host.stand("", commit=NEWER)
     host.stand("", author=STRANGER)
 
-    assert look(order, desk).blank == tuple(left)
+    assert look(order, context).blank == tuple(left)
 
 
 def test_of_a_newer_head_the_newest_review_that_counts_is_pointed_to(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(marked(NEWER), commit=NEWER)
     newest = host.stand(marked(NEWER), commit=NEWER)
     host.stand(marked(NEWER, newer=2), commit=NEWER)
     host.stand(marked(HEAD), commit=NEWER)
 
-    assert look(order, desk).of_head(NEWER) == newest
-    assert look(order, desk).of_head("d" * 40) is None
+    assert look(order, context).of_head(NEWER) == newest
+    assert look(order, context).of_head("d" * 40) is None
 
 
 def test_older_reviews_are_those_that_count_or_still_ask_for_changes(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(marked(NEWER, newer=2), commit=NEWER)
     host.stand(marked(NEWER), commit=NEWER)
@@ -83,7 +83,7 @@ def test_older_reviews_are_those_that_count_or_still_ask_for_changes(
     host.stand(marked())
     host.stand(marked(NEWER), commit=NEWER)
 
-    assert [each.review.review_id for each in look(order, desk).older_than(4)] == [2, 3]
+    assert [each.review.review_id for each in look(order, context).older_than(4)] == [2, 3]
 
 
 @pytest.mark.parametrize("code", [None, 0, 1, 3])
@@ -105,13 +105,13 @@ def test_how_other_reviews_ended_says_nothing_of_this_one(host: RecordingHost) -
 
 
 def test_what_stands_there_is_remembered_and_its_intent_let_go(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(marked())
-    asyncio.run(publish(order, MANNER, desk))
+    asyncio.run(publish(order, OPTIONS, context))
 
-    assert desk.intents.posted(order.key) == 1
-    assert desk.intents.begin(order.key, "the next run", 60)
+    assert context.intents.posted(order.key) == 1
+    assert context.intents.begin(order.key, "the next run", 60)
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_what_stands_there_is_remembered_and_its_intent_let_go(
     ],
 )
 def test_what_the_intents_remember_counts_until_it_points_to_another(
-    bodies: list[str], outcome: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
+    bodies: list[str], outcome: str, order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     """The first review is the one that was posted."""
     made: list[PostedReview] = [host.stand(body) for body in bodies]
-    desk.intents.done(order.key, made[0].review_id)
+    context.intents.done(order.key, made[0].review_id)
 
-    assert asyncio.run(publish(order, MANNER, desk)).outcome == outcome
+    assert asyncio.run(publish(order, OPTIONS, context)).outcome == outcome

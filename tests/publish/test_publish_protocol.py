@@ -19,14 +19,14 @@ from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
 from reviewbot.publish.post_review import PATIENCE_S
 from tests.conftest import RecordingClock
-from tests.publishing import HEAD, MANNER, POLICY, SIGNER, STRANGER, RecordingHost, a_review, an_order
+from tests.publishing import HEAD, OPTIONS, POLICY, SIGNER, STRANGER, RecordingHost, a_review, an_order
 
 UNKNOWN = HostUnknownError("no answer came")
 INVALID = HostInvalidError("a line is not in the change")
 
 
-def run(order: PublishRequest, desk: PublishContext) -> PullPosted:
-    return asyncio.run(publish(order, MANNER, desk))
+def run(order: PublishRequest, context: PublishContext) -> PullPosted:
+    return asyncio.run(publish(order, OPTIONS, context))
 
 
 @pytest.fixture
@@ -41,42 +41,42 @@ def counting(host: RecordingHost) -> list[int]:
 
 
 def test_one_review_with_its_comments_in_one_call(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    published = run(order, desk)
+    published = run(order, context)
 
     assert published == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
     assert [(each.commit_sha, each.event, len(each.comments)) for each in host.drafts] == [(HEAD, "COMMENT", 2)]
     assert host.calls == ["head", "reviews", "threads", "head", "post", "reviews"]
 
 
-def test_a_second_run_posts_nothing(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
-    first = run(order, desk)
-    again = run(order, replace(desk, holder="another run"))
+def test_a_second_run_posts_nothing(order: PublishRequest, context: PublishContext, host: RecordingHost) -> None:
+    first = run(order, context)
+    again = run(order, replace(context, holder="another run"))
 
     assert (again.outcome, again.review_id, again.url) == ("already_posted", first.review_id, first.url)
     assert len(host.drafts) == 1
 
 
 def test_a_second_run_that_shares_nothing_with_the_first_posts_nothing(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
-    again = run(order, replace(desk, intents=MemoryIntents(), holder="on another machine"))
+    run(order, context)
+    again = run(order, replace(context, intents=MemoryIntents(), holder="on another machine"))
 
     assert again.outcome == "already_posted"
     assert len(host.drafts) == 1
 
 
-def test_a_head_that_moved_writes_nothing(order: PublishRequest, desk: PublishContext, host: RecordingHost) -> None:
+def test_a_head_that_moved_writes_nothing(order: PublishRequest, context: PublishContext, host: RecordingHost) -> None:
     host.head = "c" * 40
 
-    assert run(order, desk).outcome == "head_moved"
+    assert run(order, context).outcome == "head_moved"
     assert host.calls == ["head"]
 
 
 def test_a_head_that_moves_right_before_the_call_writes_nothing(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     reads = host.threads
 
@@ -86,9 +86,9 @@ def test_a_head_that_moves_right_before_the_call_writes_nothing(
 
     host.threads = comments_and_a_push  # type: ignore[method-assign, assignment]
 
-    assert run(order, desk).outcome == "head_moved"
+    assert run(order, context).outcome == "head_moved"
     assert host.drafts == []
-    assert desk.intents.begin(order.key, "the next run", 60)
+    assert context.intents.begin(order.key, "the next run", 60)
 
 
 @pytest.mark.parametrize(
@@ -106,57 +106,57 @@ def test_a_head_that_moves_right_before_the_call_writes_nothing(
     ids=["blank", "plain", "other policy", "other pull", "other head", "truncated", "forged", "quoted"],
 )
 def test_what_is_no_review_of_this_head_does_not_stop_one(
-    body: str, order: PublishRequest, desk: PublishContext, host: RecordingHost
+    body: str, order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(body)
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
 
 
 def test_a_marker_of_ours_in_a_strangers_review_counts_for_nothing(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     copied = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
     host.stand(copied, author=STRANGER)
     host.stand(copied, author=None)
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
 
 
 def test_a_summary_that_began_with_an_older_head_is_that_of_its_marker(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)), commit="c" * 40)
 
-    assert run(order, desk).outcome == "already_posted"
+    assert run(order, context).outcome == "already_posted"
 
 
 def test_a_call_without_an_answer_that_was_carried_out_is_found(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         raise UNKNOWN
 
     host.after_post = no_answer
 
-    assert run(order, desk) == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
+    assert run(order, context) == PullPosted(outcome="posted", url=host.posted[0].url, review_id=1, inline=2)
     assert len(host.drafts) == 1
     assert clock.slept[0] == PATIENCE_S[0]
 
 
 def test_a_call_that_was_never_carried_out_is_sent_again_after_a_minute_of_looking(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     host.faults["post"] = [UNKNOWN]
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
     assert len(host.drafts) == 1
     assert sum(clock.slept[: len(PATIENCE_S)]) > 60
     assert host.calls[host.calls.index("post") + 1 : -1] == ["reviews"] * len(PATIENCE_S) + ["head", "post"]
 
 
 def test_a_call_that_shows_late_is_not_sent_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     looks = host.reviews
     late: list[ReviewDraft] = []
@@ -173,24 +173,24 @@ def test_a_call_that_shows_late_is_not_sent_again(
     host.before_post = lost
     host.reviews = shows_at_the_fifth_look  # type: ignore[method-assign, assignment]
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
     assert len(late) == 1
 
 
 def test_what_stays_unknown_is_said_and_found_by_the_next_run(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [UNKNOWN, UNKNOWN]
 
     with pytest.raises(HostUnknownError):
-        run(order, desk)
+        run(order, context)
     assert host.calls.count("post") == 2
     host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
-    assert run(order, replace(desk, holder="the next run")).outcome == "already_posted"
+    assert run(order, replace(context, holder="the next run")).outcome == "already_posted"
 
 
 def test_a_head_that_moves_while_nothing_is_known_is_not_posted_to(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def lost(_: ReviewDraft) -> None:
         host.head = "c" * 40
@@ -198,16 +198,16 @@ def test_a_head_that_moves_while_nothing_is_known_is_not_posted_to(
 
     host.before_post = lost
 
-    assert run(order, desk).outcome == "head_moved"
+    assert run(order, context).outcome == "head_moved"
     assert host.drafts == []
 
 
 def test_a_refused_line_costs_the_comments_and_not_the_review(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [INVALID]
 
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, published.inline, len(host.drafts[0].comments)) == ("posted", 0, 0)
     assert host.drafts[0].body == body_of(order, SIGNER), "nothing refers to comments that are not there"
@@ -215,14 +215,14 @@ def test_a_refused_line_costs_the_comments_and_not_the_review(
 
 
 def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def refused(_: ReviewDraft) -> None:
         raise INVALID
 
     host.after_post = refused
 
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, published.review_id, published.inline) == ("posted", 1, 0)
     assert len(host.posted) == 1
@@ -230,7 +230,7 @@ def test_a_refused_call_that_left_the_review_behind_is_not_sent_again(
 
 
 def test_a_review_whose_comments_were_refused_and_that_cannot_be_edited_is_named(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def refused(_: ReviewDraft) -> None:
         raise INVALID
@@ -238,15 +238,15 @@ def test_a_review_whose_comments_were_refused_and_that_cannot_be_edited_is_named
     host.after_post = refused
     host.faults["edit"] = [HostError("not now")]
 
-    published = run(order, desk)
+    published = run(order, context)
 
     assert published.notes[-1] == "the review 1 refers to comments at lines that the host refused: not now"
 
 
 def test_what_stands_at_its_line_is_one_line_of_the_body(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
+    run(order, context)
 
     (draft,) = host.drafts
     assert len(draft.comments) == 2
@@ -255,7 +255,7 @@ def test_what_stands_at_its_line_is_one_line_of_the_body(
 
 
 def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand("", blocks=False)  # a person's own comments at lines have no body either
 
@@ -264,14 +264,14 @@ def test_an_empty_review_that_a_refused_call_left_behind_gets_our_body(
         raise INVALID
 
     host.before_post = refused
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.review_id, counting(host), host.posted[0].body, len(host.posted)) == (2, [2], "", 2)
     assert published.notes[1] == "an empty review (2) was left behind and now holds this one"
 
 
 def test_an_empty_review_that_cannot_be_filled_is_named(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def refused(draft: ReviewDraft) -> None:
         if draft.comments:
@@ -280,66 +280,66 @@ def test_an_empty_review_that_cannot_be_filled_is_named(
 
     host.before_post = refused
     host.faults["edit"] = [HostError("not now")]
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.review_id, counting(host)) == (2, [2])
     assert published.notes[1] == "an empty review (1) was left behind and cannot be filled: not now"
 
 
 def test_a_body_that_is_refused_is_an_error_and_lets_the_next_run_begin(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [INVALID, INVALID]
 
     with pytest.raises(HostInvalidError):
-        run(order, desk)
-    assert desk.intents.begin(order.key, "the next run", 60)
+        run(order, context)
+    assert context.intents.begin(order.key, "the next run", 60)
 
 
 def test_a_limit_is_waited_out(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     host.faults["post"] = [HostLimitError("later", 30)]
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
     assert (clock.slept[0], len(host.drafts)) == (30, 1)
     assert host.calls[host.calls.index("post") : -1] == ["post", "reviews", "head", "post"]
 
 
 def test_a_limit_without_a_time_is_waited_out_for_a_minute(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [HostLimitError("later"), HostLimitError("later")]
 
     with pytest.raises(HostLimitError):
-        run(order, desk)
+        run(order, context)
     assert host.calls.count("post") == 2
 
 
-def test_a_body_alone_that_is_refused_is_not_sent_again(desk: PublishContext, host: RecordingHost) -> None:
+def test_a_body_alone_that_is_refused_is_not_sent_again(context: PublishContext, host: RecordingHost) -> None:
     host.faults["post"] = [INVALID]
 
     with pytest.raises(HostInvalidError):
-        run(an_order(a_review()), desk)
+        run(an_order(a_review()), context)
     assert host.calls.count("post") == 1
 
 
 @pytest.mark.parametrize("error", [HostAccessError("no"), HostLimitError("later", 3_600), HostError("broken")])
 def test_a_refusal_of_the_host_is_an_error_and_no_second_call(
-    error: HostError, order: PublishRequest, desk: PublishContext, host: RecordingHost
+    error: HostError, order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["post"] = [error]
 
     with pytest.raises(type(error)):
-        run(order, desk)
+        run(order, context)
     assert host.calls.count("post") == 1
-    assert desk.intents.begin(order.key, "the next run", 60)
+    assert context.intents.begin(order.key, "the next run", 60)
 
 
 def test_another_poster_is_waited_for(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
-    desk.intents.begin(order.key, "another run", 60)
+    context.intents.begin(order.key, "another run", 60)
     looks = host.reviews
 
     def posted_meanwhile() -> object:
@@ -349,63 +349,63 @@ def test_another_poster_is_waited_for(
 
     host.reviews = posted_meanwhile  # type: ignore[method-assign, assignment]
 
-    assert run(order, desk).outcome == "already_posted"
+    assert run(order, context).outcome == "already_posted"
     assert host.drafts == []
     assert clock.now == 7
 
 
 def test_the_lease_of_a_crashed_poster_runs_out(
-    order: PublishRequest, desk: PublishContext, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, clock: RecordingClock
 ) -> None:
-    desk.intents.begin(order.key, "a run that crashed", 60)
+    context.intents.begin(order.key, "a run that crashed", 60)
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
     assert clock.now >= 60
 
 
 def test_a_poster_that_goes_on_holding_is_left_alone(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    desk.intents.begin(order.key, "another run", 3_600)
+    context.intents.begin(order.key, "another run", 3_600)
 
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, host.drafts) == ("busy", [])
     assert published.notes
 
 
 def test_of_two_that_posted_at_once_the_first_counts(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def somebody_else_is_faster(_: ReviewDraft) -> None:
         host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
 
     host.before_post = somebody_else_is_faster
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, published.review_id, counting(host)) == ("already_posted", 1, [1])
     assert "The first review" in host.posted[1].body
-    assert desk.intents.posted(order.key) == 1
+    assert context.intents.posted(order.key) == 1
 
 
 def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def somebody_else_is_slower(_: ReviewDraft) -> None:
         host.stand(SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY)))
 
     host.after_post = somebody_else_is_slower
 
-    assert run(order, desk).review_id == 1
+    assert run(order, context).review_id == 1
     assert host.edits == []
 
 
 def test_two_live_posters_that_share_their_intents_post_one(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     async def both() -> list[PullPosted]:
-        other = replace(desk, holder="the other run")
-        return list(await asyncio.gather(publish(order, MANNER, desk), publish(order, MANNER, other)))
+        other = replace(context, holder="the other run")
+        return list(await asyncio.gather(publish(order, OPTIONS, context), publish(order, OPTIONS, other)))
 
     outcomes = sorted(each.outcome for each in asyncio.run(both()))
 
@@ -414,22 +414,22 @@ def test_two_live_posters_that_share_their_intents_post_one(
 
 
 def test_a_look_after_posting_that_fails_costs_nothing(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.faults["reviews"] = [None, HostError("gone")]
 
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, published.review_id) == ("posted", 1)
     assert "gone" in published.notes[0]
-    assert desk.intents.posted(order.key) == 1
+    assert context.intents.posted(order.key) == 1
 
 
 def test_what_the_intents_say_was_posted_is_not_posted_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand("somebody has edited the marker away")
-    desk.intents.done(order.key, 1)
+    context.intents.done(order.key, 1)
 
-    assert run(order, desk) == PullPosted(outcome="already_posted", review_id=1)
+    assert run(order, context) == PullPosted(outcome="already_posted", review_id=1)
     assert host.drafts == []

@@ -17,7 +17,7 @@ from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post import publish
 from tests.conftest import RecordingClock
-from tests.publishing import HEAD, MANNER, POLICY, SIGNER, RecordingHost, a_review, an_order
+from tests.publishing import HEAD, OPTIONS, POLICY, SIGNER, RecordingHost, a_review, an_order
 
 UNKNOWN = HostUnknownError("no answer came")
 DOWN = HostError("GitHub cannot be reached")
@@ -25,8 +25,8 @@ NEWER = "c" * 40
 THIS = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
 
 
-def run(order: PublishRequest, desk: PublishContext, manner: PublishOptions = MANNER) -> PullPosted:
-    return asyncio.run(publish(order, manner, desk))
+def run(order: PublishRequest, context: PublishContext, options: PublishOptions = OPTIONS) -> PullPosted:
+    return asyncio.run(publish(order, options, context))
 
 
 @pytest.fixture
@@ -51,10 +51,10 @@ def overtaken(host: RecordingHost) -> None:
 
 
 def test_a_review_that_lands_after_that_of_a_newer_head_points_to_it(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     overtaken(host)
-    published = run(order, desk)
+    published = run(order, context)
 
     assert counting(host) == [1]
     assert host.posted[0].url in host.posted[1].body
@@ -63,16 +63,16 @@ def test_a_review_that_lands_after_that_of_a_newer_head_points_to_it(
 
 
 def test_a_review_that_was_overtaken_asks_for_no_changes(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     overtaken(host)
-    run(replace(order, gate_closed=True), desk, replace(MANNER, request_changes=True))
+    run(replace(order, gate_closed=True), context, replace(OPTIONS, request_changes=True))
 
     assert host.released == [2]
 
 
 def test_a_head_that_moved_after_posting_leaves_older_reviews_to_its_own_run(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40)
 
@@ -80,25 +80,25 @@ def test_a_head_that_moved_after_posting_leaves_older_reviews_to_its_own_run(
         host.head = NEWER
 
     host.after_post = pushed
-    published = run(order, desk)
+    published = run(order, context)
 
     assert (published.outcome, host.edits) == ("head_moved", [])
 
 
 def test_a_head_that_cannot_be_read_after_posting_leaves_the_summary_to_the_next_run(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(SIGNER.review(ReviewMarker(4242, 7, "d" * 40, POLICY)), commit="d" * 40)
     host.faults["head"] = [None, None, DOWN]
     with pytest.raises(HostError):
-        run(order, desk)
+        run(order, context)
 
     assert host.edits == []
-    assert (run(order, desk).outcome, len(host.drafts), len(host.edits)) == ("posted", 1, 1)
+    assert (run(order, context).outcome, len(host.drafts), len(host.edits)) == ("posted", 1, 1)
 
 
 def test_looks_that_fail_after_a_call_without_an_answer_are_made_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         host.faults["reviews"] = [DOWN, DOWN]
@@ -106,12 +106,12 @@ def test_looks_that_fail_after_a_call_without_an_answer_are_made_again(
 
     host.after_post = no_answer
 
-    assert run(order, desk).outcome == "posted"
+    assert run(order, context).outcome == "posted"
     assert len(host.drafts) == 1
 
 
 def test_what_could_not_be_looked_for_is_unknown_and_not_sent_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     def no_answer(_: ReviewDraft) -> None:
         host.faults["reviews"] = [DOWN] * 20
@@ -120,12 +120,12 @@ def test_what_could_not_be_looked_for_is_unknown_and_not_sent_again(
     host.after_post = no_answer
 
     with pytest.raises(HostUnknownError):
-        run(order, desk)
+        run(order, context)
     assert len(host.drafts) == 1
 
 
 def test_a_lease_that_another_run_took_over_while_nothing_was_known_is_respected(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     """It begins when ours has run out, and posts long after our last look."""
 
@@ -134,7 +134,7 @@ def test_a_lease_that_another_run_took_over_while_nothing_was_known_is_respected
 
         def others() -> tuple[PostedReview, ...]:
             if clock.now > 60:
-                desk.intents.begin(order.key, "the other run", 60)
+                context.intents.begin(order.key, "the other run", 60)
             if clock.now > 75 and not host.posted:
                 host.stand(THIS)
             return looks()
@@ -144,14 +144,14 @@ def test_a_lease_that_another_run_took_over_while_nothing_was_known_is_respected
         raise UNKNOWN
 
     host.before_post = lost
-    run(order, desk)
+    run(order, context)
 
     assert host.drafts == []
     assert counting(host) == [1]
 
 
 def test_whoever_took_over_and_posts_nothing_is_left_alone(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost, clock: RecordingClock
+    order: PublishRequest, context: PublishContext, host: RecordingHost, clock: RecordingClock
 ) -> None:
     intents = MemoryIntents(clock.monotonic)
 
@@ -161,30 +161,30 @@ def test_whoever_took_over_and_posts_nothing_is_left_alone(
         return ()
 
     host.reviews = slow  # type: ignore[method-assign]
-    published = run(order, replace(desk, intents=intents))
+    published = run(order, replace(context, intents=intents))
 
     assert (published.outcome, host.drafts) == ("busy", [])
 
 
 def test_the_second_review_of_a_run_that_crashed_is_made_up_for(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand(THIS)
     host.stand(THIS)
 
-    assert run(order, desk).review_id == 1
+    assert run(order, context).review_id == 1
     assert counting(host) == [1]
     assert "The first review" in host.posted[1].body
 
 
 def test_a_finding_whose_comment_is_outdated_is_not_said_again(
-    order: PublishRequest, desk: PublishContext, host: RecordingHost
+    order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    run(order, desk)
+    run(order, context)
     host.at_lines = [replace(host.at_lines[0], line=None), *host.at_lines[1:]]
     host.head = NEWER
 
-    assert run(replace(order, pull=replace(order.pull, head_sha=NEWER)), desk).inline == 0
+    assert run(replace(order, pull=replace(order.pull, head_sha=NEWER)), context).inline == 0
 
 
 class KilledError(BaseException):
@@ -196,7 +196,7 @@ class KilledError(BaseException):
 @pytest.mark.parametrize("carried_out", [True, False])
 def test_a_run_that_is_killed_at_any_call_leaves_one_review_to_the_next(
     order: PublishRequest,
-    desk: PublishContext,
+    context: PublishContext,
     host: RecordingHost,
     call: int,
     *,
@@ -224,11 +224,11 @@ def test_a_run_that_is_killed_at_any_call_leaves_one_review_to_the_next(
     for name in names:
         setattr(host, name, killing(name))
     with pytest.raises(KilledError):
-        run(order, desk)
+        run(order, context)
     for name in names:
         setattr(host, name, plain[name])
-    intents = desk.intents if shares_intents else MemoryIntents()
-    published = run(order, replace(desk, intents=intents, holder="the next run"))
+    intents = context.intents if shares_intents else MemoryIntents()
+    published = run(order, replace(context, intents=intents, holder="the next run"))
 
     assert (published.review_id, counting(host), len(host.drafts)) == (1, [1], 1)
     assert [len(each.comments) for each in host.drafts] == [2]

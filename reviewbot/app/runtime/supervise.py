@@ -83,13 +83,13 @@ class RestartTimings:
     """For a child that was asked to stop; then it is killed. What it was at goes on with the next start."""
 
 
-async def supervise(children: Sequence[Child], pace: RestartTimings | None = None) -> int:
+async def supervise(children: Sequence[Child], timings: RestartTimings | None = None) -> int:
     """Run until SIGTERM or SIGINT, or until a vital child says that it was started wrongly; the exit code."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    keepers = [asyncio.create_task(_Keeper(child, stop, pace or RestartTimings()).keep()) for child in children]
+    keepers = [asyncio.create_task(_Keeper(child, stop, timings or RestartTimings()).keep()) for child in children]
     try:
         return max(await asyncio.gather(*keepers))
     finally:
@@ -100,23 +100,23 @@ async def supervise(children: Sequence[Child], pace: RestartTimings | None = Non
 class _Keeper:
     """One child, again and again."""
 
-    def __init__(self, child: Child, stop: asyncio.Event, pace: RestartTimings) -> None:
+    def __init__(self, child: Child, stop: asyncio.Event, timings: RestartTimings) -> None:
         self._child = child
         self._stop = stop
-        self._pace = pace
-        self._wait_s = pace.first_wait_s
+        self._timings = timings
+        self._wait_s = timings.first_wait_s
 
     async def keep(self) -> int:
         while not self._stop.is_set():
             if not self._child.ready():
-                await self._pause(self._pace.look_s)
+                await self._pause(self._timings.look_s)
                 continue
             began = asyncio.get_running_loop().time()
             try:
                 process = await self._start()
             except OSError as error:  # no memory, or too many processes: the others need not end for that
                 logger.error("%s cannot be started (%s)", self._child.name, type(error).__name__)  # noqa: TRY400 - no bug
-                await self._pause(self._pace.longest_wait_s)
+                await self._pause(self._timings.longest_wait_s)
                 continue
             code = await self._watch(process)
             if self._stop.is_set():
@@ -148,7 +148,7 @@ class _Keeper:
     async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
         with suppress(ProcessLookupError):
             process.terminate()
-        await asyncio.wait({ended}, timeout=self._pace.grace_s)
+        await asyncio.wait({ended}, timeout=self._timings.grace_s)
         if not ended.done():
             logger.warning("%s did not stop in time", self._child.name, extra={"child": process.pid})
             with suppress(ProcessLookupError):
@@ -156,12 +156,12 @@ class _Keeper:
 
     def _next_wait(self, code: int, lived_s: float) -> float:
         if code == ExitCode.USAGE:
-            logger.error(WRONGLY, self._child.name, self._pace.wrong_wait_s)
-            return self._pace.wrong_wait_s
-        if code < 0 or lived_s >= self._pace.settled_s:
-            self._wait_s = self._pace.first_wait_s
+            logger.error(WRONGLY, self._child.name, self._timings.wrong_wait_s)
+            return self._timings.wrong_wait_s
+        if code < 0 or lived_s >= self._timings.settled_s:
+            self._wait_s = self._timings.first_wait_s
         else:
-            self._wait_s = min(2 * self._wait_s, self._pace.longest_wait_s)
+            self._wait_s = min(2 * self._wait_s, self._timings.longest_wait_s)
         return self._wait_s
 
     async def _pause(self, seconds: float) -> None:

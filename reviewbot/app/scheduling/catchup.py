@@ -23,7 +23,7 @@ logger = logging.getLogger("reviewbot.app.worker")
 DAY_S = 86_400.0
 
 MAX_ORDERS = 50
-"""Reviews that one round orders."""
+"""The most reviews that one round requests."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class CatchUp:
     window_s: float = DAY_S
     """How far back: what was not touched for longer is no open question any more."""
 
-    def deliveries(self, desk: Scheduler, database: Database) -> None:
+    def deliveries(self, scheduler: Scheduler, database: Database) -> None:
         """Have GitHub deliver again what failed, where no later try of the same delivery went well."""
-        del desk
+        del scheduler
         if failed := redeliver_failed(self.tokens, database.now() - self.window_s):
             logger.warning("GitHub failed to hand over %d deliveries; they were asked for again", failed)
 
-    def heads(self, desk: Scheduler, database: Database) -> None:
+    def heads(self, scheduler: Scheduler, database: Database) -> None:
         """Order a review of each open pull request that was touched lately and whose head has no run."""
         runs, heads, ordered = Runs(database), Heads(database), 0
         now = database.now()
@@ -52,11 +52,11 @@ class CatchUp:
             since = max(now - self.window_s, installation.created_s)
             try:
                 for head in open_heads(self.tokens, number, since):
-                    order = ReviewRequest(number, *head, cause="catch-up")
+                    request = ReviewRequest(number, *head, cause="catch-up")
                     if ordered >= MAX_ORDERS:
                         break
-                    if _is_left_out(order, runs, heads):
-                        desk.submit(order)
+                    if _is_left_out(request, runs, heads):
+                        scheduler.submit(request)
                         ordered += 1
             except HostError as error:
                 if isinstance(error, HostAccessError | HostMissingError):
@@ -66,10 +66,10 @@ class CatchUp:
             logger.warning("%d open pull requests had no review of their head; they were ordered", ordered)
 
 
-def _is_left_out(order: ReviewRequest, runs: Runs, heads: Heads) -> bool:
+def _is_left_out(request: ReviewRequest, runs: Runs, heads: Heads) -> bool:
     """Whether a head has no run. One that was listed a moment ago may be older than what is under way."""
-    if runs.on_head(order.pull, order.head_sha):
+    if runs.on_head(request.pull, request.head_sha):
         return False
-    wanted = heads.wanted(order.pull)
+    wanted = heads.wanted(request.pull)
     found = None if wanted is None else runs.get(wanted)
     return found is None or found.state not in OPEN

@@ -34,7 +34,7 @@ class InboxCommand(NamedTuple):
     key: int
     """Of the delivery, in the inbox."""
     kind: Literal["review", "withdraw", "forget", "let go", "nothing"]
-    order: ReviewRequest
+    request: ReviewRequest
     """For "withdraw" its pull request counts, for "forget" and "let go" its installation."""
 
 
@@ -57,18 +57,18 @@ class Incoming(Protocol):
 class InboxConsumer:
     """Moves commands from the inbox to the scheduler. One is done when the queue has it durably, and not before."""
 
-    def __init__(self, inbox: Incoming, desk: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
+    def __init__(self, inbox: Incoming, scheduler: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
         """`let_go` is called with each installation whose tokens are not to be given out again."""
         self._inbox = inbox
-        self._desk = desk
+        self._scheduler = scheduler
         self._let_go = let_go or (lambda _: None)
 
     def once(self) -> int:
         """Move the waiting deliveries; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
         wishes = self._inbox.claim(BATCH, LEASE_S)
-        for number, wish in enumerate(wishes):
+        for number, command in enumerate(wishes):
             try:
-                self._take(wish)
+                self._take(command)
             except ReviewbotError:
                 # The queue is away, and not for this one alone: without this, all of them would soon be given up.
                 for each in wishes[number:]:
@@ -76,9 +76,9 @@ class InboxConsumer:
                 raise
             except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
                 logger.error("a delivery was set aside (%s)", type(error).__name__)  # noqa: TRY400 - it may quote it
-                self._inbox.failed(wish.key, f"internal fault ({type(error).__name__})")
+                self._inbox.failed(command.key, f"internal fault ({type(error).__name__})")
             else:
-                self._inbox.done(wish.key)
+                self._inbox.done(command.key)
         return len(wishes)
 
     def run(self, stop: Event) -> None:
@@ -91,16 +91,16 @@ class InboxConsumer:
                 rest = TROUBLE_S
             stop.wait(rest)
 
-    def _take(self, wish: InboxCommand) -> None:
-        if wish.kind == "review":
-            self._desk.submit(wish.order)
-        elif wish.kind == "withdraw":
-            self._desk.withdraw(wish.order)
-        elif wish.kind == "forget":
-            self._let_go(wish.order.installation)
-            self._desk.forget(wish.order.installation)
-        elif wish.kind == "let go":
-            self._let_go(wish.order.installation)
+    def _take(self, command: InboxCommand) -> None:
+        if command.kind == "review":
+            self._scheduler.submit(command.request)
+        elif command.kind == "withdraw":
+            self._scheduler.withdraw(command.request)
+        elif command.kind == "forget":
+            self._let_go(command.request.installation)
+            self._scheduler.forget(command.request.installation)
+        elif command.kind == "let go":
+            self._let_go(command.request.installation)
 
 
 # Read the inbox's deliveries as commands for the scheduler.
@@ -133,7 +133,7 @@ class Deliveries:
 def wish_of(delivery: Delivery) -> InboxCommand:
     """The command that a delivery asks for."""
     trigger = delivery.trigger
-    order = ReviewRequest(
+    request = ReviewRequest(
         installation=trigger.installation_id,
         repository=trigger.repository,
         repository_id=trigger.repository_id,
@@ -147,14 +147,14 @@ def wish_of(delivery: Delivery) -> InboxCommand:
     )
     match trigger.kind:
         case "closed":
-            return InboxCommand(delivery.id, "withdraw", order)
+            return InboxCommand(delivery.id, "withdraw", request)
         case "uninstalled":
-            return InboxCommand(delivery.id, "forget", order)
+            return InboxCommand(delivery.id, "forget", request)
         case "narrowed":
-            return InboxCommand(delivery.id, "let go", order)
+            return InboxCommand(delivery.id, "let go", request)
         case "command" | "rerun" if trigger.number:
             # The head of a comment is that of its moment, and a check may be one of long ago: the host tells which one
             # it is now, and who may command.
-            return InboxCommand(delivery.id, "review", ReviewRequest.from_json({**order.as_json(), "head_sha": ""}))
+            return InboxCommand(delivery.id, "review", ReviewRequest.from_json({**request.as_json(), "head_sha": ""}))
         case _:
-            return InboxCommand(delivery.id, "review", order)
+            return InboxCommand(delivery.id, "review", request)

@@ -18,35 +18,35 @@ REACTION = "eyes"
 """Seen, and under way. Setting it once more does nothing."""
 
 
-def resolve_command(host: CodeHost, order: ReviewRequest) -> ReviewRequest | None:
-    """The order with its number and head; None where it is refused. Blocking. Raises HostError."""
-    trigger = order.trigger
-    if trigger.get("kind") == "command" and not _may(host, order):
+def resolve_command(host: CodeHost, request: ReviewRequest) -> ReviewRequest | None:
+    """The request with its number and head; None where it is refused. Blocking. Raises HostError."""
+    trigger = request.trigger
+    if trigger.get("kind") == "command" and not _may(host, request):
         logger.info("a command was refused: its author has no write permission")
         return None
-    number = order.number or _of_commit(host, order)
+    number = request.number or _of_commit(host, request)
     if not number:
         return None
-    pull = host.pull_request(order.repository, number)
-    if pull.repository_id != order.repository_id or not pull.is_open:
+    pull = host.pull_request(request.repository, number)
+    if pull.repository_id != request.repository_id or not pull.is_open:
         return None
     if trigger.get("kind") == "rerun" and pull.head_sha != trigger.get("head_sha"):
         return None  # the check of an older head: that of the newer one is not to be stopped for it
     _react(host, pull, trigger)
-    found = replace(order, number=number, head_sha=pull.head_sha)
+    found = replace(request, number=number, head_sha=pull.head_sha)
     return replace(found, cause="reopened", trigger={}) if trigger.get("kind") == "closed" else found
 
 
-def _may(host: CodeHost, order: ReviewRequest) -> bool:
+def _may(host: CodeHost, request: ReviewRequest) -> bool:
     """Whether the author of a command may write; one who may only read is a stranger who could let us work for them."""
-    actor = order.trigger.get("actor")
-    return isinstance(actor, str) and host.may_write(order.repository, actor)
+    actor = request.trigger.get("actor")
+    return isinstance(actor, str) and host.may_write(request.repository, actor)
 
 
-def _of_commit(host: CodeHost, order: ReviewRequest) -> int:
+def _of_commit(host: CodeHost, request: ReviewRequest) -> int:
     """The one open pull request whose head is this commit; 0 where there is none or several."""
-    listed = host.open_pulls(order.repository, order.head_sha)
-    numbers = {each.number for each in listed if each.head_sha == order.head_sha}
+    listed = host.open_pulls(request.repository, request.head_sha)
+    numbers = {each.number for each in listed if each.head_sha == request.head_sha}
     return numbers.pop() if len(numbers) == 1 else 0
 
 

@@ -50,36 +50,36 @@ class Scheduler:
         self._heads = Heads(database)
         self._runs = Runs(database)
 
-    def submit(self, order: ReviewRequest) -> str:
+    def submit(self, request: ReviewRequest) -> str:
         """Submit a review request; the name of its run, or of the question which head it is about."""
-        if not order.head_sha or not order.number:
-            return self._ask(order)
-        order = self._round(order)
-        run = order.run_id(self._policy)
-        anew = bool(order.again) or (not order.refusal and self._refusing(order.pull))
-        claim = self._heads.claim(order.pull, order.head_sha, run, as_of=order.as_of, again=anew)
-        if claim.head != order.head_sha:
+        if not request.head_sha or not request.number:
+            return self._ask(request)
+        request = self._round(request)
+        run = request.run_id(self._policy)
+        anew = bool(request.again) or (not request.refusal and self._refusing(request.pull))
+        claim = self._heads.claim(request.pull, request.head_sha, run, as_of=request.as_of, again=anew)
+        if claim.head != request.head_sha:
             return claim.run  # a newer one is known
         run = claim.run  # this one, or the one that this head has: its claimant may have died right after
-        self._runs.add(_record(run, order, claim.sequence))
+        self._runs.add(_record(run, request, claim.sequence))
         # Those before it first: what has to be said of their heads comes before this one begins.
-        for older in self._runs.older(order.pull, claim.sequence):
-            self._stop(older, SUPERSEDED.format(order.head_sha), closing=True)
-        self._queue.enqueue("review", run, str(order.installation), order.as_json())
-        logger.info("ordered %s (%s)", run, order.cause)
+        for older in self._runs.older(request.pull, claim.sequence):
+            self._stop(older, SUPERSEDED.format(request.head_sha), closing=True)
+        self._queue.enqueue("review", run, str(request.installation), request.as_json())
+        logger.info("ordered %s (%s)", run, request.cause)
         return run
 
-    def withdraw(self, order: ReviewRequest) -> None:
+    def withdraw(self, request: ReviewRequest) -> None:
         """Withdraw the runs of a closed pull request; see `ReviewRequest.as_of`.
 
         The host delivers in any order. It is asked whether the pull request is still closed, for a review that it was
         opened for again may just have been stopped.
         """
-        if not self._heads.withdraw(order.pull, order.as_of):
+        if not self._heads.withdraw(request.pull, request.as_of):
             return  # it was opened again since, or we never heard of it
-        for run in self._runs.older(order.pull, _ALL):
+        for run in self._runs.older(request.pull, _ALL):
             self._stop(run, WITHDRAWN, closing=True)
-        self._ask(replace(order, head_sha=""))
+        self._ask(replace(request, head_sha=""))
 
     def left(self, run: str, owner: str, installation: int) -> None:
         """Clean up after an execution that is over: what it did while it ended.
@@ -105,24 +105,24 @@ class Scheduler:
             self._queue.forget(list(ended[start : start + BATCH]))
         forget_installation(self._database, installation)
 
-    def _ask(self, order: ReviewRequest) -> str:
+    def _ask(self, request: ReviewRequest) -> str:
         """A question has a name of its own, for its answer takes a call of the host."""
-        what = json.dumps(order.as_json(), sort_keys=True)
-        name = f"ask:{order.repository_id}:{order.number}:{hashlib.sha256(what.encode()).hexdigest()[:16]}"
-        self._queue.enqueue("ask", name, str(order.installation), order.as_json())
+        what = json.dumps(request.as_json(), sort_keys=True)
+        name = f"ask:{request.repository_id}:{request.number}:{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+        self._queue.enqueue("ask", name, str(request.installation), request.as_json())
         return name
 
-    def _round(self, order: ReviewRequest) -> ReviewRequest:
-        """The order as another run of its head where that is wanted, and none is under way."""
-        runs = self._runs.on_head(order.pull, order.head_sha)
-        own = order.run_id(self._policy)
-        if order.again and any(each.state in OPEN and each.run != own for each in runs):
-            return replace(order, again="")  # a request for another run gets this one
-        if not order.again and not order.refusal and runs and _is_over(runs[-1]):
+    def _round(self, request: ReviewRequest) -> ReviewRequest:
+        """The request as another run of its head where that is asked for, and none is under way."""
+        runs = self._runs.on_head(request.pull, request.head_sha)
+        own = request.run_id(self._policy)
+        if request.again and any(each.state in OPEN and each.run != own for each in runs):
+            return replace(request, again="")  # a request for another run gets this one
+        if not request.again and not request.refusal and runs and _is_over(runs[-1]):
             names = {each.run for each in runs}
-            fresh = (replace(order, again=f"r{number}") for number in count(len(runs)))
+            fresh = (replace(request, again=f"r{number}") for number in count(len(runs)))
             return next(each for each in fresh if each.run_id(self._policy) not in names)
-        return order
+        return request
 
     def _refusing(self, pull: tuple[int, int]) -> bool:
         """Whether the wanted run only says why there is no review."""
@@ -139,16 +139,16 @@ class Scheduler:
 
     def _close(self, record: RunRecord, why: str, execution: str = "") -> None:
         """Have the check run ended that it may have left in progress. In the queue, for it takes a call of the host."""
-        request = {**replace(order_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
-        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), request)
+        payload = {**replace(request_of(record), cause="closing", refusal=why).as_json(), "run": record.run}
+        self._queue.enqueue("close", f"close:{record.run}{execution}", str(record.installation), payload)
 
 
 _ALL = 2**62
 """A sequence behind all others."""
 
 
-def order_of(record: RunRecord) -> ReviewRequest:
-    """The order that a run was made of, as far as it is needed to carry it out."""
+def request_of(record: RunRecord) -> ReviewRequest:
+    """The request that a run was made of, with the fields that are needed to carry it out."""
     refusal = REFUSED if record.run.endswith(f":{REFUSED}") else ""
     place = (record.installation, record.name, record.repository, record.number, record.head)
     return ReviewRequest(*place, cause="mended", refusal=refusal)
@@ -163,14 +163,14 @@ def _is_over(record: RunRecord) -> bool:
     return record.state == "refused" or (record.state == "superseded" and record.started is not None)
 
 
-def _record(run: str, order: ReviewRequest, sequence: int) -> RunRecord:
+def _record(run: str, request: ReviewRequest, sequence: int) -> RunRecord:
     return RunRecord(
         run=run,
-        installation=order.installation,
-        name=order.repository,
-        repository=order.repository_id,
-        number=order.number,
-        head=order.head_sha,
+        installation=request.installation,
+        name=request.repository,
+        repository=request.repository_id,
+        number=request.number,
+        head=request.head_sha,
         sequence=sequence,
         state="waiting",
         reason="",

@@ -54,7 +54,7 @@ POSTING: Mapping[str, Permission] = {
     "metadata": "read",
     "pull_requests": "write",
 }
-"""What posting needs, and a reaction, a label and the wish for a reviewer."""
+"""What posting needs, and a reaction, a label and a request for a reviewer."""
 
 BUSY = "another worker is posting this review"
 OTHER = "the repository of this name is another one now"
@@ -111,55 +111,55 @@ class Hosted:
 
     def fetch(self, run: Run) -> Json | End:
         """Which commits it is about; or that it is to be refused, and that has been said."""
-        with self._office(run, LOOKING) as office:
-            pull = office.host.pull_request(run.order.repository, run.order.number)
-            if (end := _other(run.order, pull)) is not None:
+        with self._session(run, LOOKING) as session:
+            pull = session.host.pull_request(run.request.repository, run.request.number)
+            if (end := _other(run.request, pull)) is not None:
                 return end
             # The host delivers in any order: what a delivery was refused for may be gone by now.
-            if run.order.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
-                return asyncio.run(self._refused(office, ref_of(pull), why))
+            if run.request.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
+                return asyncio.run(self._refused(session, ref_of(pull), why))
             return {"ref": ref_of(pull).model_dump(mode="json")}
 
     async def review(self, run: Run, fetched: Json) -> Reviewed | End:
         """The review; its trace is kept also where it breaks off."""
         ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
-        with self._office(run, LOOKING) as office, ExitStack() as closing:
-            prepared = await asyncio.to_thread(prepare, office, ref, self._terms(run), closing)
-            if (end := await self._needless(run.order, office, prepared)) is not None:
+        with self._session(run, LOOKING) as session, ExitStack() as closing:
+            prepared = await asyncio.to_thread(prepare, session, ref, self._terms(run), closing)
+            if (end := await self._needless(run.request, session, prepared)) is not None:
                 return end
             try:
-                reviewed = await carry_out(office, prepared)
+                reviewed = await carry_out(session, prepared)
             except BaseException:
                 run.keep(mask_trace(prepared.run.trace))
                 raise
         return _kept(reviewed, prepared)
 
-    async def _needless(self, order: ReviewRequest, office: HostSession, prepared: Prepared) -> End | None:
+    async def _needless(self, request: ReviewRequest, session: HostSession, prepared: Prepared) -> End | None:
         """How a run ends that needs no review: the settings are against it, or it stands there already."""
-        if order.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
-            pull, why = await asyncio.to_thread(_against, office, prepared)
+        if request.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
+            pull, why = await asyncio.to_thread(_against, session, prepared)
             if why:
-                end = await self._refused(office, prepared.ref, why)
+                end = await self._refused(session, prepared.ref, why)
                 # The event of a label changed meanwhile found no refusal to lift: then this is to be done again.
-                if await asyncio.to_thread(_pull_of, office, prepared) != pull:
+                if await asyncio.to_thread(_pull_of, session, prepared) != pull:
                     raise HostError(CHANGED)
                 return end
-        before = await find_posted(office, prepared)
+        before = await find_posted(session, prepared)
         if before is None:
             return None
-        if order.again:
+        if request.again:
             # The user who asked for it looks at the check, which the host opens again for a re-run.
-            check = await start_check(office, prepared.ref)
-            await abandon_check(office, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
+            check = await start_check(session, prepared.ref)
+            await abandon_check(session, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
         return End("posted", STANDS, url=before.url)
 
     def post(self, run: Run, reviewed: Json) -> Posted | End:
         """Exactly one review; then a person is called, where the review asks for one."""
         value = PullReview.model_validate_json(json.dumps(reviewed["review"]))
-        with self._office(run, POSTING) as office:
-            posted = asyncio.run(post(office, value))
+        with self._session(run, POSTING) as session:
+            posted = asyncio.run(post(session, value))
             if posted.outcome == "head_moved":
-                pull = office.host.pull_request(value.pull.repository, value.pull.number)
+                pull = session.host.pull_request(value.pull.repository, value.pull.number)
                 return End("moved", head_sha=pull.head_sha)
             if posted.outcome == "busy":
                 raise HostError(BUSY)
@@ -167,57 +167,57 @@ class Hosted:
                 logger.info("%s", note)
             if value.review.human:
                 person, ref = reviewed["person"], value.pull
-                notes = office.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
+                notes = session.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
                 for note in notes:
                     logger.warning("%s", note)
         if posted.outcome == "posted":
             self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
         return Posted(posted.review_id or 0, posted.url)
 
-    def resolve(self, order: ReviewRequest) -> ReviewRequest | None:
+    def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
-        with self._host(order, POSTING) as host:
-            return resolve_command(host, order)
+        with self._host(request, POSTING) as host:
+            return resolve_command(host, request)
 
     def conclude(self, run: Run, end: End) -> None:
         """As `Steps.conclude`."""
-        with self._office(run, LOOKING) as office:
-            pull = office.host.pull_request(run.order.repository, run.order.number)
-            if _other(run.order, pull) is None:
-                asyncio.run(self._refused(office, ref_of(pull), f"{end.reason} (run {run.run_id})"))
+        with self._session(run, LOOKING) as session:
+            pull = session.host.pull_request(run.request.repository, run.request.number)
+            if _other(run.request, pull) is None:
+                asyncio.run(self._refused(session, ref_of(pull), f"{end.reason} (run {run.run_id})"))
 
-    def close(self, order: ReviewRequest) -> None:
+    def close(self, request: ReviewRequest) -> None:
         """As `Steps.close`. Only a check run is ended that we began when this was the head."""
-        with self._host(order, LOOKING) as host:
-            draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(order.refusal)}\n", "", "cancelled")
-            checks = host.checks(order.repository, order.number)
-            if (check_id := checks.in_progress(CHECK_NAME, order.head_sha)) is not None:
+        with self._host(request, LOOKING) as host:
+            draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(request.refusal)}\n", "", "cancelled")
+            checks = host.checks(request.repository, request.number)
+            if (check_id := checks.in_progress(CHECK_NAME, request.head_sha)) is not None:
                 checks.finish_check(check_id, draft)
 
     @contextmanager
-    def _office(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
+    def _session(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
         def check_wanted() -> None:
             # A worker that was frozen and goes on cannot know how long: it asks the database, and not its own clock.
             if not run.wanted():
                 raise UnwantedError
 
-        with self._host(run.order, permissions, check_wanted) as host:
+        with self._host(run.request, permissions, check_wanted) as host:
             yield HostSession(host, self._app.signer(), run.intents, self._app.clock, run.owner)
 
     @contextmanager
     def _host(
         self,
-        order: ReviewRequest,
+        request: ReviewRequest,
         permissions: Mapping[str, Permission],
         check: Callable[[], None] = lambda: None,
     ) -> Iterator[CodeHost]:
         """Tokens that the host takes no more, of an App suspended or removed here say, are not given out again."""
         try:
-            access = self._app.tokens.installation(order.installation, order.repository_id, permissions)
+            access = self._app.tokens.installation(request.installation, request.repository_id, permissions)
             with github_host(access, self._app.bot_id(), check) as host:
                 yield host
         except (HostAccessError, HostMissingError):
-            self._app.tokens.forget(order.installation)
+            self._app.tokens.forget(request.installation)
             raise
 
     def _operator_settings(self) -> Settings:
@@ -227,9 +227,9 @@ class Hosted:
         return RunOptions(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)
 
     @staticmethod
-    async def _refused(office: HostSession, ref: PullRef, why: str) -> End:
+    async def _refused(session: HostSession, ref: PullRef, why: str) -> End:
         """Say it in the check, and not in a comment."""
-        await abandon_check(office, ref, await start_check(office, ref), why)
+        await abandon_check(session, ref, await start_check(session, ref), why)
         return End("refused", why)
 
     def count(self, state: str, seconds: float) -> None:
@@ -250,25 +250,25 @@ class Hosted:
             logger.warning("not counted: %s", error)
 
 
-def _other(order: ReviewRequest, pull: PullRequest) -> End | None:
+def _other(request: ReviewRequest, pull: PullRequest) -> End | None:
     """How a run ends whose pull request is not what was ordered."""
-    if pull.repository_id != order.repository_id:
+    if pull.repository_id != request.repository_id:
         return End("failed", OTHER)
     if not pull.is_open:
         return End("refused", CLOSED)
-    if pull.head_sha != order.head_sha:
+    if pull.head_sha != request.head_sha:
         return End("moved", head_sha=pull.head_sha)
     return None
 
 
-def _pull_of(office: HostSession, prepared: Prepared) -> PullFacts:
-    pull = office.host.pull_request(prepared.ref.repository, prepared.ref.number)
+def _pull_of(session: HostSession, prepared: Prepared) -> PullFacts:
+    pull = session.host.pull_request(prepared.ref.repository, prepared.ref.number)
     return facts_of(pull, tuple(file.path for file in prepared.subject.change.files))
 
 
-def _against(office: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
+def _against(session: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
     """The pull request as it is now, and why the repository's settings are against its review; empty: they are not."""
-    facts = _pull_of(office, prepared)
+    facts = _pull_of(session, prepared)
     return facts, refusal_of(facts, prepared.settings)
 
 

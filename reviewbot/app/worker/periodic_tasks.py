@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Event
 from typing import Protocol
 
-from reviewbot.app.scheduling.scheduler import order_of
+from reviewbot.app.scheduling.scheduler import request_of
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
 from reviewbot.app.store.durable.runs import Heads, Runs
@@ -155,7 +155,7 @@ class Reconciler:
             state = states.get(record.run)
             if state is None:
                 logger.warning("%s was never queued, and is now", record.run)
-                self._engine.enqueue("review", record.run, str(record.installation), order_of(record).as_json())
+                self._engine.enqueue("review", record.run, str(record.installation), request_of(record).as_json())
             elif state == "CANCELLED":
                 self._runs.end(record.run, "superseded", "it was cancelled")
             elif state not in AT_WORK:

@@ -95,17 +95,17 @@ class Runner:
     """Carries out runs in this worker, each in a thread of the engine."""
 
     def __init__(
-        self, database: Database, steps: Steps, desk: Scheduler, executor: str, pace: RetryTimings | None = None
+        self, database: Database, steps: Steps, scheduler: Scheduler, executor: str, timings: RetryTimings | None = None
     ) -> None:
         self._database = database
         self._steps = steps
-        self._desk = desk
+        self._scheduler = scheduler
         self._executor = executor
-        self._pace = pace or RetryTimings()
+        self._timings = timings or RetryTimings()
         self._heads = Heads(database)
         self._runs = Runs(database)
 
-    def review(self, run_id: str, request: Json, durable: Durable) -> Json:
+    def review(self, run_id: str, payload: Json, durable: Durable) -> Json:
         """One execution of a run; how it ended.
 
         The same steps in the same order each time: the engine knows a recorded step by its place.
@@ -115,11 +115,11 @@ class Runner:
             attempts = self._runs.begin(run_id, owner, self._executor)
             if attempts is None:
                 return {"end": asdict(End("superseded", NO_LONGER))}
-            order = ReviewRequest.from_json(request)
+            request = ReviewRequest.from_json(payload)
             try:
-                return self._carry_out(self._run(run_id, order, owner), attempts, durable)
+                return self._carry_out(self._run(run_id, request, owner), attempts, durable)
             finally:
-                self._desk.left(run_id, owner, order.installation)
+                self._scheduler.left(run_id, owner, request.installation)
 
     def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
         if attempts > MAX_ATTEMPTS:
@@ -132,12 +132,12 @@ class Runner:
                 return self._close(run, End(**value["end"]))
         raise AssertionError("the last step always ends the run")
 
-    def ask(self, run_id: str, request: Json, durable: Durable) -> Json:
+    def ask(self, run_id: str, payload: Json, durable: Durable) -> Json:
         """Resolve the head of a review request, and submit it."""
-        order = ReviewRequest.from_json(request)
+        request = ReviewRequest.from_json(payload)
 
         def resolve(_: Json) -> Json:
-            resolved = None if self._steps.resolve is None else self._steps.resolve(order)
+            resolved = None if self._steps.resolve is None else self._steps.resolve(request)
             if resolved is None:
                 return {"end": asdict(End("refused", "not by this person, not here, or not open"))}
             return {"order": resolved.as_json()}
@@ -145,37 +145,37 @@ class Runner:
         with run_named(run_id):
             found = self._stage("resolve", partial(self._guarded, resolve), {}, durable)
             if "order" in found:
-                self._desk.submit(ReviewRequest.from_json(found["order"]))
+                self._scheduler.submit(ReviewRequest.from_json(found["order"]))
             else:
                 logger.info("no review was ordered: %s", found["end"]["reason"])
             return found
 
-    def close(self, request: Json, durable: Durable) -> Json:
+    def close(self, payload: Json, durable: Durable) -> Json:
         """End the check run that a run, stopped after it had begun, may have left in progress on its head."""
-        order, run = ReviewRequest.from_json(request), str(request.get("run", ""))
+        request, run = ReviewRequest.from_json(payload), str(payload.get("run", ""))
 
         def act(_: Json) -> Json:
             # A run at work on this head, because it came back or is that of another pull request, ends it.
-            if self._steps.close is not None and not self._runs.at_work(order.repository_id, order.head_sha, run):
-                self._steps.close(order)
+            if self._steps.close is not None and not self._runs.at_work(request.repository_id, request.head_sha, run):
+                self._steps.close(request)
             return {}
 
         with run_named(run):
             return self._stage("close", partial(self._guarded, act), {}, durable)
 
-    def _run(self, run_id: str, order: ReviewRequest, owner: str) -> Run:
+    def _run(self, run_id: str, request: ReviewRequest, owner: str) -> Run:
         def wanted() -> bool:
-            return self._heads.wanted(order.pull) == run_id and self._runs.owner(run_id) == owner
+            return self._heads.wanted(request.pull) == run_id and self._runs.owner(run_id) == owner
 
         def further() -> None:
             self._runs.came_further(run_id, owner)
 
         return Run(
             run_id=run_id,
-            order=order,
+            request=request,
             owner=owner,
-            journal=_Noticed(DurableJournal(self._database, order.installation, order.repository_id), further),
-            intents=DurableIntents(self._database, order.installation),
+            journal=_Noticed(DurableJournal(self._database, request.installation, request.repository_id), further),
+            intents=DurableIntents(self._database, request.installation),
             wanted=wanted,
             keep=partial(self._runs.cost, run_id, 0.0, 0),
             rate=partial(SharedRate, self._database),
@@ -191,9 +191,9 @@ class Runner:
             found = durable.step(name, one_try)
             if "again" not in found:
                 return found
-            growing = self._pace.first_wait_s * 2**number
+            growing = self._timings.first_wait_s * 2**number
             if number + 1 < MAX_TRIES:
-                durable.sleep(min(max(growing, found["again"]), self._pace.longest_wait_s))
+                durable.sleep(min(max(growing, found["again"]), self._timings.longest_wait_s))
         return {"end": found.get("end_after") or asdict(End("failed", found["reason"]))}
 
     def _guarded(self, act: Callable[[Json], Json], value: Json) -> Json:
@@ -254,7 +254,7 @@ class Runner:
         """The review. Raises UnwantedError where it was superseded before its end, and stopped."""
         task = asyncio.ensure_future(self._steps.review(run, fetched))
         while not task.done():
-            await asyncio.wait({task}, timeout=self._pace.look_s)
+            await asyncio.wait({task}, timeout=self._timings.look_s)
             if not task.done() and not await asyncio.to_thread(run.wanted):
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
@@ -275,14 +275,14 @@ class Runner:
 
     def _ended(self, run: Run, end: End) -> Json:
         """How a step ends a run. A host that reports a head whose run came before lags behind: ask again."""
-        if end.state == "moved" and self._runs.on_head(run.order.pull, end.head_sha):
+        if end.state == "moved" and self._runs.on_head(run.request.pull, end.head_sha):
             return {"again": 0.0, "reason": MOVED, "end_after": asdict(end)}
         return {"end": asdict(end)}
 
     def _close(self, run: Run, end: End) -> Json:
         """Write down how a run ended, and see to what follows from it."""
         if end.state == "moved":
-            self._follow(run.order, end.head_sha)
+            self._follow(run.request, end.head_sha)
         elif end.state in ("failed", "parked") and self._steps.conclude is not None:
             # No recorded step: a parked run has other ones in this place.
             self._guarded(partial(self._conclude, self._steps.conclude, run, end), {})
@@ -305,11 +305,11 @@ class Runner:
             say(run, end)
         return value
 
-    def _follow(self, order: ReviewRequest, head: str) -> None:
-        """Order a review of the head that the host names, where it is not the order's, if none newer is wanted."""
-        if head and head != order.head_sha:
+    def _follow(self, request: ReviewRequest, head: str) -> None:
+        """Request a review of the head that the host names, where it is another one, if none newer is wanted."""
+        if head and head != request.head_sha:
             moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
-            self._desk.submit(ReviewRequest.from_json({**order.as_json(), **moved}))
+            self._scheduler.submit(ReviewRequest.from_json({**request.as_json(), **moved}))
 
 
 class _CountedTry:

@@ -42,7 +42,7 @@ class ReviewRequest:
     cause: str = "push"
     """Why: "push", "command", "rerun", "catch-up" ... A word of ours."""
     again: str = ""
-    """Where it is wished although this head had its run: the wish's own name, so that it, too, counts once."""
+    """Where another run of this head is asked for: the key of what asked, so that it also counts once."""
     as_of: int = 0
     """Grows with what the host reports; 0: it is not known when this was reported."""
     refusal: str = ""
@@ -62,12 +62,12 @@ class ReviewRequest:
         return f"{name}:{more}" if more else name
 
     def as_json(self) -> Json:
-        """The order as JSON."""
+        """The request as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Json) -> ReviewRequest:
-        """The order again, also one that an earlier version has written."""
+        """Read a request from JSON, also one that an earlier version has written."""
         return cls(**{name: value for name, value in data.items() if name in cls.__dataclass_fields__})
 
 
@@ -76,7 +76,7 @@ class Run:
     """The context of a step. Everything in it belongs to one run, repository and installation."""
 
     run_id: str
-    order: ReviewRequest
+    request: ReviewRequest
     owner: str
     """This execution: the holder of its intents."""
     journal: Journal
@@ -136,7 +136,7 @@ class Steps:
     post: Callable[[Run, Json], Posted | End]
     """Blocking. Exactly one review: looks first, and takes the intent."""
     resolve: Callable[[ReviewRequest], ReviewRequest | None] | None = None
-    """Blocking. An order without a number or a head, with those that the host tells; None where it is refused.
+    """Blocking. Complete a request without number or head from the host; None where it is refused.
     Idempotent: a reaction, say, stands once."""
     conclude: Callable[[Run, End], None] | None = None
     """Blocking. Says on the host that a run failed or was parked. Idempotent."""

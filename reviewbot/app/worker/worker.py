@@ -55,7 +55,7 @@ class Parts:
     steps: Steps
     inbox: Incoming | None = None
     chores: tuple[Chore, ...] = ()
-    pace: RetryTimings = field(default_factory=RetryTimings)
+    timings: RetryTimings = field(default_factory=RetryTimings)
 
 
 class Worker:
@@ -79,8 +79,8 @@ class Worker:
         self.database = open_database(self._options.database, outage_s=OUTAGE_S)
         bodies = {"review": self._review, "ask": self._ask, "close": self._close}
         self.engine = Engine(self._engine_options(), bodies)
-        self.desk = Scheduler(self.database, self.engine, self._parts.steps.policy)
-        self.runner = Runner(self.database, self._parts.steps, self.desk, self.executor, self._parts.pace)
+        self.scheduler = Scheduler(self.database, self.engine, self._parts.steps.policy)
+        self.runner = Runner(self.database, self._parts.steps, self.scheduler, self.executor, self._parts.timings)
         self.pulse = Heartbeat(self.database, self.engine, self.executor, self._options)
         self.pulse.join()
         self.engine.start()
@@ -113,8 +113,8 @@ class Worker:
 
     def _start_threads(self) -> None:
         if self._parts.inbox is not None:
-            intake = InboxConsumer(self._parts.inbox, self.desk, self._parts.steps.forget)
-            self._begin("intake", lambda: intake.run(self._closing))
+            consumer = InboxConsumer(self._parts.inbox, self.scheduler, self._parts.steps.forget)
+            self._begin("intake", lambda: consumer.run(self._closing))
         self._begin("pulse", self._beat)
         tidy = Retention(self.database, self.engine, self._options.keep_s)
         chores: dict[str, tuple[float, Callable[[], None]]] = {
@@ -122,7 +122,7 @@ class Worker:
             "mending": (MEND_S, Reconciler(self.database, self.engine).once),
         }
         for chore in self._parts.chores:
-            chores[chore.name] = (chore.every_s, partial(chore.act, self.desk, self.database))
+            chores[chore.name] = (chore.every_s, partial(chore.act, self.scheduler, self.database))
         self._begin("rounds", lambda: PeriodicTasks(self.database, chores).run(self._closing))
 
     def _begin(self, name: str, act: Callable[[], None]) -> None:

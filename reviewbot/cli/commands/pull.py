@@ -55,42 +55,42 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         progress = ProgressLine(sys.stderr)
         closing.callback(progress.close)
         journal = None if arguments.no_cache else closing.enter_context(wiring.open_journal(os.environ))
-        office = _office(pull, journal, closing, clock)
-        terms = RunOptions(
+        session = _session(pull, journal, closing, clock)
+        options = RunOptions(
             flags=flags_of(arguments),
             given=replace(read_inputs(arguments, preloaded), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             to_post=arguments.post,
         )
-        prepared = prepare(office, _fetch(office, pull.name), terms, closing)
+        prepared = prepare(session, _fetch(session, pull.name), options, closing)
         if (instead := preview(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
             return instead
-        before = run_to_end(partial(find_posted, office, prepared))
+        before = run_to_end(partial(find_posted, session, prepared))
         if before is not None:
             progress.close()
             say(f"{WORDS['stands']}: {before.url}")
             return ExitCode.REVIEWED
         if journal is not None and not arguments.resume:
             journal.inner.forget(prepared.run.run_id + "/")
-        reviewed = _review(arguments, office, prepared)
+        reviewed = _review(arguments, session, prepared)
         progress.close()
-        _show(arguments, office, reviewed)
+        _show(arguments, session, reviewed)
         code = reviewed.code
         if missing := shortfall(code, reviewed.delivered.review):
             say(missing)
-        return _post(office, reviewed, code) if arguments.post else code
+        return _post(session, reviewed, code) if arguments.post else code
 
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
     """What `plan --pr` is about. Raises as `review_pull`."""
     pull = resolve_pull(arguments.pr)
-    office = _office(pull, None, closing)
-    terms = RunOptions(flags_of(arguments), read_inputs(arguments), to_post=False)
-    return prepare(office, _fetch(office, pull.name), terms, closing).subject
+    session = _session(pull, None, closing)
+    options = RunOptions(flags_of(arguments), read_inputs(arguments), to_post=False)
+    return prepare(session, _fetch(session, pull.name), options, closing).subject
 
 
-def _office(
+def _session(
     pull: NamedPull, journal: SteadyJournal | None, closing: ExitStack, clock: Clock | None = None
 ) -> HostSession:
     host = closing.enter_context(pull.open_host(os.environ))
@@ -99,13 +99,13 @@ def _office(
     return HostSession(host, signer, intents, clock or SystemClock())
 
 
-def _fetch(office: HostSession, name: PullName) -> PullRef:
-    return run_to_end(partial(fetch, office, name.repository, name.number))
+def _fetch(session: HostSession, name: PullName) -> PullRef:
+    return run_to_end(partial(fetch, session, name.repository, name.number))
 
 
-def _review(arguments: argparse.Namespace, office: HostSession, prepared: Prepared) -> Reviewed:
+def _review(arguments: argparse.Namespace, session: HostSession, prepared: Prepared) -> Reviewed:
     try:
-        return run_to_end(partial(carry_out, office, prepared))
+        return run_to_end(partial(carry_out, session, prepared))
     except BaseException:
         # How far it came is in the trace; that it cannot be written must not hide why the run was cut short.
         with suppress(InputError):
@@ -113,7 +113,7 @@ def _review(arguments: argparse.Namespace, office: HostSession, prepared: Prepar
         raise
 
 
-def _show(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed) -> None:
+def _show(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewed) -> None:
     """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
     try:
         text = render(arguments.format, reviewed.delivered, arguments.output, verbose=arguments.verbose)
@@ -121,14 +121,14 @@ def _show(arguments: argparse.Namespace, office: HostSession, reviewed: Reviewed
         write_trace(arguments, reviewed.trace)
     except InputError:
         check = Check(reviewed.value.check_id)
-        run_to_end(partial(abandon_check, office, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
+        run_to_end(partial(abandon_check, session, reviewed.value.pull, check, UNSHOWN, title="Not posted"))
         raise
 
 
-def _post(office: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
+def _post(session: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
     """Post it and print the outcome. What cannot be posted was printed anyway, and a closed gate stays closed."""
     try:
-        posted = run_to_end(partial(post, office, reviewed.value))
+        posted = run_to_end(partial(post, session, reviewed.value))
     except HostError as error:
         unknown = isinstance(error, HostUnknownError)
         say(f"{UNKNOWN if unknown else 'nothing was posted'}: {error}")

@@ -65,7 +65,7 @@ def test_deliveries_that_failed_are_asked_for_again(github: AppGithub, pem: str,
     failed(github, 4, "better", 202, day=2)
     for number in range(5, 8):
         failed(github, number, "hopeless", 500)
-    catch_up(github, pem).deliveries(stage.desk, stage.database)
+    catch_up(github, pem).deliveries(stage.scheduler, stage.database)
 
     assert github.app.asked == [("delivery", {"id": 1})]
 
@@ -73,7 +73,7 @@ def test_deliveries_that_failed_are_asked_for_again(github: AppGithub, pem: str,
 def test_deliveries_of_long_ago_are_left_alone(github: AppGithub, pem: str, stage: Stage, now: Moment) -> None:
     failed(github, 1, "lost", 502)
     now.now += 11 * YEAR_S
-    catch_up(github, pem).deliveries(stage.desk, stage.database)
+    catch_up(github, pem).deliveries(stage.scheduler, stage.database)
 
     assert github.app.asked == []
 
@@ -83,10 +83,10 @@ def test_a_list_of_a_moment_ago_takes_nobodys_place(github: AppGithub, pem: str,
     pull = open_pull(github, 7)
     newer = order(A, repository_id=pull.repository.repository_id)
     run = stage.submit(newer)
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
     assert list(stage.shelf.waiting) == [run]
     stage.runs.end(run, "failed")
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
 
     assert [each.head for each in stage.runs.latest(9) if each.state == "waiting"] == [pull.head_sha]
 
@@ -98,7 +98,7 @@ def test_open_pull_requests_without_a_run_are_ordered_once(
     open_pull(github, 8).state = "closed"
     open_pull(github, 9, "acme/other")
     for _ in range(2):
-        catch_up(github, pem).heads(stage.desk, stage.database)
+        catch_up(github, pem).heads(stage.scheduler, stage.database)
 
     assert sorted((each.name, each.number, each.head) for each in stage.runs.latest(9)) == [
         ("acme/other", 9, head),
@@ -109,9 +109,9 @@ def test_open_pull_requests_without_a_run_are_ordered_once(
 def test_a_round_orders_only_so_many(github: AppGithub, pem: str, stage: Stage, now: Moment) -> None:
     for number in range(1, MAX_ORDERS + 20):
         open_pull(github, number)
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
     assert len(stage.runs.latest(99)) == MAX_ORDERS
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
 
     assert len(stage.runs.latest(99)) == MAX_ORDERS + 19
 
@@ -124,7 +124,7 @@ def test_an_installation_that_is_suspended_or_refuses_is_in_no_others_way(
     github.install(3, "acme/shop", created_at="no time")
     github.app.installations = {number: github.app.installations[number] for number in (3, 2, 1)}
     github.refuse("POST", "/app/installations/3/", not_found())
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
 
     assert [each.installation for each in stage.runs.latest(9)] == [1]
 
@@ -134,14 +134,14 @@ def test_tokens_that_are_no_longer_good_are_not_given_out_again(
     github: AppGithub, pem: str, stage: Stage, now: Moment, *, suspended: bool
 ) -> None:
     round_of = catch_up(github, pem)
-    round_of.heads(stage.desk, stage.database)
+    round_of.heads(stage.scheduler, stage.database)
     if suspended:
         github.app.installations[1].suspended_at = "2026-02-28T00:00:00Z"
     else:
         github.refuse("GET", "/installation/repositories", not_found())
-    round_of.heads(stage.desk, stage.database)
+    round_of.heads(stage.scheduler, stage.database)
     github.app.installations[1].suspended_at = None
-    round_of.heads(stage.desk, stage.database)
+    round_of.heads(stage.scheduler, stage.database)
 
     assert len(github.app.given) == 2
 
@@ -151,20 +151,20 @@ def test_what_was_opened_before_the_app_came_is_nobodys_order(
 ) -> None:
     open_pull(github, 7)
     github.app.installations[1].created_at = "2026-12-31T00:00:00Z"
-    catch_up(github, pem).heads(stage.desk, stage.database)
+    catch_up(github, pem).heads(stage.scheduler, stage.database)
 
     assert stage.runs.latest(9) == ()
 
 
 def test_a_revoked_key_is_passed_over(github: AppGithub, pem: str, stage: Stage, now: Moment) -> None:
     failed(github, 1, "lost", 502)
-    catch_up(github, a_key(), pem).deliveries(stage.desk, stage.database)
+    catch_up(github, a_key(), pem).deliveries(stage.scheduler, stage.database)
 
     assert github.app.asked == [("delivery", {"id": 1})]
     with pytest.raises(HostAccessError):
-        catch_up(github, a_key()).deliveries(stage.desk, stage.database)
+        catch_up(github, a_key()).deliveries(stage.scheduler, stage.database)
     with pytest.raises(HostAccessError, match="no private key"):
-        catch_up(github).heads(stage.desk, stage.database)
+        catch_up(github).heads(stage.scheduler, stage.database)
 
 
 # --- a person ---

@@ -55,21 +55,21 @@ def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
         InboxCommand(4, "nothing", order("")),
     )
 
-    assert (InboxConsumer(pile, stage.desk).once(), InboxConsumer(pile, stage.desk).once()) == (4, 0)
+    assert (InboxConsumer(pile, stage.scheduler).once(), InboxConsumer(pile, stage.scheduler).once()) == (4, 0)
     assert set(pile.ended.values()) == {"done"}
     assert [stage.state(order(A, number=n).run_id("p")) for n in (7, 8)] == ["waiting", "superseded"]
 
 
 def test_an_installation_that_ended_is_forgotten_and_so_are_its_tokens(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "forget", order(""))), stage.desk, forgotten.append).once()
+    InboxConsumer(Pile(InboxCommand(1, "forget", order(""))), stage.scheduler, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("none", [1])
 
 
 def test_of_an_installation_that_may_less_than_before_only_the_tokens_are_forgotten(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "let go", order(""))), stage.desk, forgotten.append).once()
+    InboxConsumer(Pile(InboxCommand(1, "let go", order(""))), stage.scheduler, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("waiting", [1])
 
@@ -78,11 +78,11 @@ def test_a_wish_that_the_queue_could_not_take_comes_again(stage: Stage) -> None:
     pile = Pile(InboxCommand(1, "review", order()))
     stage.shelf.trouble = ConfigError("the queue cannot be used")
     with pytest.raises(ConfigError):
-        InboxConsumer(pile, stage.desk).once()
+        InboxConsumer(pile, stage.scheduler).once()
     stage.shelf.trouble = None
 
     assert (pile.ended, pile.released) == ({}, [1])
-    assert (InboxConsumer(pile, stage.desk).once(), pile.ended) == (1, {1: "done"})
+    assert (InboxConsumer(pile, stage.scheduler).once(), pile.ended) == (1, {1: "done"})
 
 
 def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
     for number in range(3):
         trigger = replace(HEAD, number=number + 1)
         inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
-    intake = InboxConsumer(Deliveries(inbox, "me"), stage.desk)
+    intake = InboxConsumer(Deliveries(inbox, "me"), stage.scheduler)
     stage.shelf.trouble = ConfigError("the queue cannot be used")
     for _ in range(MAX_TRIES + 2):
         with pytest.raises(ConfigError):
@@ -105,7 +105,7 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
 def test_one_that_trips_us_up_holds_up_no_other(stage: Stage) -> None:
     pile = Pile(InboxCommand(1, "review", order(A)), InboxCommand(2, "review", order(B, number=8)))
     stage.shelf.trouble = ValueError("canary")
-    InboxConsumer(pile, stage.desk).once()
+    InboxConsumer(pile, stage.scheduler).once()
 
     assert pile.ended == dict.fromkeys((1, 2), "internal fault (ValueError)")
 
@@ -114,7 +114,7 @@ def test_it_goes_on_through_trouble_until_it_is_stopped(stage: Stage) -> None:
     pile = Pile(InboxCommand(1, "review", order()))
     pile.trouble = [OSError("away")]
     stop = Quick(pile.stop)
-    InboxConsumer(pile, stage.desk).run(stop)
+    InboxConsumer(pile, stage.scheduler).run(stop)
 
     assert (pile.ended, stop.waited) == ({1: "done"}, [2.0, 0.0, 0.2])
 
@@ -147,30 +147,36 @@ def delivered(trigger: Trigger) -> InboxCommand:
 def test_a_head_is_ordered_in_the_order_of_the_deliveries() -> None:
     wish = delivered(HEAD)
 
-    assert (wish.key, wish.kind, wish.order.head_sha, wish.order.as_of, wish.order.again) == (12, "review", A, 12, "")
-    assert wish.order.trigger["kind"] == "head"
+    assert (wish.key, wish.kind, wish.request.head_sha, wish.request.as_of, wish.request.again) == (
+        12,
+        "review",
+        A,
+        12,
+        "",
+    )
+    assert wish.request.trigger["kind"] == "head"
 
 
 def test_a_refusal_is_ordered_with_its_reason() -> None:
-    assert delivered(replace(HEAD, refusal="it is a draft")).order.refusal == "it is a draft"
+    assert delivered(replace(HEAD, refusal="it is a draft")).request.refusal == "it is a draft"
 
 
 def test_a_check_asked_for_again_is_another_run_of_its_head() -> None:
     wish = delivered(replace(HEAD, kind="rerun", number=None, target_id=3))
 
-    assert (wish.order.again, wish.order.number, wish.order.head_sha, wish.order.as_of) == ("d12", 0, A, 0)
+    assert (wish.request.again, wish.request.number, wish.request.head_sha, wish.request.as_of) == ("d12", 0, A, 0)
 
 
 def test_the_host_is_asked_whether_a_check_asked_for_again_is_that_of_the_head() -> None:
     wish = delivered(replace(HEAD, kind="rerun", target_id=3))
 
-    assert (wish.order.number, wish.order.head_sha, wish.order.trigger["head_sha"]) == (7, "", A)
+    assert (wish.request.number, wish.request.head_sha, wish.request.trigger["head_sha"]) == (7, "", A)
 
 
 def test_the_host_is_asked_which_head_a_command_is_about() -> None:
     wish = delivered(replace(HEAD, kind="command", comment_id=3, actor="me"))
 
-    assert (wish.kind, wish.order.head_sha, wish.order.again) == ("review", "", "d12")
+    assert (wish.kind, wish.request.head_sha, wish.request.again) == ("review", "", "d12")
 
 
 def test_the_end_of_a_pull_request_and_of_an_installation_are_told_apart() -> None:
@@ -190,6 +196,6 @@ def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Pa
     deliveries.done(first.key)
     deliveries.failed(second.key, "internal fault")
 
-    assert (first.order.number, second.order.number, deliveries.claim(9, 60.0)) == (7, 8, [])
+    assert (first.request.number, second.request.number, deliveries.claim(9, 60.0)) == (7, 8, [])
     assert (counts(inbox)["done"], [each.reason for each in failed(inbox)]) == (1, ["internal fault"])
     inbox.close()

@@ -67,7 +67,7 @@ class Shop:
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
             StillClock(),
         )  # fmt: skip
-        self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.desk, "worker")
+        self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.scheduler, "worker")
         return self.stage.carry_out(self.stage.submit(order))
 
     def writes(self) -> list[str]:

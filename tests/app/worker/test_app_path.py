@@ -39,8 +39,8 @@ class Place:
         tokens = AppTokens(lambda: AppKeys(APP_ID, (pem,)), github.url)
         environ = {"REVIEWBOT_ENGINE": "analyzers", "REVIEWBOT_SKIP_LABELS": "wip", "HOME": str(folder)}
         app = App(tokens, lambda: Signer((b"k" * 32,)), environ, lambda: github.own.account_id)
-        self.stage.runner = Runner(database, github_steps(app), self.stage.desk, "worker")
-        self.intake = InboxConsumer(Deliveries(self.web.inbox, "worker"), self.stage.desk)
+        self.stage.runner = Runner(database, github_steps(app), self.stage.scheduler, "worker")
+        self.intake = InboxConsumer(Deliveries(self.web.inbox, "worker"), self.stage.scheduler)
         self.pull = self._open()
 
     def _open(self) -> Pull:

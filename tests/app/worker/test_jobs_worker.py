@@ -77,7 +77,7 @@ def test_a_head_that_comes_back_is_reviewed_and_no_check_goes_on_for_ever(tmp_pa
     """With the real queue, which keeps what a stopped run has recorded."""
     around, inbox, stop = Around(tmp_path, call_s=(0.4, 0.5), post_s=0.0), TestInbox(tmp_path), Event()
     worker = Worker(JobOptions(tmp_path / "state", stop_s=5.0))
-    parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), pace=QUICK)
+    parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=QUICK)
     thread = Thread(target=lambda: worker.run(stop, parts))
     thread.start()
     for head in (A, B, A):
@@ -171,7 +171,7 @@ def test_on_a_server_a_worker_takes_over_what_a_dead_one_was_at(tmp_path: Path) 
         Workers(database).join("dead")
         options = JobOptions(tmp_path / "state", url, beat_s=0.1, silent_s=0.5, stop_s=1.0)
         worker, stop, codes = Worker(options), Event(), []
-        parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), pace=QUICK)
+        parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=QUICK)
         thread = Thread(target=lambda: codes.append(worker.run(stop, parts)))
         thread.start()
         inbox.put(order(A))

@@ -64,7 +64,7 @@ def test_a_head_that_comes_back_after_its_run_moved_on_is_reviewed(stage: Stage)
 
     def fetch(mine: Run) -> Json | End:
         last[0] = next(heads, last[0])
-        return {} if mine.order.head_sha == last[0] else End("moved", head_sha=last[0])
+        return {} if mine.request.head_sha == last[0] else End("moved", head_sha=last[0])
 
     stage.play.on_fetch = fetch
     recorded: dict[str, Straight] = {}
@@ -118,7 +118,7 @@ def test_what_a_run_keeps_after_its_installation_was_forgotten_goes_with_it(stag
     run = stage.submit(order())
 
     def review(mine: Run) -> Reviewed:
-        stage.desk.forget(1)
+        stage.scheduler.forget(1)
         mine.journal.put("key", "x")
         mine.keep("so far")
         raise UnwantedError

@@ -250,7 +250,7 @@ def test_a_host_that_lags_behind_is_asked_again(stage: Stage) -> None:
 
     def fetch(found: Run) -> Json | End:
         head = next(heads)
-        return {} if head == found.order.head_sha else End("moved", head_sha=head)
+        return {} if head == found.request.head_sha else End("moved", head_sha=head)
 
     stage.play.on_fetch = fetch
     assert (stage.carry_out(run).state, stage.durable.slept) == ("posted", [1.0, 2.0])
@@ -316,7 +316,7 @@ def test_a_review_under_way_is_stopped_when_it_is_superseded(stage: Stage) -> No
 
     play = stage.play.steps()
     steps = Steps("p", play.fetch, review, play.post)
-    runner = Runner(stage.database, steps, stage.desk, "worker", RetryTimings(look_s=0.01))
+    runner = Runner(stage.database, steps, stage.scheduler, "worker", RetryTimings(look_s=0.01))
     found = runner.review(run, order(A).as_json(), stage.durable)
 
     assert (found["end"]["state"], stopped, stage.play.called) == ("superseded", [{"code": A}], ["fetch"])

@@ -50,10 +50,10 @@ def posts(stage: Stage, lines: io.StringIO) -> dict[int, Json]:
 
     def fetch(run: Run) -> Json:
         meet.wait()
-        return {"code": canaries(run.order.installation)["code"]}
+        return {"code": canaries(run.request.installation)["code"]}
 
     async def review(run: Run, fetched: Json) -> Reviewed:
-        mine = canaries(run.order.installation)
+        mine = canaries(run.request.installation)
         await asyncio.to_thread(meet.wait)
         # The same question of both: each has to ask for itself.
         assert run.journal.get("model/same-question") is None
@@ -64,11 +64,11 @@ def posts(stage: Stage, lines: io.StringIO) -> dict[int, Json]:
     def post(run: Run, reviewed: Json) -> Posted:
         meet.wait()
         assert run.intents.begin("7/same", run.owner, 60.0)
-        assert run.journal.get("model/same-question") == canaries(run.order.installation)["answer"]
-        posted[run.order.installation] = reviewed
-        return Posted(run.order.installation)
+        assert run.journal.get("model/same-question") == canaries(run.request.installation)["answer"]
+        posted[run.request.installation] = reviewed
+        return Posted(run.request.installation)
 
-    runner = Runner(stage.database, Steps("p", fetch, review, post), stage.desk, "worker")
+    runner = Runner(stage.database, Steps("p", fetch, review, post), stage.scheduler, "worker")
     runs = {tenant: stage.submit(order(tenant)) for tenant in TENANTS}
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda each: runner.review(runs[each], order(each).as_json(), Straight()), TENANTS))

@@ -22,7 +22,7 @@ from tests.conftest import RecordingClock
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.hunks import shown as shown_by_github
 from tests.github_api.refusals import invalid, missing_permission, server_error
-from tests.publishing import MANNER, SIGNER, Shop, a_review, an_order
+from tests.publishing import OPTIONS, SIGNER, Shop, a_review, an_order
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def run(client: GithubClient, clock: RecordingClock) -> Callable[[PublishRequest
 
     def once(order: PublishRequest) -> PullPosted:
         desk = PublishContext(GithubReviews(client, order.pull), MemoryIntents(), clock, "this run")
-        return asyncio.run(publish(order, MANNER, desk))
+        return asyncio.run(publish(order, OPTIONS, desk))
 
     return once
 
@@ -183,7 +183,7 @@ def test_a_second_account_with_our_marks_neither_silences_nor_is_touched(
     second = "ghp_" + "s" * 36
     github_api.add_token(second, "second", {"pull_requests": "write", "contents": "read", "metadata": "read"})
     other = GithubReviews(make_client(github_api, token=second), order.pull)
-    draft = publish(order, MANNER, PublishContext(other, MemoryIntents(), clock, "the other run"))
+    draft = publish(order, OPTIONS, PublishContext(other, MemoryIntents(), clock, "the other run"))
     assert asyncio.run(draft).outcome == "posted"
     [theirs] = reviews(github_api)
     forged = theirs.body
