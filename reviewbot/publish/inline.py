@@ -36,8 +36,7 @@ class PlacedComment(NamedTuple):
 def inline_comments(
     request: PublishRequest, options: PublishOptions, standing: Collection[str]
 ) -> tuple[PlacedComment, ...]:
-    """At most `options.inline` comments, highest severity first, without the fingerprints in `standing` (posted
-    before).
+    """At most `options.inline` comments, highest severity first, without the fingerprints in `standing`.
 
     Every place is one that the change shows. A finding has a comment at its own lines, or at the last of them.
     """
