@@ -54,6 +54,7 @@ COMMANDS = {
     "config": ("configuration", "config_command"),
     "replay": ("replay", "replay_command"),
     "trace": ("timeline", "trace_command"),
+    "explain": ("explain", "explain_command"),
     "eval": ("evaluate", "eval_command"),
     "calibrate": ("evaluate", "calibrate_command"),
     "action": ("action", "action_command"),
@@ -158,6 +159,9 @@ def build_parser() -> argparse.ArgumentParser:
     replay.add_argument("--verbose", action="store_true", help=_VERBOSE_HELP)
     timeline = _command(commands, "trace", "show the run of a trace as a timeline")
     timeline.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
+    explain = _command(commands, "explain", "say why a finding was shown or withheld, or why there is none at a line")
+    explain.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
+    explain.add_argument("place", metavar="PATH:LINE", help="the line; or a finding, by 8 digits of its fingerprint")
     _add_own(commands)
     _add_evaluation(commands)
     _command(commands, "action", "review what a GitHub workflow run is about; a step of it starts this")

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from reviewbot.delivery.deliver import DeliveredReview, deliver, exit_code, mask_plan, mask_trace, replay_delivery
+from reviewbot.delivery.deliver import (
+    DeliveredReview,
+    deliver,
+    exit_code,
+    mask_plan,
+    mask_trace,
+    recorded_delivery,
+    replay_delivery,
+)
 
-__all__ = ["DeliveredReview", "deliver", "exit_code", "mask_plan", "mask_trace", "replay_delivery"]
+__all__ = ["DeliveredReview", "deliver", "exit_code", "mask_plan", "mask_trace", "recorded_delivery", "replay_delivery"]

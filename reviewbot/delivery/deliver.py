@@ -121,7 +121,25 @@ def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:
     review = mask_review(again)
     if review != mask_review(recorded_review(events)):
         raise _other_version(events)
-    event = next((event for event in reversed(events) if event["event"] == "delivered"), None)
+    delivered = _as_delivered(events, review)
+    event = _delivery_event(events)
+    if event is not None and _digest(delivered.review) != event.get("digest"):
+        raise _other_version(events)
+    return delivered
+
+
+def recorded_delivery(events: Sequence[Event]) -> DeliveredReview:
+    """The review that a trace holds, as it was delivered; nothing is decided again. Raises ReviewbotError."""
+    return _as_delivered(events, mask_review(recorded_review(events)))
+
+
+def _delivery_event(events: Sequence[Event]) -> Event | None:
+    return next((event for event in reversed(events) if event["event"] == "delivered"), None)
+
+
+def _as_delivered(events: Sequence[Event], review: Review) -> DeliveredReview:
+    """A masked review with what its delivery added: symbols, notes, fingerprints, and what was withheld by then."""
+    event = _delivery_event(events)
     if event is None:
         # It was stopped between the review and its delivery: there is nothing else to compare with.
         return DeliveredReview(review, of_review(review))
@@ -135,12 +153,9 @@ def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:
     review = mask_review(review.model_copy(update={"notes": (*review.notes, *notes)}))
     try:
         review = _withhold_again(review, event)
+        return DeliveredReview(review, dict(zip(dict.fromkeys(all_of(review)), fingerprints, strict=True)))
     except (KeyError, IndexError, TypeError, ValueError):
         raise _other_version(events) from None
-    findings = dict.fromkeys(all_of(review))
-    if _digest(review) != event.get("digest") or len(findings) != len(fingerprints):
-        raise _other_version(events)
-    return DeliveredReview(review, dict(zip(findings, fingerprints, strict=True)))
 
 
 def _symbols(review: Review) -> dict[tuple[str, int, int], str]:

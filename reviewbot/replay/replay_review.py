@@ -77,6 +77,14 @@ def recorded_review(events: Sequence[Event]) -> Review:
     return read(Review, {name: value for name, value in found.items() if name in Review.model_fields})
 
 
+def recorded_results(events: Sequence[Event]) -> list[WorkerResult]:
+    """Every answer of a worker in a trace, with those of attempts that failed later, and the scans outside of tasks."""
+    outcomes = [_outcome(event.get("outcome")) for event in events if event["event"] in ("result", "resumed")]
+    found = [outcome.partial_result if isinstance(outcome, Escalation) else outcome for outcome in outcomes]
+    scans = [read(WorkerResult, event.get("result")) for event in events if event["event"] == "scanned"]
+    return [*scans, *(result for result in found if isinstance(result, WorkerResult))]
+
+
 def settle(plan: Plan, events: Sequence[Event]) -> dict[str, TaskResult]:
     """How each task of a plan ended, from the decisions in a trace and the outcomes that they were about."""
     ends = {task.task_id: TaskResult(task) for task in plan.tasks}

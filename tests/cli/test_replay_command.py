@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reviewbot.cli.commands.explain import explain_command
 from reviewbot.cli.commands.replay import events_of, replay_command
 from reviewbot.cli.commands.timeline import trace_command
 from reviewbot.delivery import deliver, mask_trace
@@ -164,3 +165,33 @@ def test_the_timeline_of_a_run_is_printed(
     assert out.startswith("1.2 s in all")
     assert "security  security:src/app.py#1" in out
     assert "\x1b" not in out
+
+
+def test_explain_says_why_a_finding_of_a_trace_is_shown(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    [name] = recorded.fingerprints.values()
+
+    for place in ("src/app.py:1", name[:8]):
+        assert explain_command(argparse.Namespace(trace=recorded.path, place=place)) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("src/app.py:1 shown: user input reaches a shell command\n")
+        assert "Found in security:src/app.py#1." in out
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [("src/app.py", "is no place"), ("src/app.py:0", "is no place"), ("b.py:3", "the change has no file b.py")],
+)
+def test_explain_refuses_what_names_no_line_of_the_change(recorded: Recorded, place: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        explain_command(argparse.Namespace(trace=recorded.path, place=place))
+
+
+def test_explain_reads_the_trace_of_another_version(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = Trace(clock=_Still())
+    trace.events = events_of(recorded.path)
+    trace.events[-1]["digest"] = "of another version"
+    recorded.path.write_text(write_trace(trace.events))
+
+    assert explain_command(argparse.Namespace(trace=recorded.path, place="src/app.py:1")) == 0
+
+    assert " shown: " in capsys.readouterr().out
