@@ -46,7 +46,7 @@ def rows(cases: list[Case]) -> Iterator[Row]:
     for case in cases:
         subject = subject_of(case)
         settings = wiring.settings_for(subject.base, {}, {"engine": "models", "max_cost": "none"})
-        run = wiring.setup(subject, settings, wiring.Given(environ={"ANTHROPIC_API_KEY": NO_KEY}))
+        run = wiring.setup(subject, settings, wiring.RunInputs(environ={"ANTHROPIC_API_KEY": NO_KEY}))
         found = estimate_of(subject, settings, run)
         yield Row(
             case.key,

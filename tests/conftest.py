@@ -191,7 +191,7 @@ def _card(name: str = "logic", **fields: Any) -> WorkerCard:
     return WorkerCard(name=name, **{**known, **fields})
 
 
-def _crew(*cards: WorkerCard) -> WorkerSet:
+def _worker_set(*cards: WorkerCard) -> WorkerSet:
     given = cards or (_card(),)
     return WorkerSet(
         cards=given,
@@ -249,7 +249,7 @@ a_change = factory(_change, "a_change")
 a_payload = factory(_payload, "a_payload")
 a_task = factory(_task, "a_task")
 a_card = factory(_card, "a_card")
-a_crew = factory(_crew, "a_crew")
+a_worker_set = factory(_worker_set, "a_worker_set")
 a_finding = factory(_finding, "a_finding")
 a_candidate = factory(_candidate, "a_candidate")
 an_order = factory(_order, "an_order")

@@ -28,7 +28,7 @@ from reviewbot.hosts.base import PullRequest
 MakeCandidate = Callable[..., Candidate]
 MakeCard = Callable[..., WorkerCard]
 MakeChange = Callable[..., ChangeSet]
-MakeCrew = Callable[..., WorkerSet]
+MakeWorkerSet = Callable[..., WorkerSet]
 MakeEscalation = Callable[..., Escalation]
 MakeFailure = Callable[..., Failure]
 MakeFile = Callable[..., FileChange]

@@ -65,7 +65,7 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
             raise InputError(f"{error} ({DEPTH})") from None
         settings = settings_by(inputs, subject.base)
         preloaded = wiring.preload_models(environ, settings.engine)
-        run = wiring.setup(subject, settings, wiring.Given(environ=environ, preloaded=preloaded))
+        run = wiring.setup(subject, settings, wiring.RunInputs(environ=environ, preloaded=preloaded))
         answer = work(partial(run.review, subject.change))
         # What a range has is reviewed once: decisions count, and no ledger is kept.
         decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
@@ -120,7 +120,9 @@ class ActionPulls:
         preloaded = wiring.preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
         options = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
-            given=wiring.Given(environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace),
+            inputs=wiring.RunInputs(
+                environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace
+            ),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,
         )

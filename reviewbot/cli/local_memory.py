@@ -73,7 +73,7 @@ def local_memory(
     head = subject.change.head_sha
     key = branch_key(folder) if head is not None and journal is not None else ""
     ledger = read_ledger(journal, key) if journal is not None else Ledger()
-    policy = policy_of(settings, run.crew, run.engine)
+    policy = policy_of(settings, run.worker_set, run.engine)
     at = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     return LocalMemory(
         Recall(subject.change, head or "", at, ledger, decisions, policy, withholds_late=False), notes, key

@@ -46,7 +46,7 @@ def settings_of(base: BaseSide | None, environ: Mapping[str, str], flags: Mappin
     )
 
 
-def repository_crew(side: BaseSide) -> dict[str, str]:
+def repository_workers(side: BaseSide) -> dict[str, str]:
     """The repository's own cards and prompts, by their path below `.reviewbot/`, for `load_crew`."""
     found = {}
     for kind in _KINDS:

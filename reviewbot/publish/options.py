@@ -90,12 +90,12 @@ def review_key(pull: PullRequest, policy: str) -> str:
     return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{policy}"
 
 
-def policy_of(settings: Settings, crew: WorkerSet, engine: str, start: str = "") -> str:
+def policy_of(settings: Settings, worker_set: WorkerSet, engine: str, start: str = "") -> str:
     """Digest of what decides the review of a head (settings, workers, engine, version): 32 hexadecimal digits.
 
     `start` is the commit from which the change starts: under another base branch a head is another change.
     """
     chosen = {name: key.kind.write(getattr(settings, name)) for name, key in KEYS.items() if name not in _NO_PART}
-    cards = sorted((card.model_dump_json(), crew.prompts[card.name]) for card in crew.cards)
+    cards = sorted((card.model_dump_json(), worker_set.prompts[card.name]) for card in worker_set.cards)
     data = json.dumps([__version__, engine, chosen, cards, start], sort_keys=True)
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

@@ -41,7 +41,7 @@ class RunOptions:
 
     flags: Mapping[str, object] = field(default_factory=dict)
     """What the operator said, by the keys of `Settings`; it counts before the repository's own file."""
-    given: wiring.Given = field(default_factory=wiring.Given)
+    inputs: wiring.RunInputs = field(default_factory=wiring.RunInputs)
     """With the environment in which settings, keys and prices are looked for."""
     journal: Journal | None = None
     listener: Callable[[Event], None] | None = None

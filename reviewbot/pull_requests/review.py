@@ -68,14 +68,14 @@ def prepare(session: HostSession, ref: PullRef, options: RunOptions, closing: Ex
     """
     session.host.within(READING_S)
     pull = fetch_again(session, ref)
-    hosted = session.host.change(pull, Workspace(options.given.environ or {}, options.given.checkout, closing))
+    hosted = session.host.change(pull, Workspace(options.inputs.environ or {}, options.inputs.checkout, closing))
     subject = wiring.Subject(hosted.change, hosted.digest, hosted.snapshot, hosted.snapshot, hosted.notes)
-    read = options.settings or partial(wiring.settings_for, environ=options.given.environ, flags=options.flags)
+    read = options.settings or partial(wiring.settings_for, environ=options.inputs.environ, flags=options.flags)
     settings = read(subject.base)
-    run = wiring.setup(subject, settings, options.given, journal=options.journal, listener=options.listener)
+    run = wiring.setup(subject, settings, options.inputs, journal=options.journal, listener=options.listener)
     decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
     # With another decision the review of the same head is another one.
-    policy = policy_of(settings, run.crew, run.engine, f"{hosted.merge_base}{decisions or ''}")
+    policy = policy_of(settings, run.worker_set, run.engine, f"{hosted.merge_base}{decisions or ''}")
     return Prepared(ref, pull, hosted, subject, settings, run, options, policy, decisions, notes)
 
 
@@ -143,7 +143,7 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
             ledger, notes = found.ledger, (*notes, *found.notes)
         except HostError as error:
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
-    policy = policy_of(prepared.settings, prepared.run.crew, prepared.run.engine)
+    policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
     at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy), notes
 

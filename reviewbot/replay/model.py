@@ -99,7 +99,7 @@ class RecordingLedger:
         return spent
 
 
-class RecordedBooks:
+class RecordedUsage:
     """The `UsageLedger` of a run that is over: the usage that its trace recorded, or the sum of its calls."""
 
     def __init__(self, events: Sequence[Event]) -> None:
@@ -113,7 +113,7 @@ class RecordedBooks:
 
 def _read_all(recorded: object) -> dict[str, Usage]:
     if not isinstance(recorded, dict):
-        raise InputError("the books in this trace are not what this version writes")
+        raise InputError("the usage ledger in this trace is not in the form that this version writes")
     return {str(name): read(Usage, usage) for name, usage in recorded.items()}
 
 

@@ -66,7 +66,7 @@ def joint_rows(table: Calibration) -> tuple[JointRow, ...]:
     return tuple((row.tool, row.rule, row.confidence) for row in table.rows.values() if "+" in row.tool and row.counted)
 
 
-def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> None:
+def record_inputs(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> None:
     """Record the change and the rules, before the review begins."""
     bare = change.model_copy(update={"description": "", "files": tuple(_without_code(file) for file in change.files)})
     trace.record("change", change=bare.model_dump(mode="json"))
@@ -84,7 +84,7 @@ def record_given(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> N
     )
 
 
-def read_given(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
+def read_recorded_inputs(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
     """Read the change and the rules from a trace. Raises InputError where it does not hold them."""
     change = read(ChangeSet, first_of(events, "change").get("change"))
     recorded = first_of(events, "rules")

@@ -25,8 +25,8 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Synthesizer, TaskResult
-from reviewbot.replay.model import RecordedBooks
-from reviewbot.replay.recorded_inputs import RecordedInputs, read, read_given
+from reviewbot.replay.model import RecordedUsage
+from reviewbot.replay.recorded_inputs import RecordedInputs, read, read_recorded_inputs
 from reviewbot.review.combine.synthesizer import RuledSynthesizer
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
 from reviewbot.review.gaps import gaps_of
@@ -40,22 +40,22 @@ SynthesizerOf = Callable[[RecordedInputs, Sequence[Event]], Synthesizer]
 """Makes the synthesizer of the review, from what decides it and from all events, in which a model's answers are."""
 
 
-BOOKED = frozenset({"books", "call"})
-"""Events that only a run with books leaves."""
+USAGE_EVENTS = frozenset({"books", "call"})
+"""Events that only a run with a usage ledger records."""
 
 
 def by_rules(given: RecordedInputs, events: Sequence[Event]) -> Synthesizer:
     """The synthesizer of a run without a model. Raises InputError for another run."""
     if given.synthesizer != "rules":
         raise InputError(f"the review of this trace was made by a {given.synthesizer!r} synthesizer, which is not here")
-    # Without books in the trace there were none, and the results say what they cost.
-    books = RecordedBooks(events) if any(event["event"] in BOOKED for event in events) else None
-    return RuledSynthesizer(given.rules, given.engine, given.notes, books, given.refused)
+    # Without these events there was no ledger, and the results hold their usage.
+    usage_ledger = RecordedUsage(events) if any(event["event"] in USAGE_EVENTS for event in events) else None
+    return RuledSynthesizer(given.rules, given.engine, given.notes, usage_ledger, given.refused)
 
 
 async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rules) -> Review:
     """The review that follows from a trace. Raises InputError where the trace does not hold what that needs."""
-    change, given = read_given(events)
+    change, given = read_recorded_inputs(events)
     plans = [_plan(event) for event in events if event["event"] == "plan_made"]
     if not plans:
         raise InputError("the trace has no plan: its run ended before it had one")

@@ -1,4 +1,4 @@
-"""The workers of a crew as a list for a terminal."""
+"""The workers of a run as a list for a terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from reviewbot.report.text import one_line
 INDENT = "    "
 
 
-def render_workers(crew: WorkerSet, *, width: int) -> str:
+def render_workers(worker_set: WorkerSet, *, width: int) -> str:
     """Each worker with where it comes from, what it applies to, what it works with and what it costs at most."""
     lines: list[str] = []
-    for card in crew.cards:
-        origin = "" if crew.origin[card.name] == "package" else f" (from the {crew.origin[card.name]})"
+    for card in worker_set.cards:
+        origin = "" if worker_set.origin[card.name] == "package" else f" (from the {worker_set.origin[card.name]})"
         facts = [
             card.description,
             f"applies to {' '.join(card.applies_to)}",

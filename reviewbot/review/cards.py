@@ -29,10 +29,10 @@ KINDS = ("code", "config", "prose")
 """What a card may name as "@code", "@config", "@prose"."""
 
 MAX_CARDS = 20
-"""Of a crew. Every card is a task per slice of every file that it applies to."""
+"""Of a worker set. Every card is a task per slice of every file that it applies to."""
 
 RESERVED = frozenset({"planner", "reader", "judge", "synthesizer"})
-"""Who else asks models in a run: the books, the budgets and the trace tell them from workers by these names."""
+"""Roles that ask models in a run besides workers: usage ledger, budgets and trace know them by these names."""
 
 RETIRED_TOOL = re.compile(
     r"trace-value|(?:security|logic|performance|style)-(?:definition|callers|file|history|siblings|conventions)"
@@ -42,7 +42,7 @@ RETIRED_TOOL = re.compile(
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
-def load_crew(extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
+def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
     """The shipped cards and prompts, and a repository's own.
 
     Args:
@@ -54,10 +54,10 @@ def load_crew(extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerS
     Raises:
         ConfigError: one line that names the file and says what is expected.
     """
-    return build_crew(shipped_files(), extra, known_tools)
+    return build_worker_set(shipped_files(), extra, known_tools)
 
 
-def build_crew(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
+def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
     """The same from texts alone, as `load_crew` describes them."""
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):

@@ -19,7 +19,7 @@ from reviewbot.review.task import run_task
 class PlanExecutor:
     """The `reviewbot.review.pipeline.Executor` of a real run. Build one for a run; `reviewbot.wiring` does."""
 
-    crew: WorkerSet
+    worker_set: WorkerSet
     engine: Engine
     verifier: Verifier
     retarget: Callable[[ReviewTask, str], ReviewTask | None]
@@ -66,11 +66,11 @@ class PlanExecutor:
 
     async def _attempt(self, change: ChangeSet, task: ReviewTask, dependencies: Mapping[str, WorkerResult]) -> Outcome:
         """One try of one task: the worker's answer, weighed by the evidence behind it as soon as it is there."""
-        card = next(card for card in self.crew.cards if card.name == task.worker)
+        card = next(card for card in self.worker_set.cards if card.name == task.worker)
         order = WorkOrder(
             task=task,
             card=card,
-            prompt=self.crew.prompts[card.name],
+            prompt=self.worker_set.prompts[card.name],
             tools={name: self.tools[name] for name in card.tools if name in self.tools},
             snapshot=self.snapshot,
             title=change.title,

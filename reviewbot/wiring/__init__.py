@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.wiring.assembly import Given, Run, crew_for, open_journal, settings_for, setup
+from reviewbot.wiring.assembly import Run, RunInputs, load_workers, open_journal, settings_for, setup
 from reviewbot.wiring.change_sources import (
     Subject,
     from_branch,
@@ -19,16 +19,16 @@ from reviewbot.wiring.worker_limits import limit_workers
 
 __all__ = [
     "Baseline",
-    "Given",
     "Run",
+    "RunInputs",
     "Subject",
-    "crew_for",
     "effective",
     "from_branch",
     "from_diff",
     "from_index",
     "from_range",
     "limit_workers",
+    "load_workers",
     "open_journal",
     "preload_models",
     "prices_of",

@@ -13,7 +13,7 @@ from reviewbot.analyzers.engine import AnalyzersEngine
 from reviewbot.analyzers.sarif import ForeignFindings, foreign_tools
 from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.config import Settings
-from reviewbot.config.source import FOLDER, BaseSide, repository_crew, settings_of
+from reviewbot.config.source import FOLDER, BaseSide, repository_workers, settings_of
 from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import ChangeSet, Review, WorkerResult
 from reviewbot.domain.errors import ConfigError
@@ -21,9 +21,9 @@ from reviewbot.domain.ports import Journal, Tool, WorkerSet
 from reviewbot.journal.secret_free import SecretFreeJournal
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.redact.mask import SecretMask
-from reviewbot.replay.recorded_inputs import joint_rows, record_given
+from reviewbot.replay.recorded_inputs import joint_rows, record_inputs
 from reviewbot.review.calibration import Calibration, packaged_calibration
-from reviewbot.review.cards import load_crew
+from reviewbot.review.cards import load_worker_set
 from reviewbot.review.combine.synthesizer import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.model_calibration import ModelTables
@@ -59,13 +59,13 @@ def _with_side(error: ConfigError) -> ConfigError:
     return ConfigError(f"{message}{side}")
 
 
-def crew_for(base: BaseSide | None) -> WorkerSet:
+def load_workers(base: BaseSide | None) -> WorkerSet:
     """Load the shipped workers and those of the repository's base side."""
-    return load_crew({} if base is None else repository_crew(base), all_tools().keys())
+    return load_worker_set({} if base is None else repository_workers(base), all_tools().keys())
 
 
 @dataclass(frozen=True)
-class Given:
+class RunInputs:
     """Inputs of a run beside the change and the settings."""
 
     script: Path | None = None
@@ -93,7 +93,7 @@ class Run:
     """One review, ready to begin."""
 
     setup: Setup
-    crew: WorkerSet
+    worker_set: WorkerSet
     engine: str
     """The name of the engine that does the work."""
     run_id: str
@@ -115,7 +115,7 @@ class Run:
 def setup(
     subject: Subject,
     settings: Settings,
-    given: Given | None = None,
+    given: RunInputs | None = None,
     *,
     journal: Journal | None = None,
     listener: Callable[[Event], None] | None = None,
@@ -124,35 +124,35 @@ def setup(
 
     Raises ConfigError, and InputError where something that was given cannot be read.
     """
-    given = given or Given()
+    given = given or RunInputs()
     table = packaged_calibration() if given.calibration is None else given.calibration
-    crew = _crew(subject, settings, given)
+    worker_set = _load_workers(subject, settings, given)
     clock = SystemClock()
     mask = SecretMask(side_texts(subject.change), own_secrets(given.environ))
     trace = Trace(clock, listener, mask)
     foreign, sarif_notes = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(crew.cards, settings.max_findings, table.together)
+    rules = Rules.of(worker_set.cards, settings.max_findings, table.together)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
-    ground = BuildContext(
+    context = BuildContext(
         subject=subject,
-        crew=crew,
+        worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*crew.notes, *notes_on(subject), *suppression.notes, *sarif_notes, *_journal_notes(journal)),
-        handed_in=_handed_in(crew, foreign),
+        notes=(*worker_set.notes, *notes_on(subject), *suppression.notes, *sarif_notes, *_journal_notes(journal)),
+        handed_in=_handed_in(worker_set, foreign),
         mask=mask,
-        around=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
+        services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
         tools=tools,
         measured=given.measured,
         refused=suppression.suppressor.refused,
     )
-    parts = _parts(settings, given, ground)
-    record_given(trace, subject.change, parts.given(joint_rows(table)))
-    name = _identity(ground, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
+    parts = _parts(settings, given, context)
+    record_inputs(trace, subject.change, parts.recorded_inputs(joint_rows(table)))
+    name = _identity(context, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
     executor = PlanExecutor(
-        crew=crew,
+        worker_set=worker_set,
         engine=parts.engine,
         verifier=parts.verifier,
         retarget=parts.planner.retarget,
@@ -166,10 +166,10 @@ def setup(
         deadline_s=settings.deadline_s,
         mask=mask,
         suppressor=suppression.suppressor,
-        find_outside=_scan(crew, settings, table),
+        find_outside=_scan(worker_set, settings, table),
     )
     built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
-    return Run(built, crew, parts.engine.name, name, trace, ground.rules, parts.close, parts.preview)
+    return Run(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
 
 
 def _programs(
@@ -179,9 +179,9 @@ def _programs(
     return AnalyzersEngine(own, ChangeAnalysis(subject.change, subject.snapshot, tools, cache=cache))
 
 
-def _scan(crew: WorkerSet, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
+def _scan(worker_set: WorkerSet, settings: Settings, table: Calibration) -> Callable[[ChangeSet], WorkerResult | None]:
     """What looks at names, title and description: it speaks for the worker of its tools, where that one is to run."""
-    card = next((card for card in crew.cards if set(SCANNING) <= set(card.tools)), None)
+    card = next((card for card in worker_set.cards if set(SCANNING) <= set(card.tools)), None)
     if card is None or (settings.workers and card.name not in settings.workers):
         return lambda _change: None
     return change_scan(card.task_type, table)
@@ -202,34 +202,34 @@ def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
     return SteadyJournal(journal)
 
 
-def _crew(subject: Subject, settings: Settings, given: Given) -> WorkerSet:
+def _load_workers(subject: Subject, settings: Settings, inputs: RunInputs) -> WorkerSet:
     try:
-        crew = crew_for(subject.base)
-        if asks_models(settings, given.environ):
+        worker_set = load_workers(subject.base)
+        if asks_models(settings, inputs.environ):
             from reviewbot.llm.agents.ad_hoc_workers import with_seats  # noqa: PLC0415 - as for `model_parts`
 
-            crew = with_seats(crew, settings.extra_workers)
-        return limit_workers(crew, settings)  # last, so that seats have the operator's time as well
+            worker_set = with_seats(worker_set, settings.extra_workers)
+        return limit_workers(worker_set, settings)  # last, so that seats have the operator's time as well
     except ConfigError as error:
         raise _with_side(error) from None
 
 
-def _identity(ground: BuildContext, settings: Settings, given: Given, parts: tuple[str, ...]) -> str:
+def _identity(context: BuildContext, settings: Settings, given: RunInputs, parts: tuple[str, ...]) -> str:
     """What a model answers depends on which one it is; what was asked is in each task's own key."""
     asked = (settings.provider, settings.model_small, settings.model_medium, settings.model_large, settings.effort)
-    words = (ground.subject.change.title, ground.subject.change.description)
+    words = (context.subject.change.title, context.subject.change.description)
     extra = (*parts, *digests(given.results), repr(asked), repr(words))
-    return run_id(ground.subject, ground.crew, settings, given.script, extra=extra)
+    return run_id(context.subject, context.worker_set, settings, given.script, extra=extra)
 
 
-def _handed_in(crew: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
+def _handed_in(worker_set: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
     """By worker: the files of which one of its tools tells what other programs have found."""
     paths = {tool.name: tool.paths for tool in foreign}
     none: frozenset[str] = frozenset()
-    return {card.name: none.union(*(paths.get(name, none) for name in card.tools)) for card in crew.cards}
+    return {card.name: none.union(*(paths.get(name, none) for name in card.tools)) for card in worker_set.cards}
 
 
-def _parts(settings: Settings, given: Given, ground: BuildContext) -> Components:
+def _parts(settings: Settings, given: RunInputs, context: BuildContext) -> Components:
     """Build planner, worker, verifier and synthesizer. Raises ConfigError."""
     if given.script is not None and settings.engine != "scripted":
         raise ConfigError("--script is for --engine scripted alone")
@@ -238,13 +238,13 @@ def _parts(settings: Settings, given: Given, ground: BuildContext) -> Components
             raise ConfigError("--engine scripted needs --script FILE with its answers")
         from reviewbot.replay.scripted import ScriptedEngine  # noqa: PLC0415 - for tests and demonstrations alone
 
-        return rule_parts(settings, ground, ScriptedEngine.from_json(read_script(given.script)))
+        return rule_parts(settings, context, ScriptedEngine.from_json(read_script(given.script)))
     if asks_models(settings, given.environ):
         # A review without models loads nothing that asks one.
         from reviewbot.wiring.model_components import model_parts  # noqa: PLC0415
 
-        return model_parts(settings, ground, given.baseline)
-    return rule_parts(settings, ground, ground.programs)
+        return model_parts(settings, context, given.baseline)
+    return rule_parts(settings, context, context.programs)
 
 
 def _journal_notes(journal: Journal | None) -> list[str]:

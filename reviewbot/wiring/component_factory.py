@@ -37,12 +37,12 @@ class BuildContext:
     """Inputs that the components of all engines share."""
 
     subject: Subject
-    crew: WorkerSet
+    worker_set: WorkerSet
     programs: AnalyzersEngine
     rules: Rules
     notes: tuple[str, ...]
     handed_in: Mapping[str, Collection[str]]
-    around: RunServices
+    services: RunServices
     mask: SecretMask
     tools: Mapping[str, Tool]
     measured: ModelTables | None
@@ -52,15 +52,15 @@ class BuildContext:
 
     def order(self, task: ReviewTask) -> WorkOrder:
         """Make the order for a task, without the results of other tasks."""
-        card = next(card for card in self.crew.cards if card.name == task.worker)
+        card = next(card for card in self.worker_set.cards if card.name == task.worker)
         tools = {name: self.tools[name] for name in card.tools if name in self.tools}
         change = self.subject.change
-        prompt_text = self.crew.prompts[card.name]
+        prompt_text = self.worker_set.prompts[card.name]
         return WorkOrder(task, card, prompt_text, tools, self.subject.snapshot, change.title, change.description)
 
     def orders(self, plan: Plan) -> Iterator[WorkOrder]:
         """Make an order for the programs of each slice of a plan, in its order."""
-        cards = {card.name: card for card in self.crew.cards}
+        cards = {card.name: card for card in self.worker_set.cards}
         for task in (each for each in plan.tasks if not each.seam):
             card = cards[task.worker]
             tools = {name: self.tools[name] for name in card.tools if name in self.tools}
@@ -86,8 +86,8 @@ class Components:
     tasks_at_once: int
     fan_out: int | None = None
 
-    def given(self, joint: tuple[JointRow, ...]) -> RecordedInputs:
-        """What a replay has to know of it."""
+    def recorded_inputs(self, joint: tuple[JointRow, ...]) -> RecordedInputs:
+        """The inputs of these components that a replay needs."""
         made = self.synthesizer
         if isinstance(made, RuledSynthesizer):
             how, maps = "rules", NumberMaps()
@@ -96,20 +96,20 @@ class Components:
         return RecordedInputs(made.rules, joint, made.engine, made.notes, how, number_maps=maps, refused=made.refused)
 
 
-def rule_parts(settings: Settings, ground: BuildContext, engine: Engine) -> Components:
+def rule_parts(settings: Settings, context: BuildContext, engine: Engine) -> Components:
     """Build components without models: programs or canned answers find, and rules do the rest."""
-    limits, crew, notes = plan_limits(settings, ground), ground.crew, ground.notes
-    if engine is ground.programs:
+    limits, worker_set, notes = plan_limits(settings, context), context.worker_set, context.notes
+    if engine is context.programs:
         # A program reads the whole file whatever it is asked, so that parts of it would only be more tasks.
         limits = replace(limits, chunk_lines=WHOLE_FILE, ask_models=False)
-        crew, left_out = without_models(crew, ground.tools)
-        notes = (*note_on(left_out, ground.subject.change, settings.workers), *notes)
-    planner = RoutedPlanner(crew, engine.covers, ground.subject.snapshot.head, limits)
+        worker_set, left_out = without_models(worker_set, context.tools)
+        notes = (*note_on(left_out, context.subject.change, settings.workers), *notes)
+    planner = RoutedPlanner(worker_set, engine.covers, context.subject.snapshot.head, limits)
     return Components(
         engine=engine,
         planner=planner,
         verifier=CappingVerifier(),
-        synthesizer=RuledSynthesizer(ground.rules, engine.name, notes, refused=ground.refused),
+        synthesizer=RuledSynthesizer(context.rules, engine.name, notes, refused=context.refused),
         close=_nothing,
         preview=_preview_of(planner),
         tasks_at_once=settings.tasks_at_once,
@@ -127,29 +127,29 @@ def _preview_of(planner: Planner) -> MakePreview:
     return preview
 
 
-def plan_limits(settings: Settings, ground: BuildContext, *, models: bool = False) -> PlanLimits:
+def plan_limits(settings: Settings, context: BuildContext, *, models: bool = False) -> PlanLimits:
     """What a planner of rules must know of a run; `models`: readers do the work, and not programs alone."""
 
     @cache
     def has_conventions(path: str) -> bool:
-        return bool(conventions(ground.subject.snapshot, path).files)
+        return bool(conventions(context.subject.snapshot, path).files)
 
-    given = PlanLimits(
+    limits = PlanLimits(
         chunk_lines=settings.chunk_lines,
         ignore=settings.ignore,
         paths=settings.paths,
         workers=settings.workers,
-        handed_in=ground.handed_in,
-        declared=declaration_reader(ground.subject.base if ground.subject.declares else None),
-        scans=ground.programs.scans,
+        handed_in=context.handed_in,
+        declared=declaration_reader(context.subject.base if context.subject.declares else None),
+        scans=context.programs.scans,
     )
     if not models:
-        return given
+        return limits
     return replace(
-        given,
+        limits,
         part_lines=settings.reader_lines,
         route=True,
-        programs=ground.programs.covers,
+        programs=context.programs.covers,
         has_conventions=has_conventions,
     )
 

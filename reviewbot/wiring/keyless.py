@@ -11,17 +11,17 @@ from reviewbot.domain.contracts import ChangeSet, WorkerCard
 from reviewbot.domain.ports import WorkerSet
 
 
-def without_models(crew: WorkerSet, analyzers: Collection[str]) -> tuple[WorkerSet, tuple[WorkerCard, ...]]:
+def without_models(worker_set: WorkerSet, analyzers: Collection[str]) -> tuple[WorkerSet, tuple[WorkerCard, ...]]:
     """Divide the workers into those that can work with analyzers alone, and the others.
 
     `analyzers` are the names of the tools that work without a model. A worker that needs the result of one that does
     not run does not run either.
     """
-    missing = {card.name for card in crew.cards if not set(card.tools) & set(analyzers)}
-    while more := {card.name for card in crew.cards if _needs(card, missing)} - missing:
+    missing = {card.name for card in worker_set.cards if not set(card.tools) & set(analyzers)}
+    while more := {card.name for card in worker_set.cards if _needs(card, missing)} - missing:
         missing |= more
-    running = tuple(card for card in crew.cards if card.name not in missing)
-    return replace(crew, cards=running), tuple(card for card in crew.cards if card.name in missing)
+    running = tuple(card for card in worker_set.cards if card.name not in missing)
+    return replace(worker_set, cards=running), tuple(card for card in worker_set.cards if card.name in missing)
 
 
 def note_on(left_out: Sequence[WorkerCard], change: ChangeSet, chosen: Collection[str]) -> tuple[str, ...]:

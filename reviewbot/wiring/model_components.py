@@ -27,7 +27,7 @@ from reviewbot.review.plan.bundling import BundlingPlanner, with_readers
 from reviewbot.review.plan.planner import RoutedPlanner
 from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, plan_limits
-from reviewbot.wiring.model_session import ModelSession, line_to
+from reviewbot.wiring.model_session import ModelSession, open_session
 from reviewbot.wiring.models import prices_of, tiers_of
 
 READER_BOUNDS: Mapping[Effort, Bounds] = {
@@ -38,39 +38,39 @@ READER_BOUNDS: Mapping[Effort, Bounds] = {
 NO_TOOLS = Bounds(tool_turns=0)
 
 
-def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | None = None) -> Components:
+def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | None = None) -> Components:
     """Build readers and a judge; the analyzers' results come first. Raises ConfigError where no model can be asked."""
-    line = line_to(settings, ground.around)
-    head = ProgramPrefetch(ground.programs, ground.orders)
+    session = open_session(settings, context.services)
+    head = ProgramPrefetch(context.programs, context.orders)
     tools = RepositoryTools(
-        ground.subject.snapshot, mask=_mask(ground), private=settings.private, symbols=settings.effort == "deep"
+        context.subject.snapshot, mask=_mask(context), private=settings.private, symbols=settings.effort == "deep"
     )
     bounds = NO_TOOLS if baseline == "request" else READER_BOUNDS[settings.effort]
-    engine = _reader(ground, line, head, tools, bounds)
-    limits = replace(plan_limits(settings, ground, models=True), is_withheld=tools.view.is_withheld)
-    routed = RoutedPlanner(ground.crew, engine.covers, ground.subject.snapshot.head, limits)
+    engine = _reader(context, session, head, tools, bounds)
+    limits = replace(plan_limits(settings, context, models=True), is_withheld=tools.view.is_withheld)
+    routed = RoutedPlanner(context.worker_set, engine.covers, context.subject.snapshot.head, limits)
     planner = ModelPlanner(
         routed,
-        line.model,
-        ground.around.trace,
+        session.model,
+        context.services.trace,
         prompt("planner"),
         Planning(plan_above=settings.plan_above, replan=settings.replan),
-        line.deadline.remaining_s,
-        lambda plan: head.begin(plan, line.ready),
-        _mask(ground),
+        session.deadline.remaining_s,
+        lambda plan: head.begin(plan, session.ready),
+        _mask(context),
     )
-    foreign = [name for name, origin in ground.crew.origin.items() if origin != "package"]
+    foreign = [name for name, origin in context.worker_set.origin.items() if origin != "package"]
 
     def begin(plan: Plan) -> None:
-        engine.begin(plan, ground.order)
+        engine.begin(plan, context.order)
         head.begin(plan)
 
-    judge = _judge(settings, ground, line, engine, judging=settings.effort != "quick" and baseline is None)
+    judge = _judge(settings, context, session, engine, judging=settings.effort != "quick" and baseline is None)
 
     async def preview(change: ChangeSet) -> Preview:
         plan = await routed.plan(change)
         made = with_readers(plan, settings.effort, foreign)
-        engine.begin(made, ground.order)
+        engine.begin(made, context.order)
         question, requests = planner.request_of(change, plan), await engine.first_requests()
         return Preview(
             made,
@@ -86,7 +86,7 @@ def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | N
         planner=BundlingPlanner(planner, settings.effort, foreign, begin),
         verifier=CappingVerifier(),
         synthesizer=judge,
-        close=_all_of(engine.close, head.close, line.close),
+        close=_all_of(engine.close, head.close, session.close),
         preview=preview,
         # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.
         tasks_at_once=settings.calls_in_flight + settings.calls_in_flight // 4,
@@ -95,51 +95,51 @@ def model_parts(settings: Settings, ground: BuildContext, baseline: Baseline | N
 
 
 def _reader(
-    ground: BuildContext, line: ModelSession, head: ProgramPrefetch, tools: RepositoryTools, bounds: Bounds
+    context: BuildContext, session: ModelSession, head: ProgramPrefetch, tools: RepositoryTools, bounds: Bounds
 ) -> ReaderEngine:
     return ReaderEngine(
-        model=line.model,
+        model=session.model,
         programs=head,
         tools=tools,
-        map_of=MapMaker(tools.view, ground.subject.change.files, _mask(ground)),
+        map_of=MapMaker(tools.view, context.subject.change.files, _mask(context)),
         prompt=prompt("reader"),
-        trace=ground.around.trace,
-        clock=ground.around.clock,
+        trace=context.services.trace,
+        clock=context.services.clock,
         bounds=bounds,
-        review_left_s=line.deadline.remaining_s,
+        review_left_s=session.deadline.remaining_s,
     )
 
 
 def _judge(
-    settings: Settings, ground: BuildContext, line: ModelSession, engine: ReaderEngine, *, judging: bool
+    settings: Settings, context: BuildContext, session: ModelSession, engine: ReaderEngine, *, judging: bool
 ) -> JudgingSynthesizer:
-    trace, tools = ground.around.trace, engine.tools
-    measured = packaged_model_tables() if ground.measured is None else ground.measured
+    trace, tools = context.services.trace, engine.tools
+    measured = packaged_model_tables() if context.measured is None else context.measured
     hashes = {
         "reader": prompt_hash(prompt("reader"), ReviewAnswer),
         "judge": prompt_hash(f"{prompt('reader')}\n{prompt('judge')}", ReviewAnswer),
     }
     return JudgingSynthesizer(
-        rules=ground.rules,
+        rules=context.rules,
         # What the judge said decides the review, so a replay of the trace needs its answers.
-        model=RecordingModel(ConversingModel(line.model, tools, JUDGE_BOUNDS, trace), trace),
+        model=RecordingModel(ConversingModel(session.model, tools, JUDGE_BOUNDS, trace), trace),
         prompt=prompt("judge"),
         trace=trace,
         engine=ReaderEngine.name,
         calibrator=Calibrator(trace, maps_for(measured, hashes)),
         prefix_of=engine.prefix_of,
         lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
-        notes=(*ground.notes, *_unpriced(settings)),
-        books=RecordingLedger(line.books, trace),
-        refused=ground.refused,
-        remaining_s=line.deadline.remaining_s,
+        notes=(*context.notes, *_unpriced(settings)),
+        usage_ledger=RecordingLedger(session.usage_ledger, trace),
+        refused=context.refused,
+        remaining_s=session.deadline.remaining_s,
         judging=judging,
     )
 
 
-def _mask(ground: BuildContext) -> Callable[[str], str]:
+def _mask(context: BuildContext) -> Callable[[str], str]:
     """What takes secrets out of a text that a model gets, line by line."""
-    return partial(ground.mask, keep_lines=True)
+    return partial(context.mask, keep_lines=True)
 
 
 def _all_of(*closers: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:

@@ -23,44 +23,44 @@ class ModelSession:
     """The models of one run, and what was spent on them."""
 
     model: Model
-    books: UsageLedger
+    usage_ledger: UsageLedger
     deadline: Deadline
     ready: Callable[[], Awaitable[object]]
     """Done when the SDK is loaded."""
     close: Callable[[], Awaitable[None]]
 
 
-def line_to(settings: Settings, around: RunServices) -> ModelSession:
+def open_session(settings: Settings, services: RunServices) -> ModelSession:
     """Open the session. Raises ConfigError where no model can be asked."""
     provider, models, prices = provider_of(settings), tiers_of(settings), prices_of(settings)
     timeout_s = float(settings.task_timeout_s or DEFAULT_TIMEOUT_S)
-    request = ConnectRequest(provider.name, around.environ, models, prices, timeout_s, around.preloaded)
+    request = ConnectRequest(provider.name, services.environ, models, prices, timeout_s, services.preloaded)
     client = folder_of(provider).connect(request)
-    deadline = Deadline(around.clock, settings.deadline_s - min(MAX_MARGIN_S, MARGIN * settings.deadline_s))
+    deadline = Deadline(services.clock, settings.deadline_s - min(MAX_MARGIN_S, MARGIN * settings.deadline_s))
     limits = Limits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
     ledger = Ledger(limits)
     config = ClientConfig(
-        clock=around.clock,
+        clock=services.clock,
         deadline=deadline,
         ledger=ledger,
-        journal=around.journal,
-        recorder=around.trace,
+        journal=services.journal,
+        recorder=services.trace,
         models=models,
         prices=prices,
         retry=RetryPolicy(concurrency=settings.calls_in_flight),
-        rate_limiter=_rate_limiter(settings, around, client.address),
+        rate_limiter=_rate_limiter(settings, services, client.address),
         origin=client.address,
     )
 
     async def close() -> None:
         await client.aclose()
         if client.load_ms is not None:
-            around.trace.record("sdk_loaded", duration_ms=client.load_ms)
+            services.trace.record("sdk_loaded", duration_ms=client.load_ms)
 
     return ModelSession(build_client(client, config), ledger, deadline, client.ready, close)
 
 
-def _rate_limiter(settings: Settings, around: RunServices, origin: str) -> RateLimiter:
+def _rate_limiter(settings: Settings, services: RunServices, origin: str) -> RateLimiter:
     """The limiter of this run's calls; where several processes share one, that of their provider."""
     limits = (settings.requests_per_minute, settings.tokens_per_minute)
-    return TokenBucket(around.clock, *limits) if around.rates is None else around.rates(origin, *limits)
+    return TokenBucket(services.clock, *limits) if services.rates is None else services.rates(origin, *limits)

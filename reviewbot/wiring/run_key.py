@@ -16,7 +16,7 @@ from reviewbot.wiring.change_sources import Subject
 
 
 def run_id(
-    subject: Subject, crew: WorkerSet, settings: Settings, script: Path | None, extra: Sequence[str] = ()
+    subject: Subject, worker_set: WorkerSet, settings: Settings, script: Path | None, extra: Sequence[str] = ()
 ) -> str:
     """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version.
 
@@ -35,8 +35,8 @@ def run_id(
         repr((settings.ignore, settings.paths)),
     ]
     parts += [repr(settings.workers), "" if script is None else hashlib.sha256(read_script(script)).hexdigest()]
-    for card in crew.cards:
-        parts += [card.model_dump_json(exclude={"threshold"}), crew.prompts[card.name]]
+    for card in worker_set.cards:
+        parts += [card.model_dump_json(exclude={"threshold"}), worker_set.prompts[card.name]]
     for part in parts:
         digest.update(part.encode("utf-8", "replace") + b"\0")
     return digest.hexdigest()[:32]

@@ -17,12 +17,12 @@ from reviewbot.domain.ports import WorkerSet
 _TIERS = get_args(Tier)
 
 
-def limit_workers(crew: WorkerSet, settings: Settings) -> WorkerSet:
+def limit_workers(worker_set: WorkerSet, settings: Settings) -> WorkerSet:
     """The workers as the settings want them, with a note for each limit of a single worker.
 
     Raises ConfigError for a worker that does not exist, and where a repository raises a budget.
     """
-    cards = {card.name: _with_general_limits(card, settings) for card in crew.cards}
+    cards = {card.name: _with_general_limits(card, settings) for card in worker_set.cards}
     named = [(name, settings.origin["workers"]) for name in settings.workers]
     named += [(limit.worker, limit.origin) for limit in settings.worker]
     for name, origin in named:
@@ -36,7 +36,7 @@ def limit_workers(crew: WorkerSet, settings: Settings) -> WorkerSet:
             raise ConfigError(f"{limit.origin}: {limit} can only be lowered by a repository, to {before} or less")
         cards[limit.worker] = _with_limit(card, limit.key, limit.value)
         notes.append(f"{limit.origin}: {limit} is {limit.value}; its card says {before}")
-    return replace(crew, cards=tuple(cards.values()), notes=(*crew.notes, *notes))
+    return replace(worker_set, cards=tuple(cards.values()), notes=(*worker_set.notes, *notes))
 
 
 def _with_general_limits(card: WorkerCard, settings: Settings) -> WorkerCard:

@@ -158,7 +158,7 @@ class Told:
 
 
 @pytest.fixture
-def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
+def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
     """A whole review by one worker that has the given tools and the witness."""
 
     def tell(
@@ -166,15 +166,15 @@ def telling(clock: Any, a_card: Any, a_crew: Any) -> Callable[..., Told]:
     ) -> Told:
         change = parse_diff(new_file("src/app.py", LONG) if diff is None else diff)
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
-        crew = a_crew(a_card("logic", tools=tuple(every)))
+        worker_set = a_worker_set(a_card("logic", tools=tuple(every)))
         trace = Trace(clock, listener)
         engine = AnalyzersEngine(
             every, ChangeAnalysis(change, DiffSnapshot(change), every, limits=AnalysisLimits(seconds=seconds))
         )
-        rules = Rules.of(crew.cards, 10)
-        planner = RoutedPlanner(crew, engine.covers, DiffSnapshot(change).head, PlanLimits())
+        rules = Rules.of(worker_set.cards, 10)
+        planner = RoutedPlanner(worker_set, engine.covers, DiffSnapshot(change).head, PlanLimits())
         executor = PlanExecutor(
-            crew=crew,
+            worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
             retarget=planner.retarget,

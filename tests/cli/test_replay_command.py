@@ -18,7 +18,7 @@ from reviewbot.delivery import deliver, mask_trace
 from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewTask, Timings, WorkerResult
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
-from reviewbot.replay.recorded_inputs import RecordedInputs, record_given
+from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
 from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
@@ -57,7 +57,7 @@ def _recorded(
     answer = asyncio.run(RuledSynthesizer(rules, "scripted", ("a note",)).synthesize(change, plan, settled))
     answer = answer.model_copy(update={"timings": Timings(wall_ms=1_200, critical_path_ms=0, sequential_ms=0)})
     trace = Trace(clock)
-    record_given(trace, change, RecordedInputs(rules, (), "scripted", ("a note",)))
+    record_inputs(trace, change, RecordedInputs(rules, (), "scripted", ("a note",)))
     trace.record("plan_made", plan=plan.model_dump(mode="json", exclude={"tasks": {"__all__": {"payload": {"code"}}}}))
     about = {"task_id": task.task_id, "attempt": 1}
     trace.record("task_started", worker="security", **about)

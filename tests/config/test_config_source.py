@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reviewbot.config.source import repository_crew, repository_settings, settings_of
+from reviewbot.config.source import repository_settings, repository_workers, settings_of
 
 
 class RecordedSide:
@@ -43,7 +43,7 @@ def test_cards_and_prompts_are_named_below_their_folder_and_nothing_else_is_read
         }
     )
 
-    assert repository_crew(side) == {"workers/license.toml": "card", "prompts/license.md": "prompt"}
+    assert repository_workers(side) == {"workers/license.toml": "card", "prompts/license.md": "prompt"}
     assert side.asked == [
         ".reviewbot/workers/license.toml",
         ".reviewbot/prompts/binary.md",

@@ -211,7 +211,7 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         )
         for name, globs in (("logic", ("@code",)), ("security", ("@code", "@config", "@prose")))
     )
-    crew = WorkerSet(cards, {card.name: "" for card in cards}, {card.name: "package" for card in cards})
+    worker_set = WorkerSet(cards, {card.name: "" for card in cards}, {card.name: "package" for card in cards})
     engine, clock, rules = Fate(outcomes), RecordingClock(), Rules.of(cards, 50)
     limits = PlanLimits(
         ignore=("ignored/*",),
@@ -219,9 +219,9 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         scans=lambda card: card.name == "security",
         max_files=5,
     )
-    planner = RoutedPlanner(crew, engine.covers, lambda _path: None, limits)
+    planner = RoutedPlanner(worker_set, engine.covers, lambda _path: None, limits)
     executor = PlanExecutor(
-        crew=crew,
+        worker_set=worker_set,
         engine=engine,
         verifier=CappingVerifier(),
         retarget=planner.retarget,

@@ -56,7 +56,7 @@ def held(subject: wiring.Subject, answer: Callable[[Any], Scripted], **flags: ob
         environ = {"ANTHROPIC_API_KEY": "sk-canary", "ANTHROPIC_BASE_URL": api.url}
         fixed = {"engine": "models", "max_cost": "none", "requests_per_minute": 60_000}
         settings = wiring.settings_for(subject.base, {}, fixed | flags)
-        given = wiring.Given(environ=environ)
+        given = wiring.RunInputs(environ=environ)
         said = estimate_of(subject, settings, wiring.setup(subject, settings, given))
         assert api.asked == []
         run = wiring.setup(subject, settings, given)

@@ -100,7 +100,7 @@ def reviewed(measured: ModelTables | None, **flags: str) -> tuple[Json, list[Any
     """The review with these tables, and its trace; a replay of the trace is the same."""
     subject = wiring.from_diff(CHANGE.encode(), None)
     settings = wiring.settings_for(None, os.environ, {"engine": "models", **flags})
-    run = wiring.setup(subject, settings, wiring.Given(environ=os.environ, measured=measured))
+    run = wiring.setup(subject, settings, wiring.RunInputs(environ=os.environ, measured=measured))
     review = asyncio.run(run.review(subject.change))
     events = json.loads(json.dumps(run.trace.events))
     assert asyncio.run(replay(events, synthesizer_of)) == review

@@ -35,7 +35,7 @@ def session_of(case: HostCase) -> HostSession:
 
 
 def options(environ: Mapping[str, str] | None = None, inline: int = 0) -> RunOptions:
-    return RunOptions(flags={"inline": inline}, given=wiring.Given(environ=environ or {}))
+    return RunOptions(flags={"inline": inline}, inputs=wiring.RunInputs(environ=environ or {}))
 
 
 def made(case: HostCase, session: HostSession, how: RunOptions | None = None) -> Reviewed:

@@ -100,7 +100,7 @@ def test_every_pair_is_about_a_rule_that_exists() -> None:
 
 
 def test_every_file_of_pairs_is_about_a_tool_that_its_worker_has() -> None:
-    cards = {card.name: card for card in wiring.crew_for(None).cards}
+    cards = {card.name: card for card in wiring.load_workers(None).cards}
 
     assert sorted({pair.tool for pair in EVERY} - all_tools().keys()) == []
     assert [pair.name for pair in EVERY if pair.tool not in cards[pair.worker].tools] == []

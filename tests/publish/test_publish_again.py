@@ -253,16 +253,16 @@ def test_what_there_is_one_review_of_has_a_name() -> None:
 
 
 def test_what_decides_a_review_names_its_policy(
-    a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
+    a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
 ) -> None:
-    crew = a_crew(a_card("logic"), a_card("style"))
-    policy = policy_of(Settings(), crew, "claude")
+    worker_set = a_worker_set(a_card("logic"), a_card("style"))
+    policy = policy_of(Settings(), worker_set, "claude")
     others = [
-        policy_of(Settings(min_confidence=50), crew, "claude"),
-        policy_of(Settings(), a_crew(a_card("logic")), "claude"),
-        policy_of(Settings(), crew, "analyzers"),
-        policy_of(Settings(), crew, "claude", "a" * 40),
-        policy_of(Settings(), replace(crew, prompts={"logic": "Look away.", "style": "Look away."}), "claude"),
+        policy_of(Settings(min_confidence=50), worker_set, "claude"),
+        policy_of(Settings(), a_worker_set(a_card("logic")), "claude"),
+        policy_of(Settings(), worker_set, "analyzers"),
+        policy_of(Settings(), worker_set, "claude", "a" * 40),
+        policy_of(Settings(), replace(worker_set, prompts={"logic": "Look away.", "style": "Look away."}), "claude"),
     ]
 
     assert len({policy, *others}) == 6
@@ -270,14 +270,14 @@ def test_what_decides_a_review_names_its_policy(
 
 
 def test_how_a_review_is_shown_and_how_fast_it_is_made_is_no_part_of_its_policy(
-    a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
+    a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
 ) -> None:
     one = Settings(concurrency=1, inline=3, check=False, origin={"inline": "a flag"}, skip_labels=("x",))
     other = Settings(concurrency=64, inline=9, request_changes=True)
 
-    assert policy_of(load_settings("\n[rules]\nS603 = 'off'", {}, {}), a_crew(), "models") == policy_of(
-        load_settings("rules = {S603 = 'off'}", {}, {}), a_crew(), "models"
+    assert policy_of(load_settings("\n[rules]\nS603 = 'off'", {}, {}), a_worker_set(), "models") == policy_of(
+        load_settings("rules = {S603 = 'off'}", {}, {}), a_worker_set(), "models"
     ), "nor is the line of a settings file"
-    assert policy_of(one, a_crew(a_card("logic"), a_card("style")), "claude") == policy_of(
-        other, a_crew(a_card("style"), a_card("logic")), "claude"
+    assert policy_of(one, a_worker_set(a_card("logic"), a_card("style")), "claude") == policy_of(
+        other, a_worker_set(a_card("style"), a_card("logic")), "claude"
     )

@@ -48,9 +48,9 @@ def reviewed(office: HostSession, terms: RunOptions | None = None) -> Reviewed:
     return asyncio.run(both())
 
 
-def operator(**variables: str) -> wiring.Given:
+def operator(**variables: str) -> wiring.RunInputs:
     """What the operator of the machine has set."""
-    return wiring.Given(environ=variables)
+    return wiring.RunInputs(environ=variables)
 
 
 def posted(office: HostSession, value: PullReview) -> PullPosted:
@@ -140,7 +140,7 @@ def test_a_check_that_cannot_be_concluded_is_named_and_the_review_stands(
 def test_without_the_setting_there_is_no_check(office: HostSession, open_pull: OpenPull) -> None:
     pull = open_pull(base={".reviewbot.toml": "inline = 'off'\n"})
 
-    result = posted(office, reviewed(office, RunOptions(given=operator(REVIEWBOT_CHECK="false"))).value)
+    result = posted(office, reviewed(office, RunOptions(inputs=operator(REVIEWBOT_CHECK="false"))).value)
 
     assert (result.outcome, result.notes, pull.repository.checks, pull.comments) == ("posted", (), [], [])
 

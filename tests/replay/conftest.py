@@ -19,7 +19,7 @@ from reviewbot.domain.ports import Journal, ModelReply, ModelRequest, WorkerSet
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.replay.model import RecordingLedger, RecordingModel
-from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_given
+from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.review.calibration import Calibration, Row
@@ -128,16 +128,16 @@ class Run:
 
     def told(self) -> tuple[DeliveredReview, str]:
         """The review that is shown, and the trace that is written."""
-        crew = WorkerSet(self.cards, dict.fromkeys((card.name for card in self.cards), "Look."), {})
+        worker_set = WorkerSet(self.cards, dict.fromkeys((card.name for card in self.cards), "Look."), {})
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         snapshot = DiffSnapshot(self.change)
         trace = Trace(clock := TickingClock())
         rules = Rules.of(self.cards, 3, JOINT.together)
         notes = ("a note",)
-        record_given(trace, self.change, RecordedInputs(rules, joint_rows(JOINT), engine.name, notes, self._by()))
+        record_inputs(trace, self.change, RecordedInputs(rules, joint_rows(JOINT), engine.name, notes, self._by()))
         synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)
         if self.answers is not None:
-            model, books = RecordingModel(Saying(self.answers), trace), RecordingLedger(Spent(), trace)
+            model, usage_ledger = RecordingModel(Saying(self.answers), trace), RecordingLedger(Spent(), trace)
             synthesizer = JudgingSynthesizer(
                 rules,
                 model,
@@ -146,12 +146,12 @@ class Run:
                 engine.name,
                 Calibrator(trace),
                 notes=notes,
-                books=books,
+                usage_ledger=usage_ledger,
                 remaining_s=lambda: self.judge_s,
             )
-        planner = self.planner(RoutedPlanner(crew, engine.covers, snapshot.head, PlanLimits()))
+        planner = self.planner(RoutedPlanner(worker_set, engine.covers, snapshot.head, PlanLimits()))
         executor = PlanExecutor(
-            crew=crew,
+            worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
             retarget=planner.retarget,
@@ -186,7 +186,7 @@ class Saying:
 
 
 class Spent:
-    """Books in which something is written."""
+    """A usage ledger with entries."""
 
     def spent(self) -> Mapping[str, Usage]:
         return {"judge": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}

@@ -1,4 +1,4 @@
-"""Answers and books of models: written down when they were given, and given again."""
+"""Answers and usage of models: recorded when they were given, and replayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import DeadlineError, EngineError, InputError, RefusedError, TransientError
 from reviewbot.domain.ports import ModelReply, ModelRequest
-from reviewbot.replay.model import RecordedBooks, RecordedModel, RecordingLedger, RecordingModel
+from reviewbot.replay.model import RecordedModel, RecordedUsage, RecordingLedger, RecordingModel
 from reviewbot.review.trace import Event, Trace, read_trace
 from tests.fake_model import FakeModel
 from tests.replay.conftest import TickingClock
@@ -21,7 +21,7 @@ TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 
 
 class Spent:
-    """Books in which something is written."""
+    """A usage ledger with entries."""
 
     def spent(self) -> Mapping[str, Usage]:
         return {"synthesizer": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
@@ -95,9 +95,9 @@ def test_the_books_of_a_run_are_the_sum_of_its_calls() -> None:
     call = {"event": "call", "usage": usage.model_dump(mode="json")}
     events = [{**call, "purpose": "planner"}, {**call, "purpose": "critic"}, {**call, "purpose": "planner"}]
 
-    assert RecordedBooks(events).spent() == {"planner": usage + usage, "critic": usage}
-    assert RecordedBooks([]).spent() == {}
-    assert RecordedBooks([{**call, "purpose": "planner", "stored": True}]).spent() == {}
+    assert RecordedUsage(events).spent() == {"planner": usage + usage, "critic": usage}
+    assert RecordedUsage([]).spent() == {}
+    assert RecordedUsage([{**call, "purpose": "planner", "stored": True}]).spent() == {}
 
 
 def test_what_the_books_said_at_the_end_counts_more_than_the_calls() -> None:
@@ -105,10 +105,10 @@ def test_what_the_books_said_at_the_end_counts_more_than_the_calls() -> None:
     spent = RecordingLedger(Spent(), trace).spent()
     call: Event = {"event": "call", "purpose": "critic", "usage": Usage(calls=1).model_dump(mode="json")}
 
-    assert RecordedBooks([call, *trace.events]).spent() == spent == Spent().spent()
+    assert RecordedUsage([call, *trace.events]).spent() == spent == Spent().spent()
 
 
 @pytest.mark.parametrize("spent", [7, {"logic": 7}])
 def test_books_of_another_form_are_bad_input(spent: object) -> None:
     with pytest.raises(InputError, match="trace"):
-        RecordedBooks([{"event": "books", "spent": spent}])
+        RecordedUsage([{"event": "books", "spent": spent}])

@@ -207,7 +207,7 @@ def test_what_a_judge_ruled_is_ruled_again_without_it(
 
     asked = [event["purpose"] for event in read_trace(text) if event["event"] == "answered"]
     assert asked == ["judge"] * calls
-    assert {row.worker: row.usage.calls for row in shown.review.workers}["judge"] == 1, "as the books say"
+    assert {row.worker: row.usage.calls for row in shown.review.workers}["judge"] == 1, "as the usage ledger says"
     assert TOKEN not in text
     assert again(text) == shown
 

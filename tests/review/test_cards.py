@@ -13,7 +13,7 @@ from reviewbot.domain.contracts import WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.llm.client.budget import NOT_WORKERS
-from reviewbot.review.cards import MAX_CARDS, RESERVED, build_crew, load_crew, shipped_files
+from reviewbot.review.cards import MAX_CARDS, RESERVED, build_worker_set, load_worker_set, shipped_files
 
 TOOLS = ("licences", "secrets")
 CARD = """
@@ -34,13 +34,13 @@ def card_text(name: str = "licence", /, **changes: str) -> str:
     return "\n".join(f"{key} = {value}" for key, value in lines.items() if value)
 
 
-def own_crew(extra: dict[str, str]) -> WorkerSet:
-    return build_crew(SHIPPED, extra, TOOLS)
+def own_workers(extra: dict[str, str]) -> WorkerSet:
+    return build_worker_set(SHIPPED, extra, TOOLS)
 
 
 def refusal(extra: dict[str, str]) -> str:
     with pytest.raises(ConfigError) as caught:
-        own_crew(extra)
+        own_workers(extra)
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) < 500
@@ -66,22 +66,22 @@ def _tools(text: str) -> list[str]:
 
 
 def test_the_shipped_crew_loads_in_its_fixed_order() -> None:
-    crew = load_crew({}, every_shipped_tool())
+    worker_set = load_worker_set({}, every_shipped_tool())
 
-    assert [card.name for card in crew.cards][:4] == ["security", "logic", "performance", "style"]
-    assert set(crew.origin.values()) == {"package"}
-    assert all(len(crew.prompts[card.name]) > 100 for card in crew.cards)
+    assert [card.name for card in worker_set.cards][:4] == ["security", "logic", "performance", "style"]
+    assert set(worker_set.origin.values()) == {"package"}
+    assert all(len(worker_set.prompts[card.name]) > 100 for card in worker_set.cards)
 
 
 def test_a_shipped_tool_belongs_to_one_worker_alone() -> None:
-    crew = load_crew({}, every_shipped_tool())
-    owned = [tool for card in crew.cards for tool in card.tools]
+    worker_set = load_worker_set({}, every_shipped_tool())
+    owned = [tool for card in worker_set.cards for tool in card.tools]
 
     assert len(owned) == len(set(owned))
 
 
 def test_shipped_cards_ask_for_the_same_models_and_time_so_that_one_reader_can_answer_them() -> None:
-    cards = {card.name: card for card in load_crew({}, every_shipped_tool()).cards}
+    cards = {card.name: card for card in load_worker_set({}, every_shipped_tool()).cards}
 
     assert sorted(cards) == ["logic", "performance", "security", "style"]
     assert {card.tiers for card in cards.values()} == {("large",)}
@@ -111,59 +111,59 @@ def test_an_installation_without_cards_says_so(tmp_path: Path) -> None:
 def test_a_repositorys_worker_joins_the_crew() -> None:
     extra = {"workers/house.toml": card_text("house", prompt='"house.md"'), "prompts/house.md": "Be strict."}
 
-    crew = own_crew(extra)
+    worker_set = own_workers(extra)
 
-    assert [card.name for card in crew.cards] == ["security", "house"]
-    assert crew.origin == {"security": "package", "house": "repository"}
-    assert crew.prompts == {"security": "Look.", "house": "Be strict."}
-    assert crew.cards[1].tools == ("licences",)
-    assert crew.cards[1].applies_to == ("*.py", "@config")
+    assert [card.name for card in worker_set.cards] == ["security", "house"]
+    assert worker_set.origin == {"security": "package", "house": "repository"}
+    assert worker_set.prompts == {"security": "Look.", "house": "Be strict."}
+    assert worker_set.cards[1].tools == ("licences",)
+    assert worker_set.cards[1].applies_to == ("*.py", "@config")
 
 
 def test_a_repositorys_card_may_use_a_shipped_prompt() -> None:
-    assert own_crew({"workers/licence.toml": card_text()}).prompts["licence"] == "Look."
+    assert own_workers({"workers/licence.toml": card_text()}).prompts["licence"] == "Look."
 
 
 def test_other_workers_follow_the_four_by_name() -> None:
     names = ("zebra", "style", "apple", "logic")
 
-    crew = own_crew({f"workers/{name}.toml": card_text(name) for name in names})
+    worker_set = own_workers({f"workers/{name}.toml": card_text(name) for name in names})
 
-    assert [card.name for card in crew.cards] == ["security", "logic", "style", "apple", "zebra"]
+    assert [card.name for card in worker_set.cards] == ["security", "logic", "style", "apple", "zebra"]
 
 
 def test_files_that_are_neither_cards_nor_prompts_are_let_be() -> None:
     extra = {"README.md": "x", "workers/.gitkeep": "", "rules/a.txt": "x"}
 
-    assert own_crew(extra) == own_crew({})
+    assert own_workers(extra) == own_workers({})
 
 
 def test_two_shipped_cards_cannot_have_one_tool() -> None:
     twice = {**SHIPPED, "workers/twin.toml": card_text("twin")}
 
     with pytest.raises(ConfigError) as caught:
-        build_crew(twice, {}, TOOLS)
+        build_worker_set(twice, {}, TOOLS)
 
     assert str(caught.value) == "workers/twin.toml: the tool 'licences' belongs to the worker 'security' alone"
 
 
 def test_a_repositorys_card_may_run_an_analyzer_of_a_shipped_one() -> None:
-    assert own_crew({"workers/licence.toml": card_text()}).cards[1].tools == ("licences",)
+    assert own_workers({"workers/licence.toml": card_text()}).cards[1].tools == ("licences",)
 
 
 def test_the_shipped_crew_is_checked_with_the_tools_that_the_code_offers() -> None:
-    crew = load_crew({}, all_tools().keys())
+    worker_set = load_worker_set({}, all_tools().keys())
 
-    assert {tool for card in crew.cards for tool in card.tools} == set(all_tools())
+    assert {tool for card in worker_set.cards for tool in card.tools} == set(all_tools())
 
 
 def test_a_card_that_names_a_retired_tool_runs_without_it_and_the_report_says_so() -> None:
     extra = {"workers/licence.toml": card_text(tools='["licences", "logic-callers", "trace-value"]')}
 
-    crew = own_crew(extra)
+    worker_set = own_workers(extra)
 
-    assert crew.cards[1].tools == ("licences",)
-    [note] = crew.notes
+    assert worker_set.cards[1].tools == ("licences",)
+    [note] = worker_set.notes
     assert note.startswith(".reviewbot/workers/licence.toml: remove logic-callers, trace-value from `tools`: ")
 
 
@@ -182,7 +182,7 @@ def test_a_shipped_worker_cannot_be_taken_over_by_another_file() -> None:
 
 @pytest.mark.parametrize("name", sorted(NOT_WORKERS))
 def test_a_worker_cannot_have_the_name_of_somebody_else_who_asks_models(name: str) -> None:
-    """Its calls would be theirs in the books, outside of the budget of a worker."""
+    """Its calls would be theirs in the usage ledger, outside of the budget of a worker."""
     message = refusal({f"workers/{name}.toml": card_text(name)})
 
     assert message == f".reviewbot/workers/{name}.toml: '{name}' is no name for a worker; choose another one"
@@ -202,7 +202,7 @@ def test_a_file_of_the_wrong_kind_is_refused(path: str) -> None:
 def test_a_crew_has_at_most_twenty_cards() -> None:
     cards = {f"workers/w{n}.toml": card_text(f"w{n}") for n in range(MAX_CARDS - 1)}
 
-    assert len(own_crew(cards).cards) == MAX_CARDS
+    assert len(own_workers(cards).cards) == MAX_CARDS
     assert "more than 20 cards" in refusal({**cards, "workers/more.toml": card_text("more")})
 
 
@@ -242,7 +242,7 @@ def test_a_wrong_card_is_refused_with_its_file_and_what_is_expected(changes: dic
 
 def test_a_card_may_name_tiers_by_their_former_names() -> None:
     extra = {"workers/licence.toml": card_text(tiers='["haiku", "opus"]')}
-    cards = {card.name: card for card in own_crew(extra).cards}
+    cards = {card.name: card for card in own_workers(extra).cards}
 
     assert cards["licence"].tiers == ("small", "large")
 
@@ -261,9 +261,9 @@ def test_workers_that_wait_for_each_other_are_refused() -> None:
 
 
 def test_a_worker_may_wait_for_another() -> None:
-    crew = own_crew({"workers/late.toml": card_text("late", depends_on='["security"]')})
+    worker_set = own_workers({"workers/late.toml": card_text("late", depends_on='["security"]')})
 
-    assert crew.cards[1].depends_on == ("security",)
+    assert worker_set.cards[1].depends_on == ("security",)
 
 
 def test_the_name_of_an_odd_file_is_escaped_in_messages() -> None:
@@ -281,7 +281,7 @@ def test_an_empty_or_huge_prompt_is_refused(text: str, message: str) -> None:
 
 def test_a_tool_is_refused_where_there_are_none() -> None:
     with pytest.raises(ConfigError, match=r"workers/security\.toml: unknown tool 'licences'; none is known"):
-        build_crew(SHIPPED, {}, ())
+        build_worker_set(SHIPPED, {}, ())
 
 
 @given(st.text(max_size=200))
@@ -293,7 +293,7 @@ def test_any_text_as_a_card_gives_one_line_of_refusal(text: str) -> None:
 def test_a_card_of_odd_values_gives_a_crew_or_one_line_of_refusal(changes: dict[str, str]) -> None:
     line = "fine"
     try:
-        own_crew({"workers/licence.toml": card_text(**changes)})
+        own_workers({"workers/licence.toml": card_text(**changes)})
     except ConfigError as error:
         line = str(error)
     assert line.isprintable()

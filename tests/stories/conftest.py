@@ -15,7 +15,7 @@ from reviewbot.delivery.deliver import mask_review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
 from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
-from reviewbot.replay.recorded_inputs import RecordedInputs, record_given
+from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.report.json_report import render_json
@@ -109,10 +109,10 @@ class Gated:
 
 @dataclass
 class Story:
-    """A review that can be told again: the same change, crew and journal."""
+    """A review that can be told again: the same change, workers and journal."""
 
     clock: Any
-    crew: WorkerSet
+    worker_set: WorkerSet
     script: Sequence[dict[str, Any]] = ()
     diff: bytes = ORDERS
     journal: Journal = field(default_factory=MemoryJournal)
@@ -143,7 +143,7 @@ class Story:
     async def _check_replay(self, change: ChangeSet, answer: Review) -> None:
         """Every story can be told again from its trace alone, to the byte."""
         trace = Trace(self.clock)
-        record_given(trace, change, RecordedInputs(Rules.of(self.crew.cards, 10), (), "scripted", self.notes))
+        record_inputs(trace, change, RecordedInputs(Rules.of(self.worker_set.cards, 10), (), "scripted", self.notes))
         trace.events += self.events
         again = await replay(read_trace(mask_trace(trace)))
         assert render_json(mask_review(again)) == render_json(mask_review(answer))
@@ -152,10 +152,10 @@ class Story:
         trace = Trace(self.clock, self.listener)
         self.events = trace.events
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
-        routed = RoutedPlanner(self.crew, engine.covers, DiffSnapshot(change).head, self.limits)
+        routed = RoutedPlanner(self.worker_set, engine.covers, DiffSnapshot(change).head, self.limits)
         planner = routed if self.lead is None else Lead(routed, self.clock, **self.lead)
         executor = PlanExecutor(
-            crew=self.crew,
+            worker_set=self.worker_set,
             engine=engine if self.gate is None else Gated(engine, *self.gate),
             verifier=self.verifier,
             retarget=planner.retarget,
@@ -168,7 +168,7 @@ class Story:
             concurrency=self.concurrency,
             deadline_s=self.deadline_s,
         )
-        synthesizer = RuledSynthesizer(Rules.of(self.crew.cards, 10), engine.name, self.notes)
+        synthesizer = RuledSynthesizer(Rules.of(self.worker_set.cards, 10), engine.name, self.notes)
         return Setup(planner, executor, synthesizer, self.clock, trace, fan_out=self.fan_out)
 
     def asked(self) -> list[tuple[str, int]]:
@@ -185,11 +185,13 @@ class Story:
 
 
 @pytest.fixture(name="story")
-def _story(clock: Any, a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> Callable[..., Story]:
+def _story(
+    clock: Any, a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]
+) -> Callable[..., Story]:
     """A story of some workers; each entry of the script is for the worker that it names."""
 
     def begin(*cards: WorkerCard, **parts: Any) -> Story:
-        return Story(clock=clock, crew=a_crew(*(cards or (a_card("logic"),))), **parts)
+        return Story(clock=clock, worker_set=a_worker_set(*(cards or (a_card("logic"),))), **parts)
 
     return begin
 

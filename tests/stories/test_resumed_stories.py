@@ -29,7 +29,7 @@ def says(**fields: Any) -> dict[str, Any]:
     return {"findings": [{**FOUND, **fields}]}
 
 
-CREW_SCRIPT = [
+WORKERS_SCRIPT = [
     {"worker": "logic", "path": "*/orders.py", "replies": [{"fail": "bad_answer"}, says()]},
     {"worker": "security", "path": "*/orders.py", "replies": [says(severity="info")]},
     {"worker": "style", "replies": [{"escalate": {"reason": "ambiguous_input", "message": "two readings"}}, NOTHING]},
@@ -41,15 +41,15 @@ def test_killed_in_the_middle_and_resumed_the_review_is_the_same_and_nothing_fin
     moment: int, story: Tell, a_card: Callable[..., WorkerCard], orders: bytes, cart: bytes
 ) -> None:
     cards = [a_card("logic"), a_card("security"), a_card("style", depends_on=("logic",))]
-    whole = story(*cards, script=CREW_SCRIPT, diff=orders + cart)
+    whole = story(*cards, script=WORKERS_SCRIPT, diff=orders + cart)
     expected = whole.told()
     assert len(whole.asked()) == 9
 
-    killed = story(*cards, script=CREW_SCRIPT, diff=orders + cart)
+    killed = story(*cards, script=WORKERS_SCRIPT, diff=orders + cart)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(_killed_at(killed, moment))
     finished = {event["task_id"] for event in killed.events if event["event"] == "task_finished"}
-    resumed = story(*cards, script=CREW_SCRIPT, diff=orders + cart, journal=killed.journal)
+    resumed = story(*cards, script=WORKERS_SCRIPT, diff=orders + cart, journal=killed.journal)
 
     assert resumed.told() == expected
     assert not finished & {task_id for task_id, _ in resumed.asked()}

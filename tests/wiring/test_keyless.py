@@ -6,12 +6,12 @@ import pytest
 
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.wiring.keyless import note_on, without_models
-from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile
+from tests.make import MakeCard, MakeChange, MakeFile, MakeWorkerSet
 
 
 @pytest.fixture
-def crew(a_crew: MakeCrew, a_card: MakeCard) -> WorkerSet:
-    return a_crew(
+def worker_set(a_worker_set: MakeWorkerSet, a_card: MakeCard) -> WorkerSet:
+    return a_worker_set(
         a_card("security", tools=("ruff", "read")),
         a_card("currency"),
         a_card("reading", tools=("read",)),
@@ -21,8 +21,10 @@ def crew(a_crew: MakeCrew, a_card: MakeCard) -> WorkerSet:
     )
 
 
-def test_workers_without_an_analyzer_need_a_model_and_so_do_those_that_need_their_results(crew: WorkerSet) -> None:
-    running, left_out = without_models(crew, {"ruff", "taint"})
+def test_workers_without_an_analyzer_need_a_model_and_so_do_those_that_need_their_results(
+    worker_set: WorkerSet,
+) -> None:
+    running, left_out = without_models(worker_set, {"ruff", "taint"})
 
     assert [card.name for card in running.cards] == ["security", "rounding"]
     assert [card.name for card in left_out] == ["currency", "reading", "sums", "totals"]

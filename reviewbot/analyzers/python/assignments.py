@@ -1,4 +1,4 @@
-"""Collect the values that the names of a function or a module are given, wherever in it they are."""
+"""Collect the values that are assigned to the names of a function or a module, anywhere in it."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ class Imported(NamedTuple):
     name: str
 
 
-Given = ast.expr | Element | Item | Parameter | Imported | None
-"""What a name is given; None where that cannot be said."""
+AssignedValue = ast.expr | Element | Item | Parameter | Imported | None
+"""A value that is assigned to a name; None where it is not known."""
 
 
 class NameScope:
-    """A function, or the module, with what its names are given."""
+    """A function, or the module, with the values that are assigned to its names."""
 
     def __init__(self, node: ast.Module | Function, outer: NameScope | None = None) -> None:
         self.node = node
         self.outer = outer
 
     @cached_property
-    def names(self) -> dict[str, list[Given]]:
-        """All that each name of this scope is given."""
-        found: dict[str, list[Given]] = defaultdict(list)
+    def assignments(self) -> dict[str, list[AssignedValue]]:
+        """All values that are assigned to each name of this scope."""
+        found: dict[str, list[AssignedValue]] = defaultdict(list)
         for name, value in _assignments(self.node):
             found[name].append(value)
         return found
 
-    def given(self, name: str) -> tuple[NameScope, list[Given]] | None:
-        """All that a name is given in the innermost scope that has it, and that scope; None where none has."""
+    def find(self, name: str) -> tuple[NameScope, list[AssignedValue]] | None:
+        """Find all values of a name in the innermost scope that has it, and that scope; None where none has."""
         scope: NameScope | None = self
         while scope is not None:
-            if name in scope.names:
-                return scope, scope.names[name]
+            if name in scope.assignments:
+                return scope, scope.assignments[name]
             scope = scope.outer
         return None
 
 
-def _assignments(scope: ast.Module | Function) -> Iterator[tuple[str, Given]]:
+def _assignments(scope: ast.Module | Function) -> Iterator[tuple[str, AssignedValue]]:
     """Every name of a scope with what it is given, without the functions and classes inside."""
     if isinstance(scope, Function):
         yield from _parameters(scope.args)
@@ -86,7 +86,7 @@ def _assignments(scope: ast.Module | Function) -> Iterator[tuple[str, Given]]:
             todo += reversed(parts(node))
 
 
-def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, Given]]:
+def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, AssignedValue]]:
     for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         note = arg.annotation.value if isinstance(arg.annotation, ast.Subscript) else arg.annotation
         yield arg.arg, Parameter("" if note is None else dotted_name(note).rpartition(".")[2])
@@ -95,40 +95,40 @@ def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, Given]]:
             yield rest.arg, Parameter("")
 
 
-def _given_by(node: ast.AST) -> Iterator[tuple[str, Given]]:
+def _given_by(node: ast.AST) -> Iterator[tuple[str, AssignedValue]]:
     """What one node gives, without what stands below it."""
     handle = _BY_TYPE.get(type(node))
     return iter(()) if handle is None else handle(node)
 
 
-def _assigned(node: ast.Assign) -> Iterator[tuple[str, Given]]:
+def _assigned(node: ast.Assign) -> Iterator[tuple[str, AssignedValue]]:
     for target in node.targets:
         yield from _bound(target, node.value)
 
 
-def _assigned_once(node: ast.AnnAssign | ast.AugAssign | ast.NamedExpr) -> Iterator[tuple[str, Given]]:
+def _assigned_once(node: ast.AnnAssign | ast.AugAssign | ast.NamedExpr) -> Iterator[tuple[str, AssignedValue]]:
     if node.value is not None:
         yield from _bound(node.target, node.value)
 
 
-def _entered(node: ast.withitem) -> Iterator[tuple[str, Given]]:
+def _entered(node: ast.withitem) -> Iterator[tuple[str, AssignedValue]]:
     if node.optional_vars is not None:
         yield from _bound(node.optional_vars, None)
 
 
-def _filled(node: ast.Call) -> Iterator[tuple[str, Given]]:
+def _filled(node: ast.Call) -> Iterator[tuple[str, AssignedValue]]:
     function = node.func
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.attr in _FILLS:
         for arg in node.args:
             yield function.value.id, arg
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Given]]:
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, AssignedValue]]:
     for alias in node.names:
         yield alias.asname or alias.name.partition(".")[0], Imported(alias.name)
 
 
-def _bound(target: ast.expr, value: Given) -> Iterator[tuple[str, Given]]:
+def _bound(target: ast.expr, value: AssignedValue) -> Iterator[tuple[str, AssignedValue]]:
     """The names of a target of an assignment, with their part of the value."""
     if isinstance(target, ast.Name):
         yield target.id, value
@@ -141,13 +141,13 @@ def _bound(target: ast.expr, value: Given) -> Iterator[tuple[str, Given]]:
         yield target.value.id, Item(target.slice, value) if isinstance(value, ast.expr) else None
 
 
-def _part(value: Given, index: int, length: int) -> Given:
+def _part(value: AssignedValue, index: int, length: int) -> AssignedValue:
     if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == length:
         return value.elts[index]
     return Element(value.of, index) if isinstance(value, Element) and value.at < 0 else None
 
 
-_BY_TYPE: dict[type[ast.AST], Callable[..., Iterator[tuple[str, Given]]]] = {
+_BY_TYPE: dict[type[ast.AST], Callable[..., Iterator[tuple[str, AssignedValue]]]] = {
     ast.Assign: _assigned,
     **dict.fromkeys((ast.AnnAssign, ast.AugAssign, ast.NamedExpr), _assigned_once),
     **dict.fromkeys((ast.For, ast.AsyncFor, ast.comprehension), lambda node: _bound(node.target, Element(node.iter))),

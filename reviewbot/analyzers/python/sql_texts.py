@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from reviewbot.analyzers.python.assignments import Element, Given, Imported, Item, NameScope, Parameter
+from reviewbot.analyzers.python.assignments import AssignedValue, Element, Imported, Item, NameScope, Parameter
 from reviewbot.analyzers.python.views import below, parts
 from reviewbot.context.python_text import Function
 
@@ -114,7 +114,7 @@ class _Reader:
         self._open: set[tuple[int, str, bool]] = set()
         """Names that are being looked at: one that is made of itself and something else is made of that."""
 
-    def made(self, value: Given, scope: NameScope) -> Made:
+    def made(self, value: AssignedValue, scope: NameScope) -> Made:
         """What a value is made of."""
         self.left -= 1
         if self.left < 0:
@@ -130,7 +130,7 @@ class _Reader:
             return Made.FIXED if value.type in _NUMERIC_TYPES else Made.OPEN
         return Made.NAMED if isinstance(value, Imported) and value.name.isupper() else Made.OPEN
 
-    def each(self, value: Given, scope: NameScope, index: int = -1) -> Made:
+    def each(self, value: AssignedValue, scope: NameScope, index: int = -1) -> Made:
         """What one gets of a value by iterating over it; `index` is that of a tuple which is unpacked."""
         if isinstance(value, ast.Name):
             return self.name(value, scope, lambda given, there: self.each(given, there, index), each=True)
@@ -138,7 +138,7 @@ class _Reader:
             return self._each_of_call(value, scope, index)
         return self.worst((_unpacked(element, index) for element in _elements(value)), scope)
 
-    def worst(self, values: Iterable[Given], scope: NameScope) -> Made:
+    def worst(self, values: Iterable[AssignedValue], scope: NameScope) -> Made:
         """The worst of some values."""
         return max((self.made(value, scope) for value in values), default=Made.FIXED)
 
@@ -158,12 +158,12 @@ class _Reader:
         self,
         node: ast.Name,
         scope: NameScope,
-        look: Callable[[Given, NameScope], Made] | None = None,
+        look: Callable[[AssignedValue, NameScope], Made] | None = None,
         *,
         each: bool = False,
     ) -> Made:
         """What a name is made of: all that it is given."""
-        found = scope.given(node.id)
+        found = scope.find(node.id)
         if found is None:
             return Made.NAMED if node.id.isupper() else Made.OPEN
         there, values = found
@@ -208,13 +208,13 @@ class _Reader:
             return Made.FIXED
         if _QUOTES.search(name):
             return Made.NAMED
-        given = [*node.args, *(word.value for word in node.keywords)]
+        args = [*node.args, *(word.value for word in node.keywords)]
         if isinstance(node.func, ast.Attribute) and name in _SAME_METHODS:
-            given = [given[-1]] if name == "get" and len(given) > 1 else [] if name in ("get", "pop") else given
-            joined = [self.each(arg, scope) for arg in given] if name == "join" else []
-            return max([self.worst([node.func.value, *([] if joined else given)], scope), *joined])
+            args = [args[-1]] if name == "get" and len(args) > 1 else [] if name in ("get", "pop") else args
+            joined = [self.each(arg, scope) for arg in args] if name == "join" else []
+            return max([self.worst([node.func.value, *([] if joined else args)], scope), *joined])
         if isinstance(node.func, ast.Name) and name in _SAME:
-            return self.worst(given, scope)
+            return self.worst(args, scope)
         function = self._functions.get(name)
         return Made.OPEN if function is None else self._returned(function)
 
@@ -232,7 +232,7 @@ class _Reader:
             self._open.discard(key)
 
 
-def _elements(value: Given) -> Sequence[Given]:
+def _elements(value: AssignedValue) -> Sequence[AssignedValue]:
     """What a container holds that is written down, of a dict its keys; anything else is its own element."""
     if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
         return value.elts
@@ -253,7 +253,7 @@ def _last(call: ast.Call) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _unpacked(node: Given, index: int) -> Given:
+def _unpacked(node: AssignedValue, index: int) -> AssignedValue:
     return node.elts[index] if isinstance(node, ast.Tuple) and 0 <= index < len(node.elts) else node
 
 

@@ -224,7 +224,7 @@ class Hosted:
         return wiring.settings_for(None, self._app.environ, {})
 
     def _terms(self, run: Run) -> RunOptions:
-        return RunOptions(given=wiring.Given(environ=self._app.environ, rates=run.rate), journal=run.journal)
+        return RunOptions(inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate), journal=run.journal)
 
     @staticmethod
     async def _refused(session: HostSession, ref: PullRef, why: str) -> End:

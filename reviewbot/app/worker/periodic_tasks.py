@@ -23,7 +23,7 @@ TIDY_S = 3_600.0
 """Between two rounds of tidying up."""
 
 MEND_S = 600.0
-"""Between two looks whether a run is lost between the books, and how old one must be for that."""
+"""Between two checks for runs that only one of run table and queue knows, and how old such a run must be."""
 
 AT_WORK = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 """The engine's words for a run that goes on."""
@@ -148,7 +148,7 @@ class Reconciler:
         self._engine = engine
 
     def once(self) -> None:
-        """One round, bounded. What is at work, or waits, in both books is left alone."""
+        """One round, bounded. A run that is at work, or waits, in both run table and queue is left alone."""
         records = self._runs.open_since(MEND_S, TIDY_BATCH)
         states = self._engine.states([each.run for each in records]) if records else {}
         for record in records:

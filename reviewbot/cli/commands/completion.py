@@ -19,7 +19,7 @@ _PLACES = {"FILE": shtab.FILE, "DIFF": shtab.FILE, "DIR": shtab.DIR}
 
 def completion_command(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """`reviewbot completion SHELL`; the script goes to standard output."""
-    names = [card.name for card in wiring.crew_for(None).cards]
+    names = [card.name for card in wiring.load_workers(None).cards]
     sys.stdout.write(completion_script(parser, arguments.shell, names))
     return ExitCode.REVIEWED
 

@@ -24,12 +24,12 @@ def workers_command(arguments: argparse.Namespace) -> int:
     """`reviewbot workers`."""
     folder = arguments.repo or find_repository(Path())
     base = None if folder is None else wiring.tree_of(folder)
-    crew = wiring.limit_workers(wiring.crew_for(base), wiring.settings_for(base, os.environ, {}))
+    worker_set = wiring.limit_workers(wiring.load_workers(base), wiring.settings_for(base, os.environ, {}))
     if arguments.format == "json":
-        cards = [{"origin": crew.origin[card.name], **card.model_dump(mode="json")} for card in crew.cards]
+        cards = [{"origin": worker_set.origin[card.name], **card.model_dump(mode="json")} for card in worker_set.cards]
         sys.stdout.write(write_json(cards, indent=2) + "\n")
         return ExitCode.REVIEWED
-    write(sys.stdout, render_workers(crew, width=look_of(sys.stdout, os.environ).width))
+    write(sys.stdout, render_workers(worker_set, width=look_of(sys.stdout, os.environ).width))
     return ExitCode.REVIEWED
 
 

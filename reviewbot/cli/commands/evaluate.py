@@ -194,8 +194,8 @@ def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journ
     # What is counted are the rules' own estimates: a table would be counted on what another one made of them.
     unsaid = Calibration() if way.stage == STAGE else None
     table = unsaid if way.calibration is None else read_calibration(way.calibration)
-    given = wiring.Given(script=way.script, calibration=table, environ=os.environ, baseline=way.baseline)
-    return wiring.setup(subject, settings, given, journal=journal)
+    inputs = wiring.RunInputs(script=way.script, calibration=table, environ=os.environ, baseline=way.baseline)
+    return wiring.setup(subject, settings, inputs, journal=journal)
 
 
 def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> None:

@@ -40,7 +40,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, read_inputs(arguments))
         preview = run_to_end(partial(run.preview, subject.change))
-    plan = preview.plan.model_copy(update={"notes": run.crew.notes})
+    plan = preview.plan.model_copy(update={"notes": run.worker_set.notes})
     plan = delivery.mask_plan(plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))

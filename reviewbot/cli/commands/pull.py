@@ -58,7 +58,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         session = _session(pull, journal, closing, clock)
         options = RunOptions(
             flags=flags_of(arguments),
-            given=replace(read_inputs(arguments, preloaded), checkout=Path()),
+            inputs=replace(read_inputs(arguments, preloaded), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             to_post=arguments.post,

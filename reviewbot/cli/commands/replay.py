@@ -17,7 +17,7 @@ from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Synthesizer
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.judge import JudgingSynthesizer
-from reviewbot.replay.model import RecordedBooks, RecordedModel
+from reviewbot.replay.model import RecordedModel, RecordedUsage
 from reviewbot.replay.recorded_inputs import RecordedInputs
 from reviewbot.replay.replay_review import NullRecorder, by_rules, replay
 from reviewbot.review.trace import Event, read_trace
@@ -50,7 +50,7 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
         engine=given.engine,
         calibrator=Calibrator(silent, given.number_maps),
         notes=given.notes,
-        books=RecordedBooks(events),
+        usage_ledger=RecordedUsage(events),
         refused=given.refused,
         judging=given.synthesizer == "judge",
     )

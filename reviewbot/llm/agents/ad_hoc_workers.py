@@ -1,6 +1,6 @@
 """Seats: cards without a job for ad-hoc workers that a plan proposes. None exist unless they are asked for.
 
-A crew is a value and cannot grow while a review runs; so the seats are in it from the start, and no file is theirs.
+A worker set is a value and cannot grow while a review runs, so it has the seats from the start, with no files.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ You review some slices of a pull request for the one thing that your task names,
 """
 
 
-def with_seats(crew: WorkerSet, count: int) -> WorkerSet:
-    """The crew with so many seats."""
+def with_seats(worker_set: WorkerSet, count: int) -> WorkerSet:
+    """The worker set with so many seats added."""
     cards = tuple(
         WorkerCard(
             name=f"{SEAT}-{number}",
@@ -45,12 +45,12 @@ def with_seats(crew: WorkerSet, count: int) -> WorkerSet:
         for number in range(1, count + 1)
     )
     return WorkerSet(
-        cards=(*crew.cards, *cards),
-        prompts={**crew.prompts, **{card.name: PROMPT for card in cards}},
-        origin={**crew.origin, **{card.name: "package" for card in cards}},
+        cards=(*worker_set.cards, *cards),
+        prompts={**worker_set.prompts, **{card.name: PROMPT for card in cards}},
+        origin={**worker_set.origin, **{card.name: "package" for card in cards}},
     )
 
 
-def seats_of(crew: WorkerSet) -> tuple[WorkerCard, ...]:
-    """The seats of a crew."""
-    return tuple(card for card in crew.cards if card.task_type == SEAT)
+def seats_of(worker_set: WorkerSet) -> tuple[WorkerCard, ...]:
+    """The seats of a worker set."""
+    return tuple(card for card in worker_set.cards if card.task_type == SEAT)

@@ -114,7 +114,7 @@ class JudgingSynthesizer:
     mask: Callable[[str], str] = redact
     """A text with masked secrets."""
     notes: tuple[str, ...] = ()
-    books: UsageLedger | None = None
+    usage_ledger: UsageLedger | None = None
     remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     refused: tuple[Suppression, ...] = ()
@@ -134,7 +134,9 @@ class JudgingSynthesizer:
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
-        facts = ReviewFacts(self.engine, notes, None if self.books is None else self.books.spent(), self.refused)
+        facts = ReviewFacts(
+            self.engine, notes, None if self.usage_ledger is None else self.usage_ledger.spent(), self.refused
+        )
         return build_review(change, plan, settled, weighed, facts)
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:

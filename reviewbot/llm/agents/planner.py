@@ -87,12 +87,12 @@ class ModelPlanner:
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan; the routed one wherever a model cannot, need not or may not better it. No error."""
         routed = await self.routed.plan(change)
-        ground = self._ground(change, routed)
-        if (needless := self._needless(change, ground)) is not None:
+        context = self._ground(change, routed)
+        if (needless := self._needless(change, context)) is not None:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
         self.early(routed)
-        answer = await self._ask(self._request(change, ground), ground)
+        answer = await self._ask(self._request(change, context), context)
         self._record(answer)
         if answer.plan is not None:
             return answer.plan
@@ -113,11 +113,11 @@ class ModelPlanner:
 
     def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:
         """The request that `plan` would send where the routed plan is this one; None where it would send none."""
-        ground = self._ground(change, routed)
-        return self._request(change, ground) if self._needless(change, ground) is None else None
+        context = self._ground(change, routed)
+        return self._request(change, context) if self._needless(change, context) is None else None
 
-    def _request(self, change: ChangeSet, ground: PlanContext) -> ModelRequest:
-        return request_for(self._masked(change), ground, self.prompt, self.planning.max_tokens)
+    def _request(self, change: ChangeSet, context: PlanContext) -> ModelRequest:
+        return request_for(self._masked(change), context, self.prompt, self.planning.max_tokens)
 
     def _masked(self, change: ChangeSet) -> ChangeSet:
         """The change without secrets in its author's words, before these are cut to their length."""
@@ -125,9 +125,9 @@ class ModelPlanner:
         return change.model_copy(update=words)
 
     def _ground(self, change: ChangeSet, routed: Plan) -> PlanContext:
-        crew, limits = self.routed.crew, self.routed.limits
-        seats = seats_of(crew)
-        routed_to = [card for card in crew.cards if card.applies_to != (NO_FILES,)]
+        worker_set, limits = self.routed.worker_set, self.routed.limits
+        seats = seats_of(worker_set)
+        routed_to = [card for card in worker_set.cards if card.applies_to != (NO_FILES,)]
         cards = [card for card in routed_to if not limits.workers or card.name in limits.workers]
         allowed = {
             file.path: frozenset(
@@ -147,11 +147,11 @@ class ModelPlanner:
             caps=replace(self.planning.caps, part_lines=limits.part_lines or self.planning.caps.part_lines),
         )
 
-    def _needless(self, change: ChangeSet, ground: PlanContext) -> str | None:
+    def _needless(self, change: ChangeSet, context: PlanContext) -> str | None:
         """Why no model is asked, or None."""
-        if len(ground.of_models) < MIN_TASKS:
+        if len(context.of_models) < MIN_TASKS:
             return "the routed plan has nothing to split or to order"
-        read = [file for file in change.files if file.path in ground.slices]
+        read = [file for file in change.files if file.path in context.slices]
         if len(read) > MAX_FILES:
             return f"{counted(len(read), 'file')}, and a planner model is given at most {MAX_FILES}"
         lines = sum(file.added + file.removed for file in read)
@@ -159,7 +159,7 @@ class ModelPlanner:
             return None
         return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
-    async def _ask(self, request: ModelRequest, ground: PlanContext) -> _PlanAnswer:
+    async def _ask(self, request: ModelRequest, context: PlanContext) -> _PlanAnswer:
         """Ask once, and once more where the answer has faults."""
         seconds = min(self.planning.seconds, TIME_SHARE * self.remaining_s())
         faults: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ class ModelPlanner:
                 for _ in range(2):
                     calls += 1
                     reply = await self.model.ask(request)
-                    plan, wrong = _read(reply, ground)
+                    plan, wrong = _read(reply, context)
                     if not wrong:
                         reason = "" if plan else "a model was asked and left it as it is"
                         return _PlanAnswer(plan, faults, calls, reason)
@@ -190,9 +190,9 @@ class ModelPlanner:
         findings = _critical(settled)
         if not findings or TIME_SHARE * self.remaining_s() < self.planning.seconds:
             return ()
-        ground = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
-        request = follow_up_for(self._masked(change), ground, findings, self.prompt, self.planning.max_tokens)
-        answer = await self._ask(request, ground)
+        context = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
+        request = follow_up_for(self._masked(change), context, findings, self.prompt, self.planning.max_tokens)
+        answer = await self._ask(request, context)
         self._record(answer)
         tasks = () if answer.plan is None else answer.plan.tasks
         return tuple(task for task in tasks if task.task_id not in settled)
@@ -203,7 +203,7 @@ class ModelPlanner:
         self.trace.record("planned", origin=origin, faults=list(answer.faults), calls=answer.calls, reason=reason)
 
 
-def _read(reply: ModelReply, ground: PlanContext) -> tuple[Plan | None, tuple[str, ...]]:
+def _read(reply: ModelReply, context: PlanContext) -> tuple[Plan | None, tuple[str, ...]]:
     """The plan of an answer, or its faults. No plan and no fault: it leaves the routed plan as it is.
 
     Raises RefusedError.
@@ -216,8 +216,8 @@ def _read(reply: ModelReply, ground: PlanContext) -> tuple[Plan | None, tuple[st
         return None, (one_line(str(error)),)
     if not proposed.tasks:
         return None, ()
-    faults = faults_of(proposed, ground)
-    return (None, faults) if faults else (plan_of(proposed, ground), ())
+    faults = faults_of(proposed, context)
+    return (None, faults) if faults else (plan_of(proposed, context), ())
 
 
 def _critical(settled: Mapping[str, TaskResult]) -> list[Finding]:

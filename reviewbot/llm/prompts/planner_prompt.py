@@ -55,9 +55,9 @@ TOKENS_STEP = 100_000
 """What all tasks may write is given in whole steps, for the same reason."""
 
 
-def request_for(change: ChangeSet, ground: PlanContext, prompt: str, max_tokens: int) -> ModelRequest:
+def request_for(change: ChangeSet, context: PlanContext, prompt: str, max_tokens: int) -> ModelRequest:
     """The question for a plan. No line number, no count of lines and no code is in it."""
-    return _request("plan", _facts(change, ground), prompt, max_tokens)
+    return _request("plan", _facts(change, context), prompt, max_tokens)
 
 
 def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> ModelRequest:
@@ -81,17 +81,17 @@ def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> Mode
 
 
 def follow_up_for(
-    change: ChangeSet, ground: PlanContext, findings: Iterable[Finding], prompt: str, max_tokens: int
+    change: ChangeSet, context: PlanContext, findings: Iterable[Finding], prompt: str, max_tokens: int
 ) -> ModelRequest:
     """The question what the findings of a first round ask for."""
     lines = "\n".join(
         json.dumps([each.path, each.symbol, each.type, each.severity, each.message[:MAX_TITLE]]) for each in findings
     )
     facts = (
-        f"{_facts(change, ground)}\n\nThe review has run, and these findings stand (file, symbol, worker, severity, "
+        f"{_facts(change, context)}\n\nThe review has run, and these findings stand (file, symbol, worker, severity, "
         f"message):\n{fence_text('findings', lines)}\n"
-        f"Propose at most {ground.caps.max_tasks} follow-up tasks that these findings ask for, such as callers of what "
-        "is broken. No tasks is the usual answer."
+        f"Propose at most {context.caps.max_tasks} follow-up tasks that these findings ask for, such as callers of "
+        "what is broken. No tasks is the usual answer."
     )
     return _request("follow-up", facts, prompt, max_tokens)
 
@@ -120,30 +120,30 @@ def _request(subject: str, facts: str, prompt: str, max_tokens: int) -> ModelReq
     )
 
 
-def _facts(change: ChangeSet, ground: PlanContext) -> str:
-    caps = ground.caps
-    given = caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models)
+def _facts(change: ChangeSet, context: PlanContext) -> str:
+    caps = context.caps
+    given = caps.token_share * sum(task.constraints.max_tokens for task in context.of_models)
     steps = max(1, int(given) // TOKENS_STEP)
     said = f"{change.title[:MAX_TITLE]}\n\n{change.description[:MAX_DESCRIPTION]}".strip()
-    files = [file for file in change.files if file.path in ground.slices]
+    files = [file for file in change.files if file.path in context.slices]
     parts = [
         "The workers:",
-        *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in _cards(ground)),
-        f"New workers: {_seats(ground.seats)}",
+        *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in _cards(context)),
+        f"New workers: {_seats(context.seats)}",
         "",
         LIMITS.format(tasks=caps.max_tasks, tokens=steps * TOKENS_STEP, row=caps.chain),
         ROUTED.format(lines=caps.part_lines),
         "",
         FILES,
-        fence_text("files", "\n".join(_line(file, ground) for file in sorted(files, key=lambda file: file.path))),
+        fence_text("files", "\n".join(_line(file, context) for file in sorted(files, key=lambda file: file.path))),
     ]
     if said:
         parts += ["", "What the author says of the change:", fence_text("author", said)]
     return "\n".join(parts)
 
 
-def _cards(ground: PlanContext) -> Collection[WorkerCard]:
-    return sorted(ground.cards.values(), key=lambda card: card.name)
+def _cards(context: PlanContext) -> Collection[WorkerCard]:
+    return sorted(context.cards.values(), key=lambda card: card.name)
 
 
 def _seats(seats: Sequence[WorkerCard]) -> str:
@@ -154,9 +154,9 @@ def _seats(seats: Sequence[WorkerCard]) -> str:
     return f"at most {len(seats)}, up to {tokens} tokens a task, tiers small or medium, tools: {tools}."
 
 
-def _line(file: FileChange, ground: PlanContext) -> str:
-    readers = ground.readers.get(file.path, frozenset())
-    others = ground.allowed.get(file.path, frozenset()) - readers
+def _line(file: FileChange, context: PlanContext) -> str:
+    readers = context.readers.get(file.path, frozenset())
+    others = context.allowed.get(file.path, frozenset()) - readers
     facts = [
         file.language,
         _step(SIZES, file.added + file.removed),

@@ -78,8 +78,8 @@ SUPERVISORS = ("planner", "reader", "judge")
 def usages(plan: Plan, ends: Sequence[TaskResult], spent: Mapping[str, Usage] | None) -> tuple[WorkerUsage, ...]:
     """One row for each worker of the plan, then one for every other role that asked a model.
 
-    `spent` is what the books of this run say by purpose, attempts that failed included; who is not in them has spent
-    nothing in it. None: there are no books, and the results have the word.
+    `spent` is the usage by purpose from the run's usage ledger, with failed attempts; a worker without an entry used
+    nothing. None: there is no ledger, and the usage in the results counts.
     """
     workers = list(dict.fromkeys(task.worker for task in plan.tasks))
     rows = [_usage_of(worker, ends, None if spent is None else spent.get(worker, Usage())) for worker in workers]
@@ -151,13 +151,15 @@ class RuledSynthesizer:
     rules: Rules
     engine: str
     notes: tuple[str, ...] = ()
-    books: UsageLedger | None = None
+    usage_ledger: UsageLedger | None = None
     refused: tuple[Suppression, ...] = ()
     """Comments that silence nothing; the review lists them."""
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything."""
-        facts = ReviewFacts(self.engine, self.notes, None if self.books is None else self.books.spent(), self.refused)
+        facts = ReviewFacts(
+            self.engine, self.notes, None if self.usage_ledger is None else self.usage_ledger.spent(), self.refused
+        )
         return build_review(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
 
 

@@ -23,41 +23,41 @@ MIN_CRITERION_CHARS = 10
 """Characters of a success criterion; below that the card's own stands."""
 
 
-def plan_of(proposed: ProposedPlan, ground: PlanContext) -> Plan:
+def plan_of(proposed: ProposedPlan, context: PlanContext) -> Plan:
     """The plan of a proposal in which `validate_plan.faults_of` found nothing."""
-    tasks = _tasks(proposed, ground)
+    tasks = _tasks(proposed, context)
     return Plan(
-        goal=ground.routed.goal,
-        tasks=(*tasks, *(_scans(proposed, ground) if ground.caps.whole else ())),
+        goal=context.routed.goal,
+        tasks=(*tasks, *(_scans(proposed, context) if context.caps.whole else ())),
         strategy=proposed.strategy,
         origin="model",
         reason=f"planned by a model: {one_line(proposed.reason)}",
-        files=ground.routed.files,
-        unlooked=ground.routed.unlooked,
+        files=context.routed.files,
+        unlooked=context.routed.unlooked,
     )
 
 
-def _tasks(proposed: ProposedPlan, ground: PlanContext) -> list[ReviewTask]:
+def _tasks(proposed: ProposedPlan, context: PlanContext) -> list[ReviewTask]:
     by_id = {task.task_id: task for task in proposed.tasks}
-    waits = waits_of(proposed, ground)
+    waits = waits_of(proposed, context)
     parts: dict[str, list[str]] = {}
     found: list[ReviewTask] = []
     for name in in_order(waits):
         depends_on = tuple(part for other in waits[name] for part in parts[other])
-        made = _parts(by_id[name], proposed, ground, depends_on)
+        made = _parts(by_id[name], proposed, context, depends_on)
         parts[name] = [task.task_id for task in made]
         found += made
     return found
 
 
 def _parts(
-    task: ProposedTask, proposed: ProposedPlan, ground: PlanContext, depends_on: tuple[str, ...]
+    task: ProposedTask, proposed: ProposedPlan, context: PlanContext, depends_on: tuple[str, ...]
 ) -> list[ReviewTask]:
     """One proposed task as one or, where it is long, several."""
-    card = ground.card_of(task.worker, proposed)
+    card = context.card_of(task.worker, proposed)
     assert card is not None  # noqa: S101 - a proposal with an unknown worker has a fault
-    known = card.name in ground.cards
-    cut = ground.parts(task)
+    known = card.name in context.cards
+    cut = context.parts(task)
     made = []
     for number, payloads in enumerate(cut, 1):
         name = task.task_id if len(cut) == 1 else f"{task.task_id}/{number}"
@@ -92,16 +92,16 @@ def _constraints(base: Constraints, max_tokens: int, tier: object) -> Constraint
     return base.model_copy(update=update)
 
 
-def _scans(proposed: ProposedPlan, ground: PlanContext) -> list[ReviewTask]:
+def _scans(proposed: ProposedPlan, context: PlanContext) -> list[ReviewTask]:
     """What of the routed plan no proposed task of the same worker reads: its programs run on it."""
     read: defaultdict[str, set[str]] = defaultdict(set)
     for each in proposed.tasks:
         read[each.worker].update(each.files)
     found: list[ReviewTask] = []
-    for task in ground.routed.tasks:
+    for task in context.routed.tasks:
         left = tuple(part for part in task.slices if part.file_path not in read[task.worker])
         if not task.programs_only:
-            left = tuple(part for part in left if ground.programs(task.worker, part.language))
+            left = tuple(part for part in left if context.programs(task.worker, part.language))
         if left:
             name = _id(task.worker, "programs", left, task.task_id)
             alone = {"task_id": name, "payload": left[0], "more": left[1:], "programs_only": True}

@@ -85,14 +85,14 @@ class PlanLimits:
 class RoutedPlanner:
     """The `Planner` that follows rules alone."""
 
-    crew: WorkerSet
+    worker_set: WorkerSet
     covers: Covers
     head: Head
     limits: PlanLimits
 
     async def plan(self, change: ChangeSet) -> Plan:
         """The routed plan. Looking up whole files blocks, so that it is made in a thread."""
-        return await asyncio.to_thread(make_plan, change, self.crew, self.covers, self.head, self.limits)
+        return await asyncio.to_thread(make_plan, change, self.worker_set, self.covers, self.head, self.limits)
 
     async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """Nothing: what programs could not do once they cannot do twice."""
@@ -101,7 +101,7 @@ class RoutedPlanner:
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
         """The same slices as a task of another worker."""
-        return retarget(self.crew, task, worker, self.limits.workers)
+        return retarget(self.worker_set, task, worker, self.limits.workers)
 
 
 class _Routed(NamedTuple):
@@ -119,7 +119,7 @@ class _Routed(NamedTuple):
         return sum(changed_lines(each.payload) for each in self.slices)
 
 
-def make_plan(change: ChangeSet, crew: WorkerSet, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
+def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
     sorted_files = triage(change, TriageRules(limits.ignore, limits.paths, limits.declared, limits.max_files))
     choose = _chooser(sorted_files.read, limits) if limits.ask_models else _choose_programs
@@ -127,7 +127,7 @@ def make_plan(change: ChangeSet, crew: WorkerSet, covers: Covers, head: Head, li
     unlooked: list[SkippedWorkers] = []
     used: Counter[str] = Counter()
     for file in sorted_files.read:
-        cards, missed = _for_file(file, crew, covers, limits)
+        cards, missed = _for_file(file, worker_set, covers, limits)
         unlooked += missed
         names = [name for name in (file.path, file.old_path) if name is not None]
         kept_back = limits.route and any(map(limits.is_withheld, names))
@@ -140,7 +140,7 @@ def make_plan(change: ChangeSet, crew: WorkerSet, covers: Covers, head: Head, li
         imports = modules_in(shown, file.language) if limits.part_lines else ()
         routed.append(_Routed(file, slices, readers, imports))
     tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
-    tasks += _scan_tasks(sorted_files.scan, crew, limits, used)
+    tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {counted(len(change.files), 'file')}",
         tasks=tuple(tasks),
@@ -173,9 +173,9 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
     )
 
 
-def retarget(crew: WorkerSet, task: ReviewTask, worker: str, only: Sequence[str] = ()) -> ReviewTask | None:
+def retarget(worker_set: WorkerSet, task: ReviewTask, worker: str, only: Sequence[str] = ()) -> ReviewTask | None:
     """The same slice as a task of another worker, with what has failed so far; None where no such worker runs."""
-    card = next((card for card in crew.cards if card.name == worker and (not only or worker in only)), None)
+    card = next((card for card in worker_set.cards if card.name == worker and (not only or worker in only)), None)
     if card is None:
         return None
     moved = task_for(card, task.payload, f"{task.task_id}>{worker}")
@@ -210,10 +210,10 @@ def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
 
 
 def _for_file(
-    file: FileChange, crew: WorkerSet, covers: Covers, limits: PlanLimits
+    file: FileChange, worker_set: WorkerSet, covers: Covers, limits: PlanLimits
 ) -> tuple[list[WorkerCard], list[SkippedWorkers]]:
     """The cards that get tasks for a file, and those that are for it and cannot look."""
-    cards = [card for card in crew.cards if not limits.workers or card.name in limits.workers]
+    cards = [card for card in worker_set.cards if not limits.workers or card.name in limits.workers]
     wanted = [card for card in cards if applies(card.applies_to, file.path, file.kind)]
     able = [card for card in wanted if covers(card, file.language)]
     stranded = _stranded(able)
@@ -291,10 +291,12 @@ def _tasks_of(group: Sequence[_Routed]) -> list[ReviewTask]:
 
 
 def _scan_tasks(
-    files: Sequence[FileChange], crew: WorkerSet, limits: PlanLimits, used: Counter[str]
+    files: Sequence[FileChange], worker_set: WorkerSet, limits: PlanLimits, used: Counter[str]
 ) -> Iterator[ReviewTask]:
     """The plain-line scans of files that get no reader."""
-    cards = [card for card in crew.cards if (not limits.workers or card.name in limits.workers) and limits.scans(card)]
+    cards = [
+        card for card in worker_set.cards if (not limits.workers or card.name in limits.workers) and limits.scans(card)
+    ]
     for file in files:
         for one in _named(file, payloads(file, None, WHOLE_FILE), used):
             for card in cards:

@@ -132,22 +132,22 @@ class PlanContext:
         return self.cards.get(name) or taken.get(name)
 
 
-def faults_of(proposed: ProposedPlan, ground: PlanContext) -> tuple[str, ...]:
+def faults_of(proposed: ProposedPlan, context: PlanContext) -> tuple[str, ...]:
     """What is wrong with a proposal, a line each, worst first; nothing: `build_plan.plan_of` makes a plan of it."""
-    most = max(ground.caps.max_tasks, len(ground.of_models) if ground.caps.whole else 0)
+    most = max(context.caps.max_tasks, len(context.of_models) if context.caps.whole else 0)
     if len(proposed.tasks) > most:
         return (f"it has {counted(len(proposed.tasks), 'task')}; at most {most} are allowed",)
-    found = [*_of_workers(proposed, ground)]
+    found = [*_of_workers(proposed, context)]
     for task in proposed.tasks:
-        found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, ground))
-    found += (*_of_graph(proposed, ground), *_of_budget(proposed, ground, most))
-    found += _of_floor(proposed, ground) if ground.caps.whole else ()
+        found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, context))
+    found += (*_of_graph(proposed, context), *_of_budget(proposed, context, most))
+    found += _of_floor(proposed, context) if context.caps.whole else ()
     if len(found) <= MAX_FAULTS:
         return tuple(found)
     return (*found[:MAX_FAULTS], f"and {len(found) - MAX_FAULTS} more")
 
 
-def waits_of(proposed: ProposedPlan, ground: PlanContext) -> Waits:
+def waits_of(proposed: ProposedPlan, context: PlanContext) -> Waits:
     """Whom each proposed task waits for: those that it names, and those of the workers that its card waits for."""
     by_worker: defaultdict[str, list[ProposedTask]] = defaultdict(list)
     for task in proposed.tasks:
@@ -155,7 +155,7 @@ def waits_of(proposed: ProposedPlan, ground: PlanContext) -> Waits:
     known = {task.task_id for task in proposed.tasks}
     waits: dict[str, list[str]] = {}
     for task in proposed.tasks:
-        card = ground.cards.get(task.worker)
+        card = context.cards.get(task.worker)
         others = [other for name in (card.depends_on if card else ()) for other in by_worker[name]]
         mine = [other.task_id for other in others if set(other.files) & set(task.files)]
         waits[task.task_id] = list(dict.fromkeys([*(name for name in task.depends_on if name in known), *mine]))
@@ -169,23 +169,23 @@ def granted_tokens(task: ProposedTask, card: WorkerCard | None) -> int:
     return max(card.budget.max_tokens // 2, min(task.max_tokens, card.budget.max_tokens))
 
 
-def _of_workers(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+def _of_workers(proposed: ProposedPlan, context: PlanContext) -> Iterator[str]:
     if not proposed.workers:
         return
-    if not ground.seats:
+    if not context.seats:
         yield "it asks for workers that it does not describe; this review has only those that were named"
         return
-    if len(proposed.workers) > len(ground.seats):
-        yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(ground.seats)} are allowed"
+    if len(proposed.workers) > len(context.seats):
+        yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(context.seats)} are allowed"
     names = Counter(worker.name for worker in proposed.workers)
-    for worker, seat in zip(proposed.workers, ground.seats, strict=False):
-        yield from (f"new worker {worker.name}: {fault}" for fault in _of_worker(worker, seat, names, ground))
+    for worker, seat in zip(proposed.workers, context.seats, strict=False):
+        yield from (f"new worker {worker.name}: {fault}" for fault in _of_worker(worker, seat, names, context))
 
 
 def _of_worker(
-    worker: ProposedWorker, seat: WorkerCard, names: Mapping[str, int], ground: PlanContext
+    worker: ProposedWorker, seat: WorkerCard, names: Mapping[str, int], context: PlanContext
 ) -> Iterator[str]:
-    if worker.name in ground.cards or names[worker.name] > 1:
+    if worker.name in context.cards or names[worker.name] > 1:
         yield "its name is taken"
     if unknown := [name for name in worker.tools if name not in seat.tools]:
         yield f"it cannot have the tool {unknown[0]!r}; {nearest(unknown[0], seat.tools)}"
@@ -195,16 +195,16 @@ def _of_worker(
         yield f"its instruction {fault}"
 
 
-def _of_task(task: ProposedTask, proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
-    card = ground.card_of(task.worker, proposed)
+def _of_task(task: ProposedTask, proposed: ProposedPlan, context: PlanContext) -> Iterator[str]:
+    card = context.card_of(task.worker, proposed)
     if card is None:
-        yield f"there is no worker {task.worker!r}; {nearest(task.worker, ground.cards)}"
+        yield f"there is no worker {task.worker!r}; {nearest(task.worker, context.cards)}"
     if not task.files:
         yield "it names no file"
     for path in dict.fromkeys(task.files):
-        if path not in ground.slices:
+        if path not in context.slices:
             yield f"{quote(path)} is none of the files to read"
-        elif task.worker in ground.cards and task.worker not in ground.allowed.get(path, ()):
+        elif task.worker in context.cards and task.worker not in context.allowed.get(path, ()):
             yield f"{task.worker} does not read files like {quote(path)}"
     if looks_away(task.success_criterion):
         yield "its success criterion tells the worker what to answer; say what has to be looked at"
@@ -214,30 +214,30 @@ def _of_task(task: ProposedTask, proposed: ProposedPlan, ground: PlanContext) ->
     yield from (f"it waits for {name!r}, which is no task" for name in task.depends_on if name not in names)
 
 
-def _of_graph(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+def _of_graph(proposed: ProposedPlan, context: PlanContext) -> Iterator[str]:
     twice = [name for name, count in Counter(task.task_id for task in proposed.tasks).items() if count > 1]
     if twice:
         yield f"two tasks are called {twice[0]!r}"
         return
-    waits = waits_of(proposed, ground)
+    waits = waits_of(proposed, context)
     if found := circle(waits):
         yield f"these tasks wait for each other in a circle: {' -> '.join(found)}"
         return
-    most = max(ground.caps.chain, longest({task.task_id: task.depends_on for task in ground.routed.tasks}))
+    most = max(context.caps.chain, longest({task.task_id: task.depends_on for task in context.routed.tasks}))
     if longest(waits) > most:
         yield f"{longest(waits)} tasks wait in a row; at most {most} may"
 
 
-def _of_budget(proposed: ProposedPlan, ground: PlanContext, most: int) -> Iterator[str]:
+def _of_budget(proposed: ProposedPlan, context: PlanContext, most: int) -> Iterator[str]:
     counts = [
-        (granted_tokens(task, ground.card_of(task.worker, proposed)), len(ground.parts(task)))
+        (granted_tokens(task, context.card_of(task.worker, proposed)), len(context.parts(task)))
         for task in proposed.tasks
     ]
     total = sum(count for _, count in counts)
     if total > most:
-        yield f"cut into tasks of {ground.caps.part_lines} changed lines it has {total}; at most {most} are allowed"
+        yield f"cut into tasks of {context.caps.part_lines} changed lines it has {total}; at most {most} are allowed"
     asked = sum(tokens * count for tokens, count in counts)
-    given = round(ground.caps.token_share * sum(task.constraints.max_tokens for task in ground.of_models))
+    given = round(context.caps.token_share * sum(task.constraints.max_tokens for task in context.of_models))
     if asked > given:
         yield f"its tasks may write {asked} tokens in all; {given} are allowed"
     if proposed.strategy == "select" and not _attempts(proposed.tasks):
@@ -250,12 +250,12 @@ def _attempts(tasks: Sequence[ProposedTask]) -> bool:
     return all(count > 1 for count in counts.values())
 
 
-def _of_floor(proposed: ProposedPlan, ground: PlanContext) -> Iterator[str]:
+def _of_floor(proposed: ProposedPlan, context: PlanContext) -> Iterator[str]:
     given: defaultdict[str, set[str]] = defaultdict(set)
     for task in proposed.tasks:
         for path in task.files:
             given[path].add(task.worker)
-    for path, workers in ground.readers.items():
+    for path, workers in context.readers.items():
         held = sorted(name for name in workers if name in FLOOR or name not in FIRST_READERS)
         for name in held:
             if name not in given[path]:

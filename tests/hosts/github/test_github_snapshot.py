@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.config.source import repository_crew, repository_settings
+from reviewbot.config.source import repository_settings, repository_workers
 from reviewbot.domain.errors import HostError, HostLimitError
 from reviewbot.hosts.base import PullRequest, Workspace
 from reviewbot.hosts.github.change import read_change
@@ -145,7 +145,7 @@ def test_without_a_place_for_the_tree_there_are_no_uses_and_no_list(snapshot: Gi
 
 def test_settings_cards_and_prompts_come_from_the_base_branch(snapshot: GithubSnapshot) -> None:
     assert repository_settings(snapshot) == "max_findings = 7\n"
-    assert repository_crew(snapshot) == {"workers/own.toml": "base\n"}
+    assert repository_workers(snapshot) == {"workers/own.toml": "base\n"}
     assert snapshot.base_listing("nothing/here") == ()
 
 
@@ -303,4 +303,4 @@ def test_a_branch_plants_no_cards_and_settings(
         number = github_api.open_pull("acme/shop", base, head).number
         snapshot = GithubSnapshot(client, read_pull(client, "acme/shop", number))
 
-        assert (plant, repository_crew(snapshot), repository_settings(snapshot)) == (plant, {}, None)
+        assert (plant, repository_workers(snapshot), repository_settings(snapshot)) == (plant, {}, None)

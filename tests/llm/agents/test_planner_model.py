@@ -45,9 +45,9 @@ def an_answer(*tasks: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"reason": "they belong together", "strategy": "merge", "tasks": list(tasks), "workers": [], **fields}
 
 
-@pytest.fixture(name="crew")
-def _crew(a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> WorkerSet:
-    return a_crew(*(a_card(name) for name in ("security", "logic", "performance")))
+@pytest.fixture(name="worker_set")
+def _worker_set(a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> WorkerSet:
+    return a_worker_set(*(a_card(name) for name in ("security", "logic", "performance")))
 
 
 @pytest.fixture(name="change")
@@ -56,10 +56,10 @@ def _change(a_change: Callable[..., ChangeSet], a_file: Callable[..., FileChange
 
 
 @pytest.fixture(name="build")
-def _build(crew: WorkerSet, trace: Any) -> Callable[..., ModelPlanner]:
+def _build(worker_set: WorkerSet, trace: Any) -> Callable[..., ModelPlanner]:
     def build(model: FakeModel, *, seats: int = 0, remaining_s: float = math.inf, **planning: Any) -> ModelPlanner:
         limits = PlanLimits(route=True, part_lines=500, workers=planning.pop("workers", ()))
-        routed = RoutedPlanner(with_seats(crew, seats), lambda _c, _l: True, lambda _p: None, limits)
+        routed = RoutedPlanner(with_seats(worker_set, seats), lambda _c, _l: True, lambda _p: None, limits)
         return ModelPlanner(
             routed, model, trace, "You plan.", Planning(**{"plan_above": 0, **planning}), lambda: remaining_s
         )

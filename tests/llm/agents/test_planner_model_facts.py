@@ -27,14 +27,14 @@ EMPTY = {"reason": "fine as it is", "strategy": "merge", "tasks": [], "workers":
 
 
 @pytest.fixture(name="asked", scope="module")
-def _asked(a_crew: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> Callable[..., ModelRequest]:
+def _asked(a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerCard]) -> Callable[..., ModelRequest]:
     class Deaf:
         def record(self, event: str, **fields: object) -> None:
             """Nobody reads it here."""
 
     def asked(change: ChangeSet, seats: int = 0) -> ModelRequest:
-        crew = with_seats(a_crew(*(a_card(name) for name in ("security", "logic", "performance"))), seats)
-        routed = RoutedPlanner(crew, lambda _c, _l: True, lambda _p: None, PlanLimits(route=True, part_lines=500))
+        worker_set = with_seats(a_worker_set(*(a_card(name) for name in ("security", "logic", "performance"))), seats)
+        routed = RoutedPlanner(worker_set, lambda _c, _l: True, lambda _p: None, PlanLimits(route=True, part_lines=500))
         model = FakeModel(EMPTY)
         asyncio.run(ModelPlanner(routed, model, Deaf(), "You plan.", Planning(plan_above=0)).plan(change))
         [request] = model.requests
@@ -126,12 +126,12 @@ def test_seats_are_offered_where_there_are_any(
     assert "extra-1" not in offered
 
 
-def test_a_crew_with_seats_has_a_prompt_for_each(a_crew: Callable[..., WorkerSet]) -> None:
-    crew = with_seats(a_crew(), 2)
+def test_a_crew_with_seats_has_a_prompt_for_each(a_worker_set: Callable[..., WorkerSet]) -> None:
+    worker_set = with_seats(a_worker_set(), 2)
 
-    assert [card.name for card in seats_of(crew)] == ["extra-1", "extra-2"]
-    assert (crew.prompts["extra-2"], crew.origin["extra-2"]) == (PROMPT, "package")
-    assert with_seats(crew, 0) == crew
+    assert [card.name for card in seats_of(worker_set)] == ["extra-1", "extra-2"]
+    assert (worker_set.prompts["extra-2"], worker_set.origin["extra-2"]) == (PROMPT, "package")
+    assert with_seats(worker_set, 0) == worker_set
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, ParsedFile
 from reviewbot.domain.contracts.answers import ProposedPlan
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
-from reviewbot.wiring import crew_for
+from reviewbot.wiring import load_workers
 from tests.fake_model import FakeModel
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.json"))
@@ -50,7 +50,7 @@ def test_the_plan_of_a_good_lead_is_taken_as_it_is(path: Path, trace: Any) -> No
     table = json.loads(path.read_text("utf-8"))
     change = change_of(table)
     limits = PlanLimits(route=True, part_lines=500)
-    routed = RoutedPlanner(crew_for(None), lambda _card, _language: True, lambda _path: None, limits)
+    routed = RoutedPlanner(load_workers(None), lambda _card, _language: True, lambda _path: None, limits)
     model = FakeModel(table["answer"])
 
     plan = asyncio.run(ModelPlanner(routed, model, trace, "You plan.", Planning(plan_above=0)).plan(change))

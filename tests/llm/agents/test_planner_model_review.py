@@ -48,7 +48,7 @@ def a_lead(*tasks: dict[str, Any]) -> FakeModel:
 
 @pytest.fixture(name="reviewed")
 def _reviewed(
-    a_crew: Callable[..., WorkerSet],
+    a_worker_set: Callable[..., WorkerSet],
     a_card: Callable[..., WorkerCard],
     a_change: Callable[..., ChangeSet],
     a_file: Callable[..., FileChange],
@@ -58,12 +58,12 @@ def _reviewed(
     no_snapshot: Any,
 ) -> Callable[[Stubborn, FakeModel], Review]:
     def reviewed(engine: Stubborn, lead: FakeModel) -> Review:
-        crew = a_crew(*(a_card(name, tiers=("small", "medium")) for name in ("security", "logic")))
+        worker_set = a_worker_set(*(a_card(name, tiers=("small", "medium")) for name in ("security", "logic")))
         change = a_change(a_file("src/a.py", added=300), a_file("src/b.py", added=300))
-        routed = RoutedPlanner(crew, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
+        routed = RoutedPlanner(worker_set, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
         planner = ModelPlanner(routed, lead, trace, "You plan.", Planning(plan_above=0))
         executor = PlanExecutor(
-            crew=crew,
+            worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
             retarget=planner.retarget,
@@ -76,7 +76,7 @@ def _reviewed(
             concurrency=4,
             deadline_s=600.0,
         )
-        synthesizer = RuledSynthesizer(Rules.of(crew.cards, 25), engine.name)
+        synthesizer = RuledSynthesizer(Rules.of(worker_set.cards, 25), engine.name)
         setup = Setup(planner, executor, synthesizer, clock, trace)
         return asyncio.run(review(change, setup))
 

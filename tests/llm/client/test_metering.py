@@ -40,7 +40,7 @@ def metered(inner: Any, limits: Limits | None = None, prices: PriceTable | None 
 
 
 def ask(usage: Usage, request: ModelRequest, prices: PriceTable | None = None, **fields: Any) -> Usage:
-    """The usage that comes back with an answer, which is the one in the books."""
+    """The usage that comes back with an answer, which is the one in the ledger."""
     model, ledger = metered(Reporting(usage, **fields), prices=prices)
     reply = asyncio.run(model.ask(request))
     assert ledger.spent() == {request.purpose: reply.usage}

@@ -1,4 +1,4 @@
-"""Accounts: who cost what, by the books where there are any."""
+"""Accounts: who cost what, by the usage ledger where there is one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TWO = Usage(calls=3, input_tokens=300, cost_usd=1.5)
 
 
 class Ledger:
-    """Books that somebody else has kept."""
+    """A usage ledger with fixed entries."""
 
     def __init__(self, spent: Mapping[str, Usage]) -> None:
         self._spent = spent
@@ -69,7 +69,9 @@ def test_a_review_by_rules_tells_what_the_books_say(
     a_change: Callable[..., ChangeSet],
     a_file: Callable[..., FileChange],
 ) -> None:
-    synthesizer = RuledSynthesizer(Rules({"logic": 80}, 50), "claude", books=Ledger({"logic": ONE, "verifier": TWO}))
+    synthesizer = RuledSynthesizer(
+        Rules({"logic": 80}, 50), "claude", usage_ledger=Ledger({"logic": ONE, "verifier": TWO})
+    )
 
     review = asyncio.run(synthesizer.synthesize(a_change(a_file()), a_plan(done.task), {done.task.task_id: done}))
 

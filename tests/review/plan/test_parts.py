@@ -114,7 +114,7 @@ def test_five_thousand_files_are_divided_in_milliseconds() -> None:
 
 @pytest.fixture
 def divide(
-    a_crew: Callable[..., WorkerSet],
+    a_worker_set: Callable[..., WorkerSet],
     a_card: Callable[..., WorkerCard],
     a_change: Callable[..., ChangeSet],
     a_file: MakeFile,
@@ -124,8 +124,8 @@ def divide(
 
     def made(files: Mapping[str, str], limit: int) -> list[set[str]]:
         change = a_change(*(_added(a_file, a_hunk, path, text) for path, text in files.items()))
-        crew = a_crew(a_card("logic", applies_to=("@code", "@config")))
-        plan = make_plan(change, crew, lambda _c, _l: True, lambda _p: None, PlanLimits(part_lines=limit))
+        worker_set = a_worker_set(a_card("logic", applies_to=("@code", "@config")))
+        plan = make_plan(change, worker_set, lambda _c, _l: True, lambda _p: None, PlanLimits(part_lines=limit))
         return [set(task.paths) for task in plan.tasks]
 
     return made
@@ -190,7 +190,7 @@ def test_of_go_a_package_stays_with_its_tests_and_with_what_imports_it(divide: D
 
 
 def test_of_a_file_that_is_too_large_the_last_slices_are_with_what_belongs_to_it(
-    a_crew: Callable[..., WorkerSet], a_change: Callable[..., ChangeSet], a_file: MakeFile, a_hunk: MakeHunk
+    a_worker_set: Callable[..., WorkerSet], a_change: Callable[..., ChangeSet], a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
     def file(path: str, hunks: int) -> FileChange:
         body = "\n".join(["+x = 1"] * 4)
@@ -198,7 +198,9 @@ def test_of_a_file_that_is_too_large_the_last_slices_are_with_what_belongs_to_it
 
     change = a_change(file("lib/store.py", 5), file("lib/other.py", 1), file("tests/test_store.py", 1))
 
-    plan = make_plan(change, a_crew(), lambda _c, _l: True, lambda _p: None, PlanLimits(part_lines=8, chunk_lines=4))
+    plan = make_plan(
+        change, a_worker_set(), lambda _c, _l: True, lambda _p: None, PlanLimits(part_lines=8, chunk_lines=4)
+    )
 
     parts = [[(one.file_path, one.starts[0][1]) for one in task.slices] for task in plan.tasks]
     assert parts == [

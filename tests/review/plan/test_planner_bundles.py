@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import ChangeSet, FileChange, Plan, WorkerCard
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.review.plan.planner import PlanLimits, make_plan, retarget
-from tests.make import MakeCard, MakeChange, MakeCrew, MakeFile, MakeHunk
+from tests.make import MakeCard, MakeChange, MakeFile, MakeHunk, MakeWorkerSet
 
 LOOP = "+for row in rows:\n+    send(row)"
 
@@ -30,48 +30,48 @@ def ids(plan: Plan) -> list[str]:
 
 
 @pytest.fixture(name="shipped", scope="module")
-def _shipped(a_crew: MakeCrew, a_card: MakeCard) -> WorkerSet:
+def _shipped(a_worker_set: MakeWorkerSet, a_card: MakeCard) -> WorkerSet:
     """Workers like those that come with the package."""
     every = ("@code", "@config", "@prose")
-    return a_crew(
+    return a_worker_set(
         a_card("security", applies_to=every), a_card("logic"), a_card("performance"), a_card("style", applies_to=every)
     )
 
 
-def planned(change: ChangeSet, crew: WorkerSet, limits: PlanLimits) -> Plan:
-    return make_plan(change, crew, everything, unknown, limits)
+def planned(change: ChangeSet, worker_set: WorkerSet, limits: PlanLimits) -> Plan:
+    return make_plan(change, worker_set, everything, unknown, limits)
 
 
 # --- parts
 
 
 def test_a_small_change_is_one_task_of_each_worker_whatever_its_folders_and_languages(
-    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile
+    a_worker_set: MakeWorkerSet, a_change: MakeChange, a_file: MakeFile
 ) -> None:
     change = a_change(*(a_file(path) for path in ("src/c.py", "src/a.py", "lib/d.py")), a_file("x.ts", language="ts"))
 
-    [task] = planned(change, a_crew(), PlanLimits(part_lines=10)).tasks
+    [task] = planned(change, a_worker_set(), PlanLimits(part_lines=10)).tasks
 
     assert task.paths == ("lib/d.py", "src/a.py", "src/c.py", "x.ts")
 
 
 def test_a_part_holds_no_more_changed_lines_than_its_limit(
-    a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
+    a_worker_set: MakeWorkerSet, a_change: MakeChange, a_file: MakeFile, a_hunk: MakeHunk
 ) -> None:
     body = " seen\n+x = 1\n-y = 2\n+z = 3"
     change = a_change(*(a_file(f"{name}.py", a_hunk(body)) for name in "abcd"))
 
-    assert ids(planned(change, a_crew(), PlanLimits(part_lines=6))) == ["logic:a.py#1+1", "logic:c.py#1+1"]
-    assert len(planned(change, a_crew(), PlanLimits(part_lines=2)).tasks) == 4
+    assert ids(planned(change, a_worker_set(), PlanLimits(part_lines=6))) == ["logic:a.py#1+1", "logic:c.py#1+1"]
+    assert len(planned(change, a_worker_set(), PlanLimits(part_lines=2)).tasks) == 4
 
 
 def test_a_task_waits_for_the_task_of_its_own_part(
-    a_crew: MakeCrew, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
+    a_worker_set: MakeWorkerSet, a_card: MakeCard, a_change: MakeChange, a_file: MakeFile
 ) -> None:
-    crew = a_crew(a_card("tests", depends_on=("logic",), applies_to=("*a.py", "*c.py")), a_card("logic"))
+    worker_set = a_worker_set(a_card("tests", depends_on=("logic",), applies_to=("*a.py", "*c.py")), a_card("logic"))
     change = a_change(*(a_file(f"{name}.py") for name in "abc"))
 
-    plan = planned(change, crew, PlanLimits(part_lines=2))
+    plan = planned(change, worker_set, PlanLimits(part_lines=2))
 
     logic = [task.task_id for task in plan.tasks if task.worker == "logic"]
     waiting = [task for task in plan.tasks if task.worker == "tests"]
@@ -79,11 +79,13 @@ def test_a_task_waits_for_the_task_of_its_own_part(
     assert {task.paths: task.depends_on for task in waiting} == {("a.py",): (logic[0],), ("c.py",): (logic[1],)}
 
 
-def test_a_bundle_that_moves_keeps_all_of_its_slices(a_crew: MakeCrew, a_change: MakeChange, a_file: MakeFile) -> None:
-    crew = a_crew()
-    [task] = planned(a_change(a_file("a.py"), a_file("b.py")), crew, PlanLimits(part_lines=10)).tasks
+def test_a_bundle_that_moves_keeps_all_of_its_slices(
+    a_worker_set: MakeWorkerSet, a_change: MakeChange, a_file: MakeFile
+) -> None:
+    worker_set = a_worker_set()
+    [task] = planned(a_change(a_file("a.py"), a_file("b.py")), worker_set, PlanLimits(part_lines=10)).tasks
 
-    moved = retarget(crew, task, "logic")
+    moved = retarget(worker_set, task, "logic")
 
     assert moved is not None
     assert (moved.paths, moved.task_id) == (("a.py", "b.py"), "logic:a.py#1+1>logic")

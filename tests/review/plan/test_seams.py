@@ -125,7 +125,7 @@ def test_there_is_at_most_one_for_every_fourth_part_and_each_is_bounded(
 
 
 def test_a_plan_of_rules_for_a_large_change_has_one(
-    a_crew: Callable[..., WorkerSet],
+    a_worker_set: Callable[..., WorkerSet],
     a_change: Callable[..., ChangeSet],
     a_file: Callable[..., FileChange],
     a_hunk: Callable[..., Any],
@@ -135,7 +135,7 @@ def test_a_plan_of_rules_for_a_large_change_has_one(
     files += [a_file("a/seats.py", a_hunk(f"+def reserve_seat(n):\n{filled}"))]
     files += [a_file("d/order.py", a_hunk(f"+reserve_seat(1)\n{filled}"))]
     limits = PlanLimits(part_lines=9)
-    plan = make_plan(a_change(*files), a_crew(), lambda _c, _l: True, lambda _p: None, limits)
+    plan = make_plan(a_change(*files), a_worker_set(), lambda _c, _l: True, lambda _p: None, limits)
 
     class Inner:
         async def plan(self, change: ChangeSet) -> Plan:
@@ -191,10 +191,10 @@ def test_it_is_never_parted_for_its_sides_belong_together(crossing: Plan) -> Non
     assert next_step(seam, late).action == "retry"
 
 
-def test_another_worker_that_it_moves_to_gets_its_words(crossing: Plan, a_crew: Any, a_card: Any) -> None:
+def test_another_worker_that_it_moves_to_gets_its_words(crossing: Plan, a_worker_set: Any, a_card: Any) -> None:
     [seam] = seams(crossing)
 
-    moved = retarget(a_crew(a_card("security")), seam, "security")
+    moved = retarget(a_worker_set(a_card("security")), seam, "security")
 
     assert moved is not None
     assert (moved.worker, moved.seam, moved.slices) == ("security", seam.seam, seam.slices)

@@ -180,18 +180,18 @@ def test_a_remark_costs_nothing_and_may_hurt_all_the_same(a_file: MakeFile, a_hu
 def test_readers_stand_in_the_order_of_the_crew_also_the_one_that_was_called_in(
     a_card: MakeCard, a_file: MakeFile
 ) -> None:
-    crew = [a_card(name) for name in ("style", "logic", "licence", "security")]
+    worker_set = [a_card(name) for name in ("style", "logic", "licence", "security")]
 
-    readers = route(a_file("README.md", kind="prose"), crew, nowhere, plain=False)
+    readers = route(a_file("README.md", kind="prose"), worker_set, nowhere, plain=False)
 
     assert [card.name for card in readers.models] == ["logic", "licence"]
     assert [card.name for card in readers.programs] == ["style", "security"]
 
 
 def test_who_is_called_in_does_not_depend_on_the_order_of_the_crew(a_card: MakeCard, a_file: MakeFile) -> None:
-    crew = [a_card(name) for name in ("performance", "style", "security")]
+    worker_set = [a_card(name) for name in ("performance", "style", "security")]
 
-    for able in (crew, crew[::-1]):
+    for able in (worker_set, worker_set[::-1]):
         readers = route(a_file("README.md", kind="prose"), able, nowhere, plain=True)
         assert [card.name for card in readers.models] == ["security"]
 
@@ -200,9 +200,11 @@ def test_who_is_called_in_does_not_depend_on_the_order_of_the_crew(a_card: MakeC
 def test_configuration_of_tests_is_read_by_the_one_who_is_called_in(
     path: str, a_card: MakeCard, a_file: MakeFile
 ) -> None:
-    crew = [a_card("security"), a_card("logic")]
+    worker_set = [a_card("security"), a_card("logic")]
 
-    assert [card.name for card in route(a_file(path, kind="config"), crew, nowhere, plain=False).models] == ["logic"]
+    assert [card.name for card in route(a_file(path, kind="config"), worker_set, nowhere, plain=False).models] == [
+        "logic"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reviewbot.analyzers.ruff.config import find_config
-from reviewbot.config.source import repository_crew, repository_settings
+from reviewbot.config.source import repository_settings, repository_workers
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
@@ -22,9 +22,9 @@ from tests.planting import PLANTS, start, submodule, worker
 OWN = {f"{kind}/own.{ending}" for kind, ending in (("workers", "toml"), ("prompts", "md"))}
 
 
-def crew_of(subject: Subject) -> set[str]:
+def workers_of(subject: Subject) -> set[str]:
     assert subject.base is not None
-    return set(repository_crew(subject.base))
+    return set(repository_workers(subject.base))
 
 
 def settings_of(subject: Subject) -> str | None:
@@ -46,7 +46,7 @@ def read_in_each_way(repo: Any) -> list[tuple[set[str], str | None]]:
             from_diff(diff_of(repo, "-C", "--find-copies-harder"), repo.folder),
             from_range(repo.folder, "HEAD~1..HEAD", closing),
         )
-        return [(crew_of(subject), settings_of(subject)) for subject in subjects]
+        return [(workers_of(subject), settings_of(subject)) for subject in subjects]
 
 
 @pytest.mark.parametrize("plant", PLANTS)
@@ -89,7 +89,7 @@ def test_what_a_diff_shows_inside_of_a_submodule_is_no_base_side(repo: Any) -> N
     diff = diff_of(repo, "--submodule=diff")
 
     assert b"+another" in diff
-    assert crew_of(from_diff(diff, repo.folder)) == set()
+    assert workers_of(from_diff(diff, repo.folder)) == set()
 
 
 COPIED_FOLDER = (
@@ -108,7 +108,7 @@ def planted(folder: Path) -> Path:
 
 
 def test_a_submodule_whose_commits_are_listed_holds_nothing_of_the_base(tmp_path: Path) -> None:
-    assert crew_of(from_diff((LOGGED + NEW).encode(), planted(tmp_path))) == set()
+    assert workers_of(from_diff((LOGGED + NEW).encode(), planted(tmp_path))) == set()
 
 
 @pytest.mark.parametrize(
