@@ -13,7 +13,7 @@ from reviewbot.cli.writing import reader_may_leave
 from reviewbot.config.hints import quote
 from reviewbot.delivery import recorded_delivery
 from reviewbot.domain.errors import ExitCode, InputError
-from reviewbot.replay.recorded_inputs import read_given
+from reviewbot.replay.recorded_inputs import read_recorded_inputs
 from reviewbot.replay.replay_review import recorded_results
 from reviewbot.report.explain import Account, Run, explain, place_named
 from reviewbot.report.look import look_of, write
@@ -35,7 +35,7 @@ def explain_command(arguments: argparse.Namespace) -> int:
 
 def account_of(events: Sequence[Event], place: str) -> list[Account]:
     """What a trace says of a place: PATH:LINE, or the first digits of a finding's fingerprint. Raises InputError."""
-    change, given = read_given(events)
+    change, given = read_recorded_inputs(events)
     delivered = recorded_delivery(events)
     run = Run(
         review=delivered.review,

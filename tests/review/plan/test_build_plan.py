@@ -37,7 +37,7 @@ def a_proposal(*tasks: ProposedTask, **fields: Any) -> ProposedPlan:
     )
 
 
-@pytest.fixture(name="ground", scope="module")
+@pytest.fixture(name="context", scope="module")
 def _ground(
     a_worker_set: Callable[..., WorkerSet],
     a_card: Callable[..., WorkerCard],
