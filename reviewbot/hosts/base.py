@@ -237,6 +237,9 @@ class CheckHost(Protocol):
     def finish_check(self, check_id: int, draft: CheckDraft) -> str:
         """Conclude it; its URL."""
 
+    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
+        """Conclude the newest of ours of this name on a commit that is in progress, if there is one."""
+
     def in_progress(self, name: str, head_sha: str) -> int | None:
         """The newest of ours of this name on a commit that is in progress."""
 

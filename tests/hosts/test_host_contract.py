@@ -12,6 +12,7 @@ from reviewbot.hosts.base import Annotation, CheckDraft, HostedChange, InlineCom
 from tests.host_cases import AFTER, BEFORE, PERSON, Check, HostCase
 
 AT_TWO = InlineComment("src/pay.py", 2, "at two")
+DONE = CheckDraft("All read", "1 of 1", "nothing", "success")
 
 
 @pytest.fixture
@@ -201,7 +202,10 @@ def test_a_check_run_of_another_name_or_commit_is_none_of_ours(case: HostCase) -
 
     assert host.in_progress("reviewbot", head) is None
     assert host.in_progress("lint", case.pull().base_sha) is None
+    host.finish_started("reviewbot", head, DONE)
     assert host.in_progress("lint", head) == other
+    host.finish_started("lint", head, DONE)
+    assert [each.conclusion for each in case.checks()] == ["success"]
 
 
 # --- commands and people

@@ -190,9 +190,7 @@ class Hosted:
         """As `Steps.close`. Only a check run is ended that we began when this was the head."""
         with self._host(request, LOOKING) as host:
             draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(request.refusal)}\n", "", "cancelled")
-            checks = host.checks(request.repository, request.number)
-            if (check_id := checks.in_progress(CHECK_NAME, request.head_sha)) is not None:
-                checks.finish_check(check_id, draft)
+            host.checks(request.repository, request.number).finish_started(CHECK_NAME, request.head_sha, draft)
 
     @contextmanager
     def _session(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from reviewbot.domain.errors import HostAccessError, HostLimitError, HostMissingError, HostUnknownError
@@ -76,6 +77,13 @@ class GithubChecks:
         body = {"status": "completed", "conclusion": draft.conclusion, "output": output}
         self._client.request("PATCH", path, body=body, repeatable=True)
         return f"{self._url}/runs/{int(check_id)}"
+
+    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
+        """Conclude the newest of ours of this name on a commit that is in progress, with one write; or none."""
+        for check_id in self._candidates(name, head_sha):
+            with suppress(HostAccessError, HostMissingError):  # it is not ours
+                self.finish_check(check_id, draft)
+                return
 
     def _annotate(self, path: str, output: Mapping[str, object], marks: Sequence[Mapping[str, object]]) -> None:
         """Add them in batches. Without an answer their number tells whether a batch was carried out."""

@@ -38,6 +38,11 @@ class LocalChecks:
             found.annotations = [AnnotationRecord(**asdict(each)) for each in draft.annotations]
         return f"{self._url}#check-{check_id}"
 
+    def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
+        """Conclude the one of this name on a commit that is in progress, if there is one."""
+        if (found := self.in_progress(name, head_sha)) is not None:
+            self.finish_check(found, draft)
+
     def in_progress(self, name: str, head_sha: str) -> int | None:
         """The one of this name on a commit that is in progress."""
         found = _newest(self._folder.activity(self._number), name, head_sha)

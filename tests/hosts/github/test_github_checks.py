@@ -162,6 +162,25 @@ def test_a_check_that_another_app_calls_like_ours_is_not_taken_up(
     assert (forged.status, forged.conclusion) == ("in_progress", None)
 
 
+def test_what_was_started_is_concluded_by_one_write_and_the_check_of_another_app_is_left(
+    github_api: FakeGitHub, checks: GithubChecks, pull: PullRequest
+) -> None:
+    checks.start_check("reviewbot", pull.head_sha)
+    runs = github_api.state.repositories["acme/shop"].checks
+    own, forged = runs[0], replace(runs[0], check_id=runs[0].check_id + 50, app_id=1)
+    runs.append(forged)
+    before = len(github_api.recorded)
+
+    for _ in range(2):
+        checks.finish_started("reviewbot", pull.head_sha, DRAFT)
+
+    carried_out = [
+        each.body["status"] for each in github_api.recorded[before:] if f"/check-runs/{own.check_id}" in each.path
+    ]
+    assert carried_out == ["completed"]
+    assert (own.status, forged.status) == ("completed", "in_progress")
+
+
 @pytest.mark.parametrize("carried_out", [True, False])
 def test_a_check_that_may_have_begun_is_looked_for(
     carried_out: bool,  # noqa: FBT001 - pytest hands it in by name
