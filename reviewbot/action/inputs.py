@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.config.providers import PROVIDERS
 from reviewbot.config.settings import KEYS
 from reviewbot.config.source import BaseSide, repository_settings

@@ -48,7 +48,7 @@ def _quote(word: str) -> str:
 
 def _hint(word: str, known: Sequence[str]) -> str:
     """How an error about a mistyped word goes on; empty where no word is near."""
-    from reviewbot.config.hints import did_you_mean  # noqa: PLC0415 - most runs have no error
+    from reviewbot.config.messages import did_you_mean  # noqa: PLC0415 - most runs have no error
 
     hint = did_you_mean(word, known)
     return f"; {hint}" if hint else ""

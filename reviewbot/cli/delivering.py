@@ -17,7 +17,7 @@ from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.contracts import Review
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.report.estimate_report import render_estimate
-from reviewbot.report.look import look_of, write
+from reviewbot.report.terminal_style import style_of, write
 from reviewbot.report.text import one_line
 from reviewbot.review.trace import Trace
 from reviewbot.wording import counted
@@ -46,8 +46,8 @@ def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Se
 def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
     """Print what the review would cost. Asks no model."""
     costs = estimate_of(subject, settings, run)
-    look = look_of(sys.stdout, os.environ)
-    text = render_estimate(costs.headline, costs.parts, costs.assumptions, width=look.width, colour=look.colour)
+    style = style_of(sys.stdout, os.environ)
+    text = render_estimate(costs.headline, costs.parts, costs.assumptions, width=style.width, colour=style.colour)
     with reader_may_leave():
         write(sys.stdout, text)
     return ExitCode.REVIEWED

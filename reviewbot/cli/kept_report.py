@@ -25,7 +25,7 @@ from reviewbot.config.user import read_user_file
 from reviewbot.domain.errors import ConfigError
 from reviewbot.fingerprint import digest_of, program_fingerprint
 from reviewbot.journal.sqlite import SteadyJournal, default_path, read_entry
-from reviewbot.report.look import look_of
+from reviewbot.report.terminal_style import style_of
 from reviewbot.sources.git.repository import GitRepository
 
 PREFIX = "review/"
@@ -88,7 +88,7 @@ def identify(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Asked
         repr(sorted((name, value) for name, value in environ.items() if name not in _OF_THE_SHELL)),
         repr(read_user_file(environ)),
         here,
-        repr(look_of(sys.stdout, environ)),
+        repr(style_of(sys.stdout, environ)),
         change,
     )
     return Asked(diff, key, ends)

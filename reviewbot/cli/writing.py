@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reviewbot.domain.errors import InputError
-from reviewbot.report.look import write
+from reviewbot.report.terminal_style import write
 from reviewbot.report.text import escape_runner_commands, one_line
 
 

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from reviewbot.config.hints import find_key_lines, nearest, quote, read_toml
+from reviewbot.config.messages import find_key_lines, nearest, quote, read_toml
 from reviewbot.config.settings import KEYS, PREFIX, RepositoryRule, Settings
 from reviewbot.config.tiers import FORMER_KEYS, current_keys
 from reviewbot.config.values import EntryError, Value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.config.values import EntryError, Kind
 
 Level = Literal["off", "on", "critical", "warning", "info"]

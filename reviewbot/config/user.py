@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.config.hints import MAX_FILE_BYTES
+from reviewbot.config.messages import MAX_FILE_BYTES
 from reviewbot.domain.errors import ConfigError
 
 _BELOW = Path("reviewbot", "config.toml")

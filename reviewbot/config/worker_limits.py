@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from reviewbot.config.hints import nearest, quote
+from reviewbot.config.messages import nearest, quote
 from reviewbot.config.tiers import FORMER_TIERS
 from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Kind, Number, Schema
 

@@ -26,16 +26,16 @@ def add_symbols(answer: Review, snapshot: Snapshot) -> Review:
     """The review with the definition around each finding, as far as the whole files tell it."""
     symbols: dict[tuple[str, int, int], str] = {}
 
-    def look(finding: Finding) -> None:
+    def add_symbol(finding: Finding) -> None:
         if finding.path not in (TITLE, DESCRIPTION):
             text = snapshot.head(finding.path)
-            around = text and enclosing(text, language_of(finding.path), finding.line, finding.end_line)
-            if around:
-                symbols[_lines_of(finding)] = around.name
+            definition = text and enclosing(text, language_of(finding.path), finding.line, finding.end_line)
+            if definition:
+                symbols[_lines_of(finding)] = definition.name
 
     # File by file: what is parsed of one is let go with the next.
     for finding in sorted(set(_named_findings(answer)), key=_lines_of):
-        look(finding)
+        add_symbol(finding)
     return set_symbols(answer, lambda finding: symbols.get(_lines_of(finding)))
 
 

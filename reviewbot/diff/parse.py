@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from reviewbot.diff.limits import Limits
-from reviewbot.diff.parser import decode_input, names
+from reviewbot.diff.parser import decode_input, file_names
 from reviewbot.diff.parser.build import Built, build
 from reviewbot.diff.parser.mail import Mail, description_of, read_mails, title_of
 from reviewbot.diff.parser.scan import scan
@@ -56,7 +56,7 @@ def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSe
     lines, _ = decode_input.lines_of(data, limits)
     sections = scan(lines, limits, open_end=False, fragment=True)
     section = sections[0]
-    section.title = names.quote(names.encode(name)).encode("ascii")
+    section.title = file_names.quote(file_names.encode(name)).encode("ascii")
     if len(sections) > 1:
         section.blame(sections[1].line - 1, "another file begins inside the patch of this one")
     if not section.hunks:

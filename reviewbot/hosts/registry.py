@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.domain.errors import InputError
 from reviewbot.hosts.base import CodeHost, PullName
-from reviewbot.hosts.github import names as github_names
-from reviewbot.hosts.local import names as local_names
+from reviewbot.hosts.github import pull_names as github_names
+from reviewbot.hosts.local import pull_names as local_names
 
 Open = Callable[[PullName, Mapping[str, str]], AbstractContextManager[CodeHost]]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from reviewbot.config.globs import glob_fault, matches_glob
-from reviewbot.config.hints import check_size, quote, read_toml
+from reviewbot.config.messages import check_size, quote, read_toml
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.errors import ConfigError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.diff.rows import commentable
 from reviewbot.domain.contracts import ChangeSet
 

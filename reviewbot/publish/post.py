@@ -25,7 +25,7 @@ from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_re
 from reviewbot.publish.inline import PlacedComment, inline_comments, said_before
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
-from reviewbot.publish.remembered import OwnThread, own_threads
+from reviewbot.publish.rebuild_ledger import OwnThread, own_threads
 from reviewbot.publish.threads import Answering
 
 SETTLE_S = 2.0

@@ -14,7 +14,7 @@ from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.base import PullRequest, ReviewHost
 from reviewbot.publish.marker import AnswerMarker, Signer
-from reviewbot.publish.remembered import OwnThread
+from reviewbot.publish.rebuild_ledger import OwnThread
 from reviewbot.report.text import md, md_code, short_line
 from reviewbot.wording import counted
 

@@ -19,14 +19,14 @@ from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.decisions import Decision, decisions_of
 from reviewbot.memory.recall import Recall
 from reviewbot.publish.options import policy_of
-from reviewbot.publish.remembered import remember
+from reviewbot.publish.rebuild_ledger import remember
 from reviewbot.publish.suggestions import Prover
 from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
 from reviewbot.pull_requests.values import names_of, part_with_findings
 from reviewbot.review.trace import Trace
-from reviewbot.wiring.checking import analyzers_check
+from reviewbot.wiring.analyzers_check import analyzers_check
 
 _STOPPED = "the review was stopped before its end"
 _FAULT = "the review broke off; the log of its run says why"

@@ -16,7 +16,7 @@ from reviewbot.review.calibration import Calibration
 from reviewbot.review.combine.synthesizer import Rules
 from reviewbot.review.model_calibration import NumberMaps
 from reviewbot.review.trace import Event
-from reviewbot.review.verify.verifier import Together
+from reviewbot.review.verify.verifier import JointConfidence
 
 # Read and validate the values of a trace as strictly as any other input from outside.
 
@@ -90,7 +90,7 @@ def read_recorded_inputs(events: Sequence[Event]) -> tuple[ChangeSet, RecordedIn
     recorded = first_of(events, "rules")
     try:
         joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in recorded["together"])
-        rules = Rules(_numbers(recorded["thresholds"]), int(recorded["max_findings"]), _together(joint))
+        rules = Rules(_numbers(recorded["thresholds"]), int(recorded["max_findings"]), _joint_confidence(joint))
         notes = tuple(str(note) for note in recorded["notes"])
         engine, synthesizer, version = (str(recorded[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -104,13 +104,13 @@ def _numbers(fields: dict[str, Any]) -> dict[str, int]:
     return {name: int(number) for name, number in fields.items()}
 
 
-def _together(joint: Iterable[JointRow]) -> Together:
+def _joint_confidence(joint: Iterable[JointRow]) -> JointConfidence:
     known = {(tools, rules): confidence for tools, rules, confidence in joint}
 
-    def together(sources: Iterable[str], rules: Iterable[str]) -> int | None:
+    def joint_confidence(sources: Iterable[str], rules: Iterable[str]) -> int | None:
         return known.get(("+".join(sorted(set(sources))), "+".join(sorted(set(rules)))))
 
-    return together
+    return joint_confidence
 
 
 def _without_code(file: FileChange) -> FileChange:

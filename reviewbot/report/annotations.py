@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.coverage.verdict import is_lacking
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
 from reviewbot.report.findings.view import mark_of
 from reviewbot.report.text import clip, label, short_line, visible

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, TextIO
 
-from reviewbot.report.look import terminal_width
+from reviewbot.report.terminal_style import terminal_width
 from reviewbot.report.text import escape_runner_commands, label
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ class Calibration:
         band = self.bands.get(estimate // BAND * BAND)
         return estimate if band is None or tool not in self._tools else band.moved(estimate)
 
-    def together(self, sources: Iterable[str], rules: Iterable[str]) -> int | None:
+    def joint_confidence(self, sources: Iterable[str], rules: Iterable[str]) -> int | None:
         """The confidence of a report that several tools make of one place; None where nothing was counted of that."""
         row = self.rows.get(("+".join(sorted(set(sources))), "+".join(sorted(set(rules)))))
         return row.confidence if row is not None and row.counted else None

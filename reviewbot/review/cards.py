@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from reviewbot.config.globs import glob_fault
-from reviewbot.config.hints import check_size, nearest, quote, read_toml
+from reviewbot.config.messages import check_size, nearest, quote, read_toml
 from reviewbot.config.tiers import current_tier
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError

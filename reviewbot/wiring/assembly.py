@@ -132,7 +132,7 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, sarif_notes = foreign_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(worker_set.cards, settings.max_findings, table.together)
+    rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.catalog import known_rules
 from reviewbot.analyzers.sarif import ForeignFindings
 from reviewbot.config import Settings
-from reviewbot.config.hints import did_you_mean, quote
+from reviewbot.config.messages import did_you_mean, quote
 from reviewbot.review.combine.ignore_comments import ignore_comments
 from reviewbot.review.combine.suppression import Suppressor
 from reviewbot.wiring.change_sources import Subject

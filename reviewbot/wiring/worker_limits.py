@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import get_args
 
 from reviewbot.config import Settings
-from reviewbot.config.hints import nearest
 from reviewbot.config.load import FILE_NAME
+from reviewbot.config.messages import nearest
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit
 from reviewbot.domain.contracts import Tier, WorkerCard
 from reviewbot.domain.errors import ConfigError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reviewbot.config import Settings, load_settings
-from reviewbot.config.hints import find_key_lines
+from reviewbot.config.messages import find_key_lines
 from reviewbot.config.worker_limits import LIMITS, WorkerLimit, WorkerLimits
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError

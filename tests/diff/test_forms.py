@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.diff.parser import hunks
-from reviewbot.diff.parser.hunks import Header
 from reviewbot.diff.parser.names import exact
+from reviewbot.diff.parser.hunks import Header
 from reviewbot.domain.errors import DiffError
 
 COMBINED = b"diff --cc m\nindex 1,2..3\n--- a/m\n+++ b/m\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reviewbot.diff.apply import new_side, old_side
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 from reviewbot.diff.parser.protocol import answer
 from reviewbot.diff.rows import code_of, hunk_rows
 from reviewbot.domain.contracts import ChangeSet
@@ -58,7 +58,7 @@ def check(change: ChangeSet, data: bytes) -> None:
         assert parsed.state in {"read", "partial", "binary", "refused", "malformed"}
         assert bool(parsed.reason) == (parsed.state != "read")
         assert parsed.state in {"read", "partial"} or not file.hunks
-        assert names.label(names.to_bytes(file.path)) == file.path
+        assert file_names.label(file_names.to_bytes(file.path)) == file.path
         for numbers in (
             [row.new for row in rows if row.new is not None],
             [row.old for row in rows if row.old is not None],
@@ -93,7 +93,7 @@ def test_any_fragment_gives_exactly_its_one_file(data: bytes, name: str) -> None
     except DiffError:
         return
     assert len(change.files) == 1
-    assert names.to_bytes(change.files[0].path) == names.encode(name) or not name
+    assert file_names.to_bytes(change.files[0].path) == file_names.encode(name) or not name
     check(change, data)
 
 

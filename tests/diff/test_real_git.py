@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.diff.apply import added_text, new_side, old_side
 from reviewbot.diff.parse import parse_diff
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,9 +77,9 @@ def test_odd_names_are_exact_however_git_quotes_them(tmp_path: Path, git: Git, c
     for name in ODD_NAMES:
         write(tmp_path, name, b"1\n3\n")
     change = parse_diff(git("-c", f"core.quotePath={quote_path}", "diff"))
-    assert sorted(names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
+    assert sorted(file_names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
     assert set(states(change).values()) == {"read"}
-    found = {names.to_bytes(file.path): (file.added, file.removed) for file in change.files}
+    found = {file_names.to_bytes(file.path): (file.added, file.removed) for file in change.files}
     assert found == numstat(git)
 
 
@@ -95,7 +95,7 @@ def test_odd_names_are_exact_under_any_prefix(tmp_path: Path, git: Git, commit: 
     if options == ["--default-prefix"]:
         options = ["--src-prefix=a/", "--dst-prefix=b/"]  # git before 2.41 has no word for it
     change = parse_diff(git("diff", *options))
-    assert sorted(names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
+    assert sorted(file_names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
 
 
 @pytest.mark.parametrize("options", [[], ["--no-prefix"]])
@@ -108,7 +108,7 @@ def test_odd_names_are_exact_when_files_come_and_go(
     commit()
     come, gone = parse_diff(git("diff", *options, "HEAD~1")), parse_diff(git("diff", *options, "HEAD", "HEAD~1"))
     for change, status in ((come, "added"), (gone, "deleted")):
-        assert sorted(names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
+        assert sorted(file_names.to_bytes(file.path) for file in change.files) == sorted(ODD_NAMES)
         assert {file.status for file in change.files} == {status}
 
 
@@ -126,7 +126,7 @@ def test_renames_between_odd_names_keep_both(
         write(tmp_path, new, b"".join(b"%d-%d\n" % (number, line) for line in range(9)) + edit)
     commit()
     change = parse_diff(git("diff", "-M", "-l0", *options, "HEAD~1", "HEAD"))
-    found = {names.to_bytes(file.old_path or ""): names.to_bytes(file.path) for file in change.files}
+    found = {file_names.to_bytes(file.old_path or ""): file_names.to_bytes(file.path) for file in change.files}
     assert found == moved
     assert {(file.status, file.added) for file in change.files} == {("renamed", len(edit) // 2)}
     assert set(states(change).values()) == {"read"}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.counting import Counts, count, render_table
 from reviewbot.evaluate.labels import Golden, LabelPlace, Labels
+from reviewbot.evaluate.rule_counts import Counts, count, render_table
 from reviewbot.review.calibration import Band, Row, read_calibration, wilson
 
 BAD = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=True),))

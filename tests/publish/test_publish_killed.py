@@ -14,7 +14,7 @@ from reviewbot.memory.fingerprints import of_review
 from reviewbot.memory.packing import unpack
 from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
-from reviewbot.publish.remembered import rebuild
+from reviewbot.publish.rebuild_ledger import rebuild
 from tests.make import MakeFinding
 from tests.publishing import HEAD, OPTIONS, OWN, SIGNER, RecordingHost, a_pull, a_review, an_order
 

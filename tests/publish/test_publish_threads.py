@@ -12,7 +12,7 @@ from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PostedComment, PostedReview, Thread
 from reviewbot.memory.packing import pack
 from reviewbot.publish.marker import AnswerMarker, ReviewMarker
-from reviewbot.publish.remembered import Remembered, rebuild
+from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild
 from reviewbot.publish.threads import Answering, answer_text
 from tests.publishing import HEAD, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull
 
@@ -40,7 +40,7 @@ def summary(ledger: Ledger, review_id: int = 1, author: int = OWN, **fields: int
     return PostedReview(review_id, author, HEAD, body, "https://github.example/1")
 
 
-def rebuilt(*threads: Thread, reviews: tuple[PostedReview, ...] = ()) -> Remembered:
+def rebuilt(*threads: Thread, reviews: tuple[PostedReview, ...] = ()) -> RebuiltLedger:
     return rebuild(a_pull(), SIGNER, OWN, reviews, threads)
 
 
@@ -64,7 +64,7 @@ def test_a_summary_without_a_ledger_and_one_of_another_pull_request_leave_an_emp
     other = f"{SIGNER.ledger(4242, 8, pack(Ledger(records=(record(),))))}\n{bare}"
     reviews = (PostedReview(1, OWN, HEAD, bare, ""), PostedReview(2, OWN, HEAD, other, ""))
 
-    assert rebuilt(reviews=reviews) == Remembered(Ledger(), (), ())
+    assert rebuilt(reviews=reviews) == RebuiltLedger(Ledger(), (), ())
 
 
 def test_a_thread_that_the_ledger_does_not_know_is_a_record_in_the_state_of_our_last_reply() -> None:

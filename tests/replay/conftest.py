@@ -132,7 +132,7 @@ class Run:
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         snapshot = DiffSnapshot(self.change)
         trace = Trace(clock := TickingClock())
-        rules = Rules.of(self.cards, 3, JOINT.together)
+        rules = Rules.of(self.cards, 3, JOINT.joint_confidence)
         notes = ("a note",)
         record_inputs(trace, self.change, RecordedInputs(rules, joint_rows(JOINT), engine.name, notes, self._by()))
         synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff.parser.names import label
+from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Conflict, HumanItem, Review
 from reviewbot.report.annotations import PER_LEVEL, render_annotations
 from tests.make import MakeFinding, MakeReview

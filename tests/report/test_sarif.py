@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no types
 
 from reviewbot import __version__
-from reviewbot.diff.parser.names import label
+from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import Conflict, Gap, HumanItem, Review, SkippedWorkers, Withheld
 from reviewbot.memory.fingerprints import SCHEME, of_review
 from reviewbot.report.sarif import log

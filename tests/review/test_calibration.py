@@ -90,10 +90,12 @@ def test_what_two_tools_say_of_one_place_has_counts_of_its_own() -> None:
     few = row(1, 0, tool="ruff-security+taint", rule="S307+code-external")
     table = Calibration("", {(entry.tool, entry.rule): entry for entry in (both, few)})
 
-    assert table.together(["taint", "ruff-security"], ["sql-external", "S608"]) == both.confidence
-    assert table.together(["taint", "ruff-security", "taint"], ["sql-external", "S608", "S608"]) == both.confidence
-    assert table.together(["ruff-security", "taint"], ["S307", "code-external"]) is None
-    assert table.together(["ruff-security"], ["S608"]) is None
+    assert table.joint_confidence(["taint", "ruff-security"], ["sql-external", "S608"]) == both.confidence
+    assert (
+        table.joint_confidence(["taint", "ruff-security", "taint"], ["sql-external", "S608", "S608"]) == both.confidence
+    )
+    assert table.joint_confidence(["ruff-security", "taint"], ["S307", "code-external"]) is None
+    assert table.joint_confidence(["ruff-security"], ["S608"]) is None
 
 
 def test_a_table_is_read() -> None:

@@ -7,7 +7,7 @@ import re
 from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import Chain, chain_of, qualify
+from reviewbot.analyzers.loops.name_chains import Chain, chain_of, qualify
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.context.python_text import dotted_name

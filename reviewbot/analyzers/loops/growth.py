@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.effects import is_queryset
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
-from reviewbot.analyzers.loops.names import qualify
+from reviewbot.analyzers.loops.name_chains import qualify
 from reviewbot.analyzers.loops.places import Loop, finding_in_loop
 from reviewbot.analyzers.loops.sizes import FEW, goes_far, is_growing, is_long, unwrap
 from reviewbot.analyzers.loops.walk import Site

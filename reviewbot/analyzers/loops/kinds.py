@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Literal
 
-from reviewbot.analyzers.loops.names import chain_of, qualify
+from reviewbot.analyzers.loops.name_chains import chain_of, qualify
 from reviewbot.analyzers.loops.places import Binding, Scope
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import packaged_table, words_in

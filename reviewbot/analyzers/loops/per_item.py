@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.loops.effects import is_queryset, opened_file, parse_call, program, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of, qualify
+from reviewbot.analyzers.loops.name_chains import chain_of, qualify
 from reviewbot.analyzers.loops.places import Loop, finding_in_loop
 from reviewbot.analyzers.loops.sizes import goes_far, grows, repeats
 from reviewbot.analyzers.loops.walk import Site

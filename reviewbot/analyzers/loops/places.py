@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.analyzers.loops.names import chain_of
+from reviewbot.analyzers.loops.name_chains import chain_of
 from reviewbot.analyzers.python.views import Budget, Found, Step, below, parts
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in

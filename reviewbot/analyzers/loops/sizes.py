@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
-from reviewbot.analyzers.loops.names import chain_of, words
+from reviewbot.analyzers.loops.name_chains import chain_of, words
 from reviewbot.analyzers.loops.places import Loop, Scope
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in

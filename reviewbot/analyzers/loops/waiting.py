@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
-from reviewbot.analyzers.loops.names import chain_of, qualify, words
+from reviewbot.analyzers.loops.name_chains import chain_of, qualify, words
 from reviewbot.analyzers.loops.places import Loop, Scope, finding_in_loop
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site

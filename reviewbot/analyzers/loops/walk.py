@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from reviewbot.analyzers.loops.names import modules
+from reviewbot.analyzers.loops.name_chains import modules
 from reviewbot.analyzers.loops.places import Binding, Function, Loop, Scope
 from reviewbot.analyzers.python.views import Budget, below, parts
 from reviewbot.context.python_text import dotted_name

@@ -20,8 +20,8 @@ from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest
 from reviewbot.analyzers.ruff.config import RuffConfig, Version, find_config, find_pin, parse_config, version_of
 from reviewbot.analyzers.ruff.fixes import replacement_of
+from reviewbot.analyzers.ruff.rule_selection import SELECTOR, RuleSelection, prefixes, select
 from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
-from reviewbot.analyzers.ruff.selection import SELECTOR, Selection, prefixes, select
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.work import NOT_RUN
@@ -64,7 +64,7 @@ class KeptRules:
     def __init__(self) -> None:
         self._groups: SharedRuns[Kept] = SharedRuns(_GROUPS_HELD)
 
-    async def broken(self, runner: RuffRunner, selection: Selection, file: ChangedFile, snapshot: Snapshot) -> Kept:
+    async def broken(self, runner: RuffRunner, selection: RuleSelection, file: ChangedFile, snapshot: Snapshot) -> Kept:
         """The rules that the old side of a file, or files like it, break. Raises ProgramError."""
         read = file.base is not None and len(file.base) <= _MAX_CHARS
         own = (await runner.find_unsuppressed([file.base or ""]))[0] if read else frozenset[str]()
@@ -73,7 +73,7 @@ class KeptRules:
         others = await self._groups.get(key, lambda: self._of_others(runner, selection, file.path, snapshot))
         return Kept(own | others.broken, others.shown)
 
-    async def _of_others(self, runner: RuffRunner, selection: Selection, path: str, snapshot: Snapshot) -> Kept:
+    async def _of_others(self, runner: RuffRunner, selection: RuleSelection, path: str, snapshot: Snapshot) -> Kept:
         texts = await in_thread(lambda: _others(selection.folder, path, snapshot))
         if not texts:
             return Kept(frozenset(), shown=False)
@@ -125,7 +125,7 @@ _WAVED = re.compile(r"#\s{0,9}noqa\b", re.IGNORECASE)
 class _Asked(NamedTuple):
     """One configuration, understood, and ruff with its rules; None where it selects none of use."""
 
-    selection: Selection
+    selection: RuleSelection
     runner: RuffRunner | None
     sure: bool = False
     """The repository pins a ruff that reports the same rules in the same way."""
@@ -222,7 +222,7 @@ class RepositoryRules:
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
     def _candidate(
-        self, path: str, found: Report, selection: Selection, doubted: Collection[str], shown: ShownLines
+        self, path: str, found: Report, selection: RuleSelection, doubted: Collection[str], shown: ShownLines
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
         numbers = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 
 # JSON from outside, one value at a time: what has another type than it should have is taken as absent.
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.security.ciphers import weak_ciphers, weak_signatures
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.credentials import check_leaks, literal_credentials
-from reviewbot.analyzers.security.facts import Facts
 from reviewbot.analyzers.security.files import check_files, loose_privileges
 from reviewbot.analyzers.security.loops import unsound_flow
 from reviewbot.analyzers.security.passwords import weak_passwords, weak_random
@@ -44,6 +44,6 @@ _IN_TESTS = (weak_ciphers, unsound_flow)
 
 def check(view: View, budget: Budget) -> Iterator[Found]:
     """Look at one piece of Python for everything that the table of rules knows."""
-    facts = Facts(view, budget)
+    code = CodeIndex(view, budget)
     for theme in _IN_TESTS if is_test(view.path) else _CHECKS:
-        yield from theme(facts)
+        yield from theme(code)

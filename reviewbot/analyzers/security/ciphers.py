@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.words import argument, at, is_static, label, words
 from reviewbot.tables import packaged_table, words_in
 
@@ -32,64 +32,64 @@ _MIN_BITS = 2048
 _WEAK_CURVES = words_in("names/security", "weak_curves")
 
 
-def weak_ciphers(facts: Facts) -> Iterator[Found]:
+def weak_ciphers(code: CodeIndex) -> Iterator[Found]:
     """Look at how ciphers and keys are made."""
-    yield from _ecb(facts)
-    yield from _vectors(facts)
-    yield from _keys(facts)
-    yield from _sizes(facts)
-    yield from _curves(facts)
+    yield from _ecb(code)
+    yield from _vectors(code)
+    yield from _keys(code)
+    yield from _sizes(code)
+    yield from _curves(code)
 
 
-def _ecb(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls(*_NEW_BLOCK):
-        if facts.name(argument(call, 1, "mode")).endswith(".MODE_ECB"):
+def _ecb(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to(*_NEW_BLOCK):
+        if code.name(argument(call, 1, "mode")).endswith(".MODE_ECB"):
             yield at("ecb-mode", call)
-    for call in facts.calls(f"{_HAZMAT}modes.ECB"):
+    for call in code.calls_to(f"{_HAZMAT}modes.ECB"):
         yield at("ecb-mode", call)
 
 
-def _vectors(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls(*_MODES):
-        if is_static(facts, argument(call, 0, "initialization_vector", "nonce")):
+def _vectors(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to(*_MODES):
+        if is_static(code, argument(call, 0, "initialization_vector", "nonce")):
             yield at("static-iv", call)
-    for call in facts.calls(*_NEW_BLOCK):
-        if is_static(facts, argument(call, 2, "iv", "IV", "nonce")):
+    for call in code.calls_to(*_NEW_BLOCK):
+        if is_static(code, argument(call, 2, "iv", "IV", "nonce")):
             yield at("static-iv", call)
-    for call in facts.calls(*_NEW_STREAM):
-        if is_static(facts, argument(call, None, "nonce")):
+    for call in code.calls_to(*_NEW_STREAM):
+        if is_static(code, argument(call, None, "nonce")):
             yield at("static-iv", call)
-    for call in facts.of(ast.Call):
+    for call in code.of(ast.Call):
         box = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "encrypt" else None
-        if facts.maker_of(box) in _AEAD and is_static(facts, argument(call, 0, "nonce")):
+        if code.maker_of(box) in _AEAD and is_static(code, argument(call, 0, "nonce")):
             yield at("static-iv", call)
 
 
-def _keys(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls(*_NEW_BLOCK, *_NEW_STREAM, *_AEAD, *_ALGORITHMS, _FERNET):
-        if is_static(facts, argument(call, 0, "key")):
+def _keys(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to(*_NEW_BLOCK, *_NEW_STREAM, *_AEAD, *_ALGORITHMS, _FERNET):
+        if is_static(code, argument(call, 0, "key")):
             yield at("hard-coded-key", call)
 
 
-def _sizes(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls(*_KEY_SIZES):
-        position, names = _KEY_SIZES[facts.name(call.func)]
-        bits = facts.number(argument(call, position, *names))
+def _sizes(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to(*_KEY_SIZES):
+        position, names = _KEY_SIZES[code.name(call.func)]
+        bits = code.number(argument(call, position, *names))
         if bits is not None and bits < _MIN_BITS:
             yield at("short-key", call, f"A key of {bits} bits can be broken; at least {_MIN_BITS} are needed")
-    for call in facts.of(ast.Call):
-        if facts.maker_of(call.func.value if isinstance(call.func, ast.Attribute) else None) == "OpenSSL.crypto.PKey":
-            bits = facts.number(argument(call, 1, "bits"))
+    for call in code.of(ast.Call):
+        if code.maker_of(call.func.value if isinstance(call.func, ast.Attribute) else None) == "OpenSSL.crypto.PKey":
+            bits = code.number(argument(call, 1, "bits"))
             if bits is not None and bits < _MIN_BITS:
                 yield at("short-key", call)
 
 
-def _curves(facts: Facts) -> Iterator[Found]:
-    for call in facts.of(ast.Call):
-        name = facts.name(call.func)
+def _curves(code: CodeIndex) -> Iterator[Found]:
+    for call in code.of(ast.Call):
+        name = code.name(call.func)
         made = name.rsplit(".", 1)[-1]
         if name == "Crypto.PublicKey.ECC.generate":
-            made = facts.text(argument(call, None, "curve"))
+            made = code.text(argument(call, None, "curve"))
         elif ".ec." not in name:
             continue
         if made in _WEAK_CURVES:
@@ -109,74 +109,74 @@ _MAX_CHAIN = 6
 """Calls on the result of calls; a name may be made from itself."""
 
 
-def weak_signatures(facts: Facts) -> Iterator[Found]:
+def weak_signatures(code: CodeIndex) -> Iterator[Found]:
     """Look at tokens that are signed and at how signatures are compared."""
-    yield from _unverified(facts)
-    yield from _literal_keys(facts)
-    for compare in facts.of(ast.Compare):
+    yield from _unverified(code)
+    yield from _literal_keys(code)
+    for compare in code.of(ast.Compare):
         if len(compare.ops) == 1 and isinstance(compare.ops[0], ast.Eq | ast.NotEq):
-            yield from _leaky(facts, compare)
+            yield from _leaky(code, compare)
 
 
-def _unverified(facts: Facts) -> Iterator[Found]:
-    decodes = list(facts.calls(*_DECODE))
-    sure = {facts.scope(call) for call in decodes if not _is_blind(facts, call)}
+def _unverified(code: CodeIndex) -> Iterator[Found]:
+    decodes = list(code.calls_to(*_DECODE))
+    sure = {code.scope_of(call) for call in decodes if not _is_blind(code, call)}
     for call in decodes:
         # Many programs read the issuer or the key's id first, and check the signature with it.
-        if _is_blind(facts, call) and facts.scope(call) not in sure:
+        if _is_blind(code, call) and code.scope_of(call) not in sure:
             yield at("jwt-not-verified", call)
-    checked = {facts.scope(call) for call in facts.of(ast.Call) if facts.name(call.func).endswith(".verify_jwt")}
-    for call in facts.calls("python_jwt.process_jwt", "jwt.process_jwt"):
-        if facts.scope(call) not in checked:
+    checked = {code.scope_of(call) for call in code.of(ast.Call) if code.name(call.func).endswith(".verify_jwt")}
+    for call in code.calls_to("python_jwt.process_jwt", "jwt.process_jwt"):
+        if code.scope_of(call) not in checked:
             yield at("jwt-not-verified", call)
-    for call in facts.calls(*_ENCODE):
-        if facts.text(argument(call, 2, "algorithm")).lower() == "none":
+    for call in code.calls_to(*_ENCODE):
+        if code.text(argument(call, 2, "algorithm")).lower() == "none":
             yield at("jwt-not-verified", call, "A token with the algorithm none is not signed at all")
 
 
-def _is_blind(facts: Facts, call: ast.Call) -> bool:
+def _is_blind(code: CodeIndex, call: ast.Call) -> bool:
     """Whether the signature is not checked, by an option or by an algorithm that has none."""
-    if facts.constant(argument(call, None, "verify")) is False:
+    if code.constant(argument(call, None, "verify")) is False:
         return True
-    options = facts.value(argument(call, None, "options"))
+    options = code.value(argument(call, None, "options"))
     if isinstance(options, ast.Dict):
         for key, value in zip(options.keys, options.values, strict=True):
-            if facts.text(key) == "verify_signature" and facts.constant(value) is False:
+            if code.text(key) == "verify_signature" and code.constant(value) is False:
                 return True
-    allowed = facts.value(argument(call, 2, "algorithms"))
+    allowed = code.value(argument(call, 2, "algorithms"))
     listed = allowed.elts if isinstance(allowed, ast.List | ast.Tuple | ast.Set) else [allowed]
-    return any(facts.text(each).lower() == "none" for each in listed)
+    return any(code.text(each).lower() == "none" for each in listed)
 
 
-def _literal_keys(facts: Facts) -> Iterator[Found]:
-    for call in (*facts.calls(*_ENCODE), *facts.calls(*_DECODE)):
-        if is_static(facts, argument(call, 1, "key")) and not _is_blind(facts, call):
+def _literal_keys(code: CodeIndex) -> Iterator[Found]:
+    for call in (*code.calls_to(*_ENCODE), *code.calls_to(*_DECODE)):
+        if is_static(code, argument(call, 1, "key")) and not _is_blind(code, call):
             yield at("hard-coded-key", call)
-    for call in facts.calls("hmac.new", *sorted(_SIGNERS)):
-        if is_static(facts, argument(call, 0, "key", "secret_key")):
+    for call in code.calls_to("hmac.new", *sorted(_SIGNERS)):
+        if is_static(code, argument(call, 0, "key", "secret_key")):
             yield at("hard-coded-key", call)
 
 
-def _leaky(facts: Facts, compare: ast.Compare) -> Iterator[Found]:
+def _leaky(code: CodeIndex, compare: ast.Compare) -> Iterator[Found]:
     sides = (compare.left, compare.comparators[0])
-    if any(isinstance(facts.value(side), ast.Constant) for side in sides):
+    if any(isinstance(code.value(side), ast.Constant) for side in sides):
         return
-    if any(_is_mac(facts, side) for side in sides):
+    if any(_is_mac(code, side) for side in sides):
         yield at("timing-comparison", compare)
-    elif all(_SIGNED & set(words(label(facts, side))) for side in sides):
+    elif all(_SIGNED & set(words(label(code, side))) for side in sides):
         yield at("timing-comparison-named", compare)
 
 
-def _is_mac(facts: Facts, node: ast.expr) -> bool:
+def _is_mac(code: CodeIndex, node: ast.expr) -> bool:
     """Whether an expression is a computed HMAC, or text made of one."""
-    found = facts.value(node)
+    found = code.value(node)
     for _ in range(_MAX_CHAIN):
         if not isinstance(found, ast.Call):
             break
-        if facts.name(found.func) in _MACS:
+        if code.name(found.func) in _MACS:
             return True
         inner = found.func.value if isinstance(found.func, ast.Attribute) else None
-        if inner is None or (isinstance(inner, ast.Name) and found.args and facts.value(inner) is inner):
+        if inner is None or (isinstance(inner, ast.Name) and found.args and code.value(inner) is inner):
             inner = found.args[0] if found.args else None
-        found = facts.value(inner)
+        found = code.value(inner)
     return False

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.words import argument, at, label, words
 from reviewbot.tables import words_in
 
@@ -21,94 +21,94 @@ _LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdi
 _CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
 
 
-def check_files(facts: Facts) -> Iterator[Found]:
+def check_files(code: CodeIndex) -> Iterator[Found]:
     """Look at modes, temporary names, uploads and archives."""
-    yield from _modes(facts)
-    yield from _temporary(facts)
-    yield from _uploads(facts)
-    yield from _members(facts)
-    for call in facts.calls("os.path.commonprefix"):
-        if any(isinstance(up, ast.Compare) for up in facts.above(call)):
+    yield from _modes(code)
+    yield from _temporary(code)
+    yield from _uploads(code)
+    yield from _members(code)
+    for call in code.calls_to("os.path.commonprefix"):
+        if any(isinstance(up, ast.Compare) for up in code.above(call)):
             yield at("prefix-of-paths", call)
 
 
-def _modes(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls("os.umask"):
-        if facts.number(argument(call, 0)) == 0 and not _is_put_back(facts, call):
+def _modes(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to("os.umask"):
+        if code.number(argument(call, 0)) == 0 and not _is_put_back(code, call):
             yield at("open-umask", call)
-    for call in facts.calls(*_MAKES):
-        if _is_open_mode(facts, argument(call, _MAKES[facts.name(call.func)], "mode")):
-            yield at("open-mode", call, cause=argument(call, _MAKES[facts.name(call.func)], "mode"))
-    for call in facts.of(ast.Call):
-        name = facts.name(call.func)
+    for call in code.calls_to(*_MAKES):
+        if _is_open_mode(code, argument(call, _MAKES[code.name(call.func)], "mode")):
+            yield at("open-mode", call, cause=argument(call, _MAKES[code.name(call.func)], "mode"))
+    for call in code.of(ast.Call):
+        name = code.name(call.func)
         changes = name.rsplit(".", 1)[-1] == "chmod" and name != "os.chmod"
-        if changes and _is_open_mode(facts, argument(call, 0, "mode")):
+        if changes and _is_open_mode(code, argument(call, 0, "mode")):
             yield at("world-writable", call)
-        if name in _SHELLS and call.args and _opens_up(facts, call.args[0]):
+        if name in _SHELLS and call.args and _opens_up(code, call.args[0]):
             yield at("world-writable", call)
-    for call in facts.calls("os.chmod", "os.fchmod"):
-        parts = list(facts.under(*(each for each in (argument(call, 1, "mode"),) if each is not None)))
-        opened = any(facts.name(part) == "stat.S_IWOTH" for part in parts)
+    for call in code.calls_to("os.chmod", "os.fchmod"):
+        parts = list(code.under(*(each for each in (argument(call, 1, "mode"),) if each is not None)))
+        opened = any(code.name(part) == "stat.S_IWOTH" for part in parts)
         if opened and not any(isinstance(part, ast.Invert) for part in parts):
             yield at("world-writable", call)
 
 
-def _is_open_mode(facts: Facts, mode: ast.expr | None) -> bool:
-    number = facts.number(mode)
+def _is_open_mode(code: CodeIndex, mode: ast.expr | None) -> bool:
+    number = code.number(mode)
     return number is not None and bool(number & _OTHERS_WRITE)
 
 
-def _is_put_back(facts: Facts, call: ast.Call) -> bool:
+def _is_put_back(code: CodeIndex, call: ast.Call) -> bool:
     """Whether the mask before is kept: to read it, one has to set it."""
-    return not isinstance(facts.parents.get(call), ast.Expr)
+    return not isinstance(code.parents.get(call), ast.Expr)
 
 
-def _opens_up(facts: Facts, command: ast.expr) -> bool:
-    found = facts.value(command)
+def _opens_up(code: CodeIndex, command: ast.expr) -> bool:
+    found = code.value(command)
     if isinstance(found, ast.List | ast.Tuple):
-        parts = [facts.text(part) for part in found.elts]
+        parts = [code.text(part) for part in found.elts]
     elif isinstance(found, ast.JoinedStr):
-        parts = facts.text(found.values[0]).split() if found.values else []
+        parts = code.text(found.values[0]).split() if found.values else []
     else:
-        parts = facts.text(found).split()
+        parts = code.text(found).split()
     parts = parts[1:] if parts[:1] == ["sudo"] else parts
     return parts[:1] == ["chmod"] and any(part in _OPEN_MODES for part in parts[1:4])
 
 
-def _temporary(facts: Facts) -> Iterator[Found]:
+def _temporary(code: CodeIndex) -> Iterator[Found]:
     """Look for a temporary name that is chosen first and opened later."""
-    for call in facts.calls("tempfile.mktemp"):
-        above = facts.parents.get(call)
-        if isinstance(above, ast.Call) and facts.name(above.func) in _OPENS:
+    for call in code.calls_to("tempfile.mktemp"):
+        above = code.parents.get(call)
+        if isinstance(above, ast.Call) and code.name(above.func) in _OPENS:
             yield at("temporary-name-opened", call)
             continue
         target = above.targets[0] if isinstance(above, ast.Assign) else None
-        if isinstance(target, ast.Name) and any(_is_opened(facts, use) for use in facts.uses(call, target.id)):
+        if isinstance(target, ast.Name) and any(_is_opened(code, use) for use in code.uses(call, target.id)):
             yield at("temporary-name-opened", call)
 
 
-def _is_opened(facts: Facts, use: ast.Name) -> bool:
-    above = facts.parents.get(use)
-    return isinstance(above, ast.Call) and facts.name(above.func) in _OPENS and above.args[:1] == [use]
+def _is_opened(code: CodeIndex, use: ast.Name) -> bool:
+    above = code.parents.get(use)
+    return isinstance(above, ast.Call) and code.name(above.func) in _OPENS and above.args[:1] == [use]
 
 
-def _uploads(facts: Facts) -> Iterator[Found]:
+def _uploads(code: CodeIndex) -> Iterator[Found]:
     """Look for uploads that are stored under the name that the client gave them."""
-    for call in facts.of(ast.Call):
+    for call in code.of(ast.Call):
         place = None
         if isinstance(call.func, ast.Attribute) and call.func.attr == "save" and call.args:
-            if _is_upload(facts, call.func.value):
+            if _is_upload(code, call.func.value):
                 place = call.args[0]
-        elif facts.name(call.func) in _OPENS and call.args:
-            mode = facts.text(argument(call, 1, "mode"))
+        elif code.name(call.func) in _OPENS and call.args:
+            mode = code.text(argument(call, 1, "mode"))
             place = call.args[0] if set(mode) & set("wax") else None
-        if place is not None and _client_name(facts, place):
+        if place is not None and _client_name(code, place):
             yield at("upload-under-its-name", call)
 
 
-def _is_upload(facts: Facts, node: ast.expr) -> bool:
+def _is_upload(code: CodeIndex, node: ast.expr) -> bool:
     """Whether an expression is a file of the request."""
-    found = facts.value(node)
+    found = code.value(node)
     if isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and found.func.attr == "get":
         found = found.func.value
     if isinstance(found, ast.Subscript):
@@ -116,17 +116,17 @@ def _is_upload(facts: Facts, node: ast.expr) -> bool:
     return isinstance(found, ast.Attribute) and found.attr in {"files", "FILES"}
 
 
-def _client_name(facts: Facts, place: ast.expr) -> bool:
+def _client_name(code: CodeIndex, place: ast.expr) -> bool:
     """Whether a path holds the name of an upload as the client sent it."""
     stack, seen = [place], 0
     while stack and seen < 100:  # noqa: PLR2004 - a path has a few parts
         seen += 1
-        node = facts.value(stack.pop())
+        node = code.value(stack.pop())
         match node:
             case ast.Attribute(attr="filename" | "name", value=held):
-                if _is_upload(facts, held) or (node.attr == "filename" and _is_upload_argument(facts, held)):
+                if _is_upload(code, held) or (node.attr == "filename" and _is_upload_argument(code, held)):
                     return True
-            case ast.Call() if facts.name(node.func).rsplit(".", 1)[-1] not in _CLEANS:
+            case ast.Call() if code.name(node.func).rsplit(".", 1)[-1] not in _CLEANS:
                 stack += node.args
             case ast.BinOp():
                 stack += [node.left, node.right]
@@ -139,19 +139,19 @@ def _client_name(facts: Facts, place: ast.expr) -> bool:
     return False
 
 
-def _is_upload_argument(facts: Facts, node: ast.expr) -> bool:
+def _is_upload_argument(code: CodeIndex, node: ast.expr) -> bool:
     """Whether a name is an argument that is annotated as an upload."""
-    function = facts.function(node)
+    function = code.function(node)
     if not isinstance(node, ast.Name) or function is None:
         return False
     every = [*function.args.args, *function.args.kwonlyargs]
     named = (each.annotation for each in every if each.arg == node.id)
-    return any(facts.name(note).rsplit(".", 1)[-1] == "UploadFile" for note in named)
+    return any(code.name(note).rsplit(".", 1)[-1] == "UploadFile" for note in named)
 
 
-def _members(facts: Facts) -> Iterator[Found]:
+def _members(code: CodeIndex) -> Iterator[Found]:
     """Look for archives of tar that are unpacked one by one without a look at the names."""
-    for loop in facts.of(ast.For):
+    for loop in code.of(ast.For):
         archive = loop.iter
         if (
             isinstance(archive, ast.Call)
@@ -159,12 +159,10 @@ def _members(facts: Facts) -> Iterator[Found]:
             and archive.func.attr == "getmembers"
         ):
             archive = archive.func.value
-        if facts.maker_of(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
+        if code.maker_of(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
             continue
-        looked = any(
-            label(facts, node) in _LOOKS for node in facts.under(*loop.body) if isinstance(node, ast.Attribute)
-        )
-        for node in facts.under(*loop.body):
+        looked = any(label(code, node) in _LOOKS for node in code.under(*loop.body) if isinstance(node, ast.Attribute))
+        for node in code.under(*loop.body):
             extracts = (
                 isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "extract"
             )
@@ -182,16 +180,16 @@ _USERS = frozenset({"os.setuid", "os.setreuid", "os.setresuid"})
 _RIGHTS = words_in("names/security", "rights")
 
 
-def loose_privileges(facts: Facts) -> Iterator[Found]:
+def loose_privileges(code: CodeIndex) -> Iterator[Found]:
     """Look at where privileges are taken, dropped and asked for."""
-    for block in facts.of(ast.Try):
-        yield from _not_dropped(facts, block.body, guarded=bool(block.finalbody))
-    for function in facts.functions():
-        yield from _not_dropped(facts, function.body, guarded=False)
-        yield from _wrong_order(facts, function.body)
-    yield from _wrong_order(facts, facts.view.tree.body)
-    for check in facts.of(ast.Assert):
-        if any(_names_right(node) for node in facts.under(check.test)):
+    for block in code.of(ast.Try):
+        yield from _not_dropped(code, block.body, guarded=bool(block.finalbody))
+    for function in code.functions():
+        yield from _not_dropped(code, function.body, guarded=False)
+        yield from _wrong_order(code, function.body)
+    yield from _wrong_order(code, code.view.tree.body)
+    for check in code.of(ast.Assert):
+        if any(_names_right(node) for node in code.under(check.test)):
             yield at("right-asserted", check)
 
 
@@ -206,13 +204,13 @@ def _called(statement: ast.stmt) -> ast.Call | None:
     return inner if isinstance(inner, ast.Call) else None
 
 
-def _not_dropped(facts: Facts, body: Sequence[ast.stmt], *, guarded: bool) -> Iterator[Found]:
+def _not_dropped(code: CodeIndex, body: Sequence[ast.stmt], *, guarded: bool) -> Iterator[Found]:
     """Look for privileges that stay raised where something between taking and dropping them fails."""
     raised: ast.Call | None = None
     between = 0
     for statement in body:
         call = _called(statement)
-        change = _change(facts, call) if call is not None else ""
+        change = _change(code, call) if call is not None else ""
         if change == "up":
             raised, between = call, 0
         elif change == "down":
@@ -220,26 +218,26 @@ def _not_dropped(facts: Facts, body: Sequence[ast.stmt], *, guarded: bool) -> It
                 yield at("privileges-kept", raised)
             raised = None
         elif raised is not None:
-            between += any(isinstance(node, ast.Call) for node in facts.under(statement))
+            between += any(isinstance(node, ast.Call) for node in code.under(statement))
 
 
-def _change(facts: Facts, call: ast.Call) -> str:
+def _change(code: CodeIndex, call: ast.Call) -> str:
     """Whether a call takes ("up") or drops ("down") privileges."""
-    name = facts.name(call.func)
+    name = code.name(call.func)
     if name in {"os.seteuid", "os.setegid"} and call.args:
-        return "up" if facts.number(call.args[0]) == 0 else "down"
+        return "up" if code.number(call.args[0]) == 0 else "down"
     said = set(words(name.rsplit(".", 1)[-1]))
     if said & _PRIVILEGES:
         return "up" if said & _RAISES else "down" if said & _DROPS else ""
     return ""
 
 
-def _wrong_order(facts: Facts, body: Sequence[ast.stmt]) -> Iterator[Found]:
+def _wrong_order(code: CodeIndex, body: Sequence[ast.stmt]) -> Iterator[Found]:
     """Look for groups that are given up after the user: by then that is forbidden."""
     user_dropped = False
     for statement in body:
         call = _called(statement)
-        name = facts.name(call.func) if call is not None else ""
+        name = code.name(call.func) if call is not None else ""
         if name in _USERS:
             user_dropped = True
         elif name in _GROUPS and user_dropped and call is not None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.words import PASSWORDS, argument, at, is_open, is_password, is_static, label, words
 from reviewbot.tables import words_in
 
@@ -45,69 +45,69 @@ _MIN_DOUBLINGS = 10
 """Of bcrypt, the least that is still advised."""
 
 
-def weak_passwords(facts: Facts) -> Iterator[Found]:
+def weak_passwords(code: CodeIndex) -> Iterator[Found]:
     """Look at how passwords are hashed."""
-    yield from _fast_hashes(facts)
-    yield from _weak_hashes(facts)
-    yield from _derived(facts)
-    for call in facts.calls("bcrypt.gensalt"):
-        rounds = facts.number(argument(call, 0, "rounds"))
+    yield from _fast_hashes(code)
+    yield from _weak_hashes(code)
+    yield from _derived(code)
+    for call in code.calls_to("bcrypt.gensalt"):
+        rounds = code.number(argument(call, 0, "rounds"))
         if rounds is not None and rounds < _MIN_DOUBLINGS:
             yield at("few-rounds", call)
 
 
-def _fast_hashes(facts: Facts) -> Iterator[Found]:
-    for call in facts.of(ast.Call):
-        hashed = _hashed(facts, call)
-        if hashed is not None and _holds_password(facts, hashed) and not _excused(facts, call):
+def _fast_hashes(code: CodeIndex) -> Iterator[Found]:
+    for call in code.of(ast.Call):
+        hashed = _hashed(code, call)
+        if hashed is not None and _holds_password(code, hashed) and not _excused(code, call):
             yield at("fast-password-hash", call, cause=call.func)
 
 
-def _weak_hashes(facts: Facts) -> Iterator[Found]:
+def _weak_hashes(code: CodeIndex) -> Iterator[Found]:
     """A broken hash whose result goes, one or two names later, to something with the name of a secret."""
-    for call in facts.of(ast.Call):
-        if not _is_broken(facts, call) or facts.constant(argument(call, None, "usedforsecurity")) is False:
+    for call in code.of(ast.Call):
+        if not _is_broken(code, call) or code.constant(argument(call, None, "usedforsecurity")) is False:
             continue
-        names = {name for name in [_target(facts, call)] if name}
+        names = {name for name in [_target(code, call)] if name}
         for name in [*names]:
-            names |= {_target(facts, use) for use in facts.uses(call, name)} - {""}
-        uses = (use for name in sorted(names) for use in facts.uses(call, name))
-        if any(_is_kept_with_secrets(facts, use) for use in uses) and not _excused(facts, call):
+            names |= {_target(code, use) for use in code.uses(call, name)} - {""}
+        uses = (use for name in sorted(names) for use in code.uses(call, name))
+        if any(_is_kept_with_secrets(code, use) for use in uses) and not _excused(code, call):
             yield at("weak-hash-of-secret", call, cause=call.func)
 
 
-def _is_broken(facts: Facts, call: ast.Call) -> bool:
-    module, _, name = facts.name(call.func).rpartition(".")
+def _is_broken(code: CodeIndex, call: ast.Call) -> bool:
+    module, _, name = code.name(call.func).rpartition(".")
     if module != "hashlib":
         return False
-    return (facts.text(argument(call, 0, "name")).lower() if name == "new" else name) in _BROKEN
+    return (code.text(argument(call, 0, "name")).lower() if name == "new" else name) in _BROKEN
 
 
-def _statement(facts: Facts, node: ast.AST) -> ast.stmt | None:
-    return next((above for above in facts.above(node) if isinstance(above, ast.stmt)), None)
+def _statement(code: CodeIndex, node: ast.AST) -> ast.stmt | None:
+    return next((above for above in code.above(node) if isinstance(above, ast.stmt)), None)
 
 
-def _target(facts: Facts, node: ast.AST) -> str:
+def _target(code: CodeIndex, node: ast.AST) -> str:
     """The one name that the statement around an expression gives it; empty where there is none."""
-    match _statement(facts, node):
+    match _statement(code, node):
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
         case _:
             return ""
 
 
-def _is_kept_with_secrets(facts: Facts, use: ast.Name) -> bool:
+def _is_kept_with_secrets(code: CodeIndex, use: ast.Name) -> bool:
     """Whether a simple statement puts a value into something whose own name or file is one of secrets."""
-    statement = _statement(facts, use)
+    statement = _statement(code, use)
     if not isinstance(statement, ast.Assign | ast.Expr):
         return False
     if isinstance(statement, ast.Assign):
-        return any(_KEPT_WITH & set(words(label(facts, target))) for target in statement.targets)
+        return any(_KEPT_WITH & set(words(label(code, target))) for target in statement.targets)
     call = statement.value
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr == "update":
         return False
-    store = facts.value(call.func.value)
-    said = (node for part in (call.func.value, store) if part is not None for node in facts.under(part))
+    store = code.value(call.func.value)
+    said = (node for part in (call.func.value, store) if part is not None for node in code.under(part))
     return any(_KEPT_WITH & set(words(_named(node))) for node in said)
 
 
@@ -119,30 +119,30 @@ def _named(node: ast.AST) -> str:
             return ""
 
 
-def _hashed(facts: Facts, call: ast.Call) -> ast.expr | None:
+def _hashed(code: CodeIndex, call: ast.Call) -> ast.expr | None:
     """What a call puts into a fast hash, or None."""
-    if _is_fast(facts, call):
-        return argument(call, 1 if facts.name(call.func) == "hashlib.new" else 0, "string", "data")
+    if _is_fast(code, call):
+        return argument(call, 1 if code.name(call.func) == "hashlib.new" else 0, "string", "data")
     if isinstance(call.func, ast.Attribute) and call.func.attr == "update":
-        made = facts.value(call.func.value)
-        if isinstance(made, ast.Call) and _is_fast(facts, made):
+        made = code.value(call.func.value)
+        if isinstance(made, ast.Call) and _is_fast(code, made):
             return argument(call, 0)
     return None
 
 
-def _is_fast(facts: Facts, call: ast.Call) -> bool:
-    name = facts.name(call.func)
-    return name in _FAST or (name == "hashlib.new" and bool(facts.text(argument(call, 0, "name"))))
+def _is_fast(code: CodeIndex, call: ast.Call) -> bool:
+    name = code.name(call.func)
+    return name in _FAST or (name == "hashlib.new" and bool(code.text(argument(call, 0, "name"))))
 
 
-def _holds_password(facts: Facts, node: ast.expr) -> bool:
+def _holds_password(code: CodeIndex, node: ast.expr) -> bool:
     """Whether a password itself is in the expression: not its length, nor what another function made of it."""
     stack = [node]
     while stack:
         found = stack.pop()
         if isinstance(found, ast.Call):
             kept = isinstance(found.func, ast.Attribute) and found.func.attr in {"encode", "strip", "format", "join"}
-            plain = facts.name(found.func) in {"str", "bytes", "bytearray"}
+            plain = code.name(found.func) in {"str", "bytes", "bytearray"}
             stack += [found.func.value] if kept and isinstance(found.func, ast.Attribute) else []
             stack += found.args if kept or plain else []
         elif isinstance(found, ast.BinOp):
@@ -151,36 +151,36 @@ def _holds_password(facts: Facts, node: ast.expr) -> bool:
             stack += found.values if isinstance(found, ast.JoinedStr) else found.elts
         elif isinstance(found, ast.FormattedValue):
             stack.append(found.value)
-        if is_password(label(facts, found)):
+        if is_password(label(code, found)):
             return True
     return False
 
 
-def _excused(facts: Facts, call: ast.Call) -> bool:
+def _excused(code: CodeIndex, call: ast.Call) -> bool:
     """Whether a slow hash follows or stands beside it, or the code asks for passwords that are known to have leaked.
 
     Code that checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
     """
-    function = facts.function(call)
-    for node in facts.above(call):
+    function = code.function(call)
+    for node in code.above(call):
         if node is function:
             break
-        if isinstance(node, ast.Call) and set(words(facts.name(node.func))) & _SLOW:
+        if isinstance(node, ast.Call) and set(words(code.name(node.func))) & _SLOW:
             return True
-    around = facts.under(*(function.body if function else [call]))
+    around = code.under(*(function.body if function else [call]))
     names = (node for node in around if isinstance(node, ast.Name | ast.Attribute | ast.Constant))
-    said = [function.name if function else "", *(label(facts, node) or facts.text(node)[:200] for node in names)]
+    said = [function.name if function else "", *(label(code, node) or code.text(node)[:200] for node in names)]
     return any((_LEAKED | _SLOW) & set(words(name)) for name in said)
 
 
-def _derived(facts: Facts) -> Iterator[Found]:
-    for call in facts.calls(*_KDFS):
-        salt_at, rounds_at, rounds_named = _KDFS[facts.name(call.func)]
+def _derived(code: CodeIndex) -> Iterator[Found]:
+    for call in code.calls_to(*_KDFS):
+        salt_at, rounds_at, rounds_named = _KDFS[code.name(call.func)]
         if is_open(call):
             continue
-        if is_static(facts, argument(call, salt_at, "salt")):
+        if is_static(code, argument(call, salt_at, "salt")):
             yield at("static-salt", call)
-        rounds = facts.number(argument(call, rounds_at, *rounds_named)) if rounds_named else None
+        rounds = code.number(argument(call, rounds_at, *rounds_named)) if rounds_named else None
         if rounds is not None and rounds < _MIN_ROUNDS:
             yield at("few-rounds", call)
 
@@ -214,11 +214,11 @@ _STORES = frozenset({"session", "sessions", "cookie", "cookies", "token", "token
 """What a store of secrets has in its name."""
 
 
-def weak_random(facts: Facts) -> Iterator[Found]:
+def weak_random(code: CodeIndex) -> Iterator[Found]:
     """Look at where the module random makes something that must be secret."""
-    for call in facts.of(ast.Call):
-        name = facts.name(call.func)
-        if (name in _WEAK or name == _GUESSABLE) and not _is_pick(facts, call) and _is_kept_secret(facts, call):
+    for call in code.of(ast.Call):
+        name = code.name(call.func)
+        if (name in _WEAK or name == _GUESSABLE) and not _is_pick(code, call) and _is_kept_secret(code, call):
             yield at("guessable-secret" if name in _WEAK else "guessable-uuid", call)
 
 
@@ -229,35 +229,35 @@ def _is_secret(name: str, *, made: bool = True) -> bool:
     return bool(said & _SECRETS or (said & _TOKENS and (said <= _TOKENS or said & _OF_TOKENS)))
 
 
-def _is_pick(facts: Facts, call: ast.Call) -> bool:
+def _is_pick(code: CodeIndex, call: ast.Call) -> bool:
     """Whether a call picks one of some things that are there already, and makes nothing of letters."""
-    if any(_CORPORA & set(words(label(facts, node))) for part in call.args for node in facts.under(part)):
+    if any(_CORPORA & set(words(label(code, node))) for part in call.args for node in code.under(part)):
         return True
     picked = argument(call, 0, "population", "seq", "a")
-    if facts.name(call.func).rpartition(".")[2] not in _PICKS or picked is None:
+    if code.name(call.func).rpartition(".")[2] not in _PICKS or picked is None:
         return False
-    return not _is_joined(facts, call) and not _is_alphabet(facts, picked)
+    return not _is_joined(code, call) and not _is_alphabet(code, picked)
 
 
-def _is_alphabet(facts: Facts, node: ast.expr) -> bool:
+def _is_alphabet(code: CodeIndex, node: ast.expr) -> bool:
     """Whether an expression holds characters or numbers, as far as its text and its names tell."""
-    found = facts.value(node)
-    under = [part for side in (node, found) if side is not None for part in facts.under(side)]
+    found = code.value(node)
+    under = [part for side in (node, found) if side is not None for part in code.under(side)]
     return any(
-        bool(isinstance(part, ast.expr) and facts.text(part))
-        or (isinstance(part, ast.Call) and facts.name(part.func) == "range")
-        or bool(isinstance(part, ast.Name | ast.Attribute) and _ALPHABETS & set(words(facts.name(part))))
+        bool(isinstance(part, ast.expr) and code.text(part))
+        or (isinstance(part, ast.Call) and code.name(part.func) == "range")
+        or bool(isinstance(part, ast.Name | ast.Attribute) and _ALPHABETS & set(words(code.name(part))))
         for part in under
     )
 
 
-def _is_joined(facts: Facts, call: ast.Call) -> bool:
-    return any(isinstance(made, ast.Call) and _attribute(made) == "join" for made in _around(facts, call))
+def _is_joined(code: CodeIndex, call: ast.Call) -> bool:
+    return any(isinstance(made, ast.Call) and _attribute(made) == "join" for made in _around(code, call))
 
 
-def _around(facts: Facts, call: ast.Call) -> Iterator[ast.AST]:
+def _around(code: CodeIndex, call: ast.Call) -> Iterator[ast.AST]:
     """What a call stands in, up to its statement."""
-    for above in facts.above(call):
+    for above in code.above(call):
         if isinstance(above, ast.stmt):
             return
         yield above
@@ -267,19 +267,19 @@ def _attribute(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def _is_made_text(facts: Facts, call: ast.Call) -> bool:
+def _is_made_text(code: CodeIndex, call: ast.Call) -> bool:
     """Whether more than a name indicates a secret: text or bits are made, or the function is named after secrets."""
-    name = facts.name(call.func).rpartition(".")[2]
+    name = code.name(call.func).rpartition(".")[2]
     if name in _PICKS or name in {"getrandbits", "randbytes", "bytes", "uuid1"}:
         return True
-    for made in _around(facts, call):
+    for made in _around(code, call):
         if isinstance(made, ast.JoinedStr):
             return True
         if isinstance(made, ast.Call):
             last = _attribute(made)
-            if last in {"join", "format", "hexdigest", "set_cookie"} or facts.name(made.func) in _MADE_BY:
+            if last in {"join", "format", "hexdigest", "set_cookie"} or code.name(made.func) in _MADE_BY:
                 return True
-    function = facts.function(call)
+    function = code.function(call)
     said = set(words(function.name)) if function is not None else set()
     return bool(said & _MAKERS or (said & _TOKENS and said & (_OF_TOKENS - _TOKENS)))
 
@@ -290,47 +290,47 @@ def _is_bare(name: str) -> bool:
     return bool(said) and said <= _TOKENS
 
 
-def _is_kept_secret(facts: Facts, call: ast.Call) -> bool:
+def _is_kept_secret(code: CodeIndex, call: ast.Call) -> bool:
     """Whether the value goes to something with the name of a secret, there and then or one name later."""
-    made = _is_made_text(facts, call)
-    if _is_secret_place(facts, call, made=made):
+    made = _is_made_text(code, call)
+    if _is_secret_place(code, call, made=made):
         return True
-    statement = _statement(facts, call)
+    statement = _statement(code, call)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return False
     if set(words(statement.targets[0].id)) & _NOT_SECRET:
         return False
-    return any(_is_secret_place(facts, use, made=made) for use in facts.uses(call, statement.targets[0].id))
+    return any(_is_secret_place(code, use, made=made) for use in code.uses(call, statement.targets[0].id))
 
 
-def _is_secret_place(facts: Facts, node: ast.expr, *, made: bool) -> bool:
+def _is_secret_place(code: CodeIndex, node: ast.expr, *, made: bool) -> bool:
     """Whether what an expression gives is assigned to, stored under, passed as or returned as a secret.
 
     `made`: something beside the name tells so; without it a bare "token" is none.
     """
     below: ast.AST = node
-    for above in facts.above(node):
+    for above in code.above(node):
         match above:
             case ast.Assign() if below is above.value:
-                return any(_is_secret_target(facts, target, made=made) for target in above.targets)
+                return any(_is_secret_target(code, target, made=made) for target in above.targets)
             case ast.AnnAssign() | ast.AugAssign() if below is above.value:
-                return _is_secret_target(facts, above.target, made=made)
+                return _is_secret_target(code, above.target, made=made)
             case ast.keyword():
                 return _is_secret(above.arg or "", made=made)
             case ast.Return():
-                function = facts.function(above)
+                function = code.function(above)
                 return function is not None and _is_secret(function.name, made=made)
-            case ast.Call() if facts.name(above.func).endswith(".set_cookie") and below in above.args:
-                return _is_secret(facts.text(above.args[0]))
+            case ast.Call() if code.name(above.func).endswith(".set_cookie") and below in above.args:
+                return _is_secret(code.text(above.args[0]))
             case ast.Compare() | ast.IfExp() | ast.stmt() | ast.Subscript():
                 return False
         below = above
     return False
 
 
-def _is_secret_target(facts: Facts, target: ast.expr, *, made: bool) -> bool:
+def _is_secret_target(code: CodeIndex, target: ast.expr, *, made: bool) -> bool:
     """Whether something that is assigned to is a secret, by its own name or by that of the store it is put into."""
     if isinstance(target, ast.Subscript):
-        store, named = set(words(label(facts, target.value))), label(facts, target)
+        store, named = set(words(label(code, target.value))), label(code, target)
         return _is_secret(named, made=made) or (not named and made and bool(store & _STORES))
-    return _is_secret(label(facts, target), made=made)
+    return _is_secret(label(code, target), made=made)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.words import argument, at
 from reviewbot.context.python_text import without_warnings
 
@@ -46,13 +46,13 @@ _Item = tuple[Any, Any]
 """What Python's parser of patterns makes of a part of one: an operation and its operands."""
 
 
-def slow_patterns(facts: Facts) -> Iterator[Found]:
+def slow_patterns(code: CodeIndex) -> Iterator[Found]:
     """Look at patterns that are written in the source."""
-    for call in facts.calls(*_CALLS):
+    for call in code.calls_to(*_CALLS):
         pattern = argument(call, 0, "pattern")
-        text = facts.text(pattern)
-        if pattern is not None and is_exponential(text, anchored=facts.name(call.func) == "re.fullmatch"):
-            yield at("slow-pattern", facts.value(pattern) or call)
+        text = code.text(pattern)
+        if pattern is not None and is_exponential(text, anchored=code.name(call.func) == "re.fullmatch"):
+            yield at("slow-pattern", code.value(pattern) or call)
 
 
 def is_exponential(pattern: str, *, anchored: bool = False) -> bool:

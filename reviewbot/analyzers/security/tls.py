@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_in, words
 
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
@@ -22,61 +22,59 @@ _SAFE_PROTOCOLS = frozenset({"ssl.PROTOCOL_TLS_CLIENT", "ssl.PROTOCOL_TLS_SERVER
 _LOCAL = ("localhost", "127.", "::1", "0.0.0.0")  # noqa: S104 - compared with, never bound to
 
 
-def open_connections(facts: Facts) -> Iterator[Found]:
+def open_connections(code: CodeIndex) -> Iterator[Found]:
     """Look at how connections are made and checked."""
-    for call in facts.of(ast.Call):
-        yield from _unchecked(facts, call)
-    for assign in facts.of(ast.Assign):
-        yield from _switched_off(facts, assign)
-    yield from _never_verified(facts)
-    yield from _blind_clients(facts)
-    yield from _open_login(facts)
-    yield from _plain_http(facts)
-    yield from _bound_without_password(facts)
+    for call in code.of(ast.Call):
+        yield from _unchecked(code, call)
+    for assign in code.of(ast.Assign):
+        yield from _switched_off(code, assign)
+    yield from _never_verified(code)
+    yield from _blind_clients(code)
+    yield from _open_login(code)
+    yield from _plain_http(code)
+    yield from _bound_without_password(code)
 
 
-def _unchecked(facts: Facts, call: ast.Call) -> Iterator[Found]:
-    name = facts.name(call.func)
+def _unchecked(code: CodeIndex, call: ast.Call) -> Iterator[Found]:
+    name = code.name(call.func)
     last = name.rsplit(".", 1)[-1]
     for keyword in call.keywords:
-        off = facts.constant(keyword.value) is False
+        off = code.constant(keyword.value) is False
         match keyword.arg:
-            case "verify" if off and last in _VERBS and _is_client(facts, call, name):
+            case "verify" if off and last in _VERBS and _is_client(code, call, name):
                 yield at("tls-not-verified", call, cause=keyword)
-            case "ssl" if off and last in _AIO and facts.imports("aiohttp"):
+            case "ssl" if off and last in _AIO and code.imports("aiohttp"):
                 yield at("tls-not-verified", call, cause=keyword)
-            case "cert_reqs" if (
-                facts.name(keyword.value) in _NO_CERTIFICATE or facts.text(keyword.value) == "CERT_NONE"
-            ):
+            case "cert_reqs" if code.name(keyword.value) in _NO_CERTIFICATE or code.text(keyword.value) == "CERT_NONE":
                 yield at("tls-not-verified", call, cause=keyword)
             case _ if off and keyword.arg in _OFF:
                 yield at("tls-not-verified", call, cause=keyword)
-    if last == "set_verify" and facts.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
+    if last == "set_verify" and code.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
         yield at("tls-not-verified", call)
 
 
-def _is_client(facts: Facts, call: ast.Call, name: str) -> bool:
+def _is_client(code: CodeIndex, call: ast.Call, name: str) -> bool:
     """Whether a call is one of an HTTP client, and not of something else that verifies."""
     if name.split(".", 1)[0] in {"requests", "httpx", "boto3", "hvac"}:
         return True
     holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if facts.maker_of(holder) in {"requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient"}:
+    if code.maker_of(holder) in {"requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient"}:
         return True
     return bool(set(words(name.rsplit(".", 1)[0])) & _SESSIONS)
 
 
-def _switched_off(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
+def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
     target = assign.targets[0]
     if not isinstance(target, ast.Attribute):
         return
-    off = facts.constant(assign.value) is False
-    value = facts.name(assign.value)
+    off = code.constant(assign.value) is False
+    value = code.name(assign.value)
     match target.attr:
         case "check_hostname" | "verify_mode" if off or value in _NO_CERTIFICATE:
             # Under an `if` it may be an option that a library offers: the caller decides.
-            asked = any(isinstance(up, ast.If) for up in facts.above(assign))
+            asked = any(isinstance(up, ast.If) for up in code.above(assign))
             yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)
-        case "verify" if off and set(words(facts.name(target.value))) & _SESSIONS:
+        case "verify" if off and set(words(code.name(target.value))) & _SESSIONS:
             yield at("tls-not-verified", assign)
         case "_create_default_https_context" if value == "ssl._create_unverified_context":
             yield at("tls-not-verified", assign)
@@ -84,79 +82,79 @@ def _switched_off(facts: Facts, assign: ast.Assign) -> Iterator[Found]:
             yield at("old-tls", assign)
 
 
-def _never_verified(facts: Facts) -> Iterator[Found]:
+def _never_verified(code: CodeIndex) -> Iterator[Found]:
     """A context of pyOpenSSL accepts every certificate until `set_verify` is called."""
-    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "set_verify" for call in facts.of(ast.Call)):
+    if any(isinstance(call.func, ast.Attribute) and call.func.attr == "set_verify" for call in code.of(ast.Call)):
         return
-    for call in facts.calls("OpenSSL.SSL.Context"):
+    for call in code.calls_to("OpenSSL.SSL.Context"):
         yield at("tls-never-verified", call)
 
 
-def _blind_clients(facts: Facts) -> Iterator[Found]:
+def _blind_clients(code: CodeIndex) -> Iterator[Found]:
     """Look for clients on a plain SSLContext, which verifies nothing by default."""
-    if any(node.attr in _VERIFYING for node in facts.of(ast.Attribute)):
+    if any(node.attr in _VERIFYING for node in code.of(ast.Attribute)):
         return
-    for call in facts.of(ast.Call):
+    for call in code.of(ast.Call):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "wrap_socket"):
             continue
-        made = facts.value(call.func.value)
-        if not isinstance(made, ast.Call) or facts.name(made.func) != "ssl.SSLContext" or is_open(call):
+        made = code.value(call.func.value)
+        if not isinstance(made, ast.Call) or code.name(made.func) != "ssl.SSLContext" or is_open(call):
             continue
-        safe = facts.name(argument(made, 0, "protocol")) in _SAFE_PROTOCOLS
+        safe = code.name(argument(made, 0, "protocol")) in _SAFE_PROTOCOLS
         if not safe and argument(call, None, "server_side") is None:
             yield at("tls-client-never-verified", call)
 
 
-def _open_login(facts: Facts) -> Iterator[Found]:
+def _open_login(code: CodeIndex) -> Iterator[Found]:
     """A password that is sent over a connection of smtplib which was never switched to TLS."""
-    for call in facts.of(ast.Call):
+    for call in code.of(ast.Call):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "login"):
             continue
-        made = facts.value(call.func.value)
-        if not isinstance(made, ast.Call) or facts.name(made.func) != "smtplib.SMTP":
+        made = code.value(call.func.value)
+        if not isinstance(made, ast.Call) or code.name(made.func) != "smtplib.SMTP":
             continue
-        if facts.text(argument(made, 0, "host")).startswith(_LOCAL):
+        if code.text(argument(made, 0, "host")).startswith(_LOCAL):
             continue
-        around = facts.under(facts.scope(call))
+        around = code.under(code.scope_of(call))
         if not any(isinstance(node, ast.Attribute) and node.attr in {"starttls", "SMTP_SSL"} for node in around):
             yield at("login-in-the-clear", call)
 
 
-def _plain_http(facts: Facts) -> Iterator[Found]:
+def _plain_http(code: CodeIndex) -> Iterator[Found]:
     """A request that carries a password to an address of http."""
-    for call in facts.of(ast.Call):
-        name = facts.name(call.func)
+    for call in code.of(ast.Call):
+        name = code.name(call.func)
         if name.split(".", 1)[0] not in {"requests", "httpx"} or is_open(call):
             continue
-        address = facts.text(argument(call, 1 if name.endswith(".request") else 0, "url"))
+        address = code.text(argument(call, 1 if name.endswith(".request") else 0, "url"))
         scheme, _, host = address.partition("://")
         if scheme.lower() != "http" or not host or host.startswith(_LOCAL) or is_stand_in(host):
             continue
-        if argument(call, None, "auth") is not None or _sends_password(facts, call):
+        if argument(call, None, "auth") is not None or _sends_password(code, call):
             yield at("login-in-the-clear", call)
 
 
-def _sends_password(facts: Facts, call: ast.Call) -> bool:
-    sent = facts.value(argument(call, 1, "data", "json"))
+def _sends_password(code: CodeIndex, call: ast.Call) -> bool:
+    sent = code.value(argument(call, 1, "data", "json"))
     keys = sent.keys if isinstance(sent, ast.Dict) else []
-    return any(facts.text(key).lower() in {"password", "passwd", "pwd", "client_secret"} for key in keys)
+    return any(code.text(key).lower() in {"password", "passwd", "pwd", "client_secret"} for key in keys)
 
 
-def _bound_without_password(facts: Facts) -> Iterator[Found]:
+def _bound_without_password(code: CodeIndex) -> Iterator[Found]:
     """A bind to a directory with a name alone is an anonymous one: it succeeds for every name."""
-    for call in facts.of(ast.Call):
+    for call in code.of(ast.Call):
         if is_open(call):
             continue
-        if facts.name(call.func) == "ldap3.Connection":
+        if code.name(call.func) == "ldap3.Connection":
             user, password = argument(call, 1, "user"), argument(call, 2, "password")
             known = argument(call, None, "authentication", "sasl_mechanism") is not None
         elif isinstance(call.func, ast.Attribute) and call.func.attr in {"simple_bind_s", "simple_bind", "bind_s"}:
             user, password = argument(call, 0, "who"), argument(call, 1, "cred")
-            known = not facts.imports("ldap")
+            known = not code.imports("ldap")
         else:
             continue
-        empty = password is None or facts.constant(password) == "" or _is_none(password)
-        if user is not None and not _is_none(user) and facts.constant(user) != "" and empty and not known:
+        empty = password is None or code.constant(password) == "" or _is_none(password)
+        if user is not None and not _is_none(user) and code.constant(user) != "" and empty and not known:
             yield at("bind-without-password", call)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 
 PASSWORDS = frozenset({"password", "passwd", "pwd", "passphrase", "passwort"})
 
@@ -31,7 +31,7 @@ def words(name: str) -> list[str]:
     return found
 
 
-def label(facts: Facts, node: ast.AST | None) -> str:
+def label(code: CodeIndex, node: ast.AST | None) -> str:
     """What an expression is called: a name, an attribute, the literal key of a subscript or of a `get`; or nothing."""
     match node:
         case ast.Name():
@@ -39,9 +39,9 @@ def label(facts: Facts, node: ast.AST | None) -> str:
         case ast.Attribute():
             return node.attr
         case ast.Subscript():
-            return facts.text(node.slice)
+            return code.text(node.slice)
         case ast.Call(func=ast.Attribute(attr="get" | "pop" | "getlist"), args=[key, *_]):
-            return facts.text(key)
+            return code.text(key)
         case _:
             return ""
 
@@ -78,24 +78,24 @@ def is_open(call: ast.Call) -> bool:
     return any(keyword.arg is None for keyword in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
 
 
-def is_static(facts: Facts, node: ast.expr | None, depth: int = 6) -> bool:
+def is_static(code: CodeIndex, node: ast.expr | None, depth: int = 6) -> bool:
     """Whether a text or some bytes are the same in every run: a literal, repeated, joined, encoded or zeroes."""
     if depth == 0:  # a name may be made from itself
         return False
-    found = facts.value(node)
+    found = code.value(node)
     match found:
         case ast.Constant():
             return isinstance(found.value, str | bytes) and bool(found.value)
         case ast.BinOp(op=ast.Mult()):
-            return any(is_static(facts, side, depth - 1) for side in (found.left, found.right))
+            return any(is_static(code, side, depth - 1) for side in (found.left, found.right))
         case ast.BinOp(op=ast.Add()):
-            return all(is_static(facts, side, depth - 1) for side in (found.left, found.right))
+            return all(is_static(code, side, depth - 1) for side in (found.left, found.right))
         case ast.Call(func=ast.Name(id="bytes" | "bytearray"), args=[size, *_]):
-            fixed = facts.number(size) is not None or _is_listed(facts.value(size))
-            return fixed or is_static(facts, size, depth - 1)
+            fixed = code.number(size) is not None or _is_listed(code.value(size))
+            return fixed or is_static(code, size, depth - 1)
         case _:
             inner = _made_of(found)
-            return inner is not None and is_static(facts, inner, depth - 1)
+            return inner is not None and is_static(code, inner, depth - 1)
 
 
 def _made_of(node: ast.expr | None) -> ast.expr | None:
@@ -120,20 +120,18 @@ def at(rule: str, node: ast.expr | ast.stmt, message: str = "", *, cause: ast.AS
     return Found(rule, node.lineno, node.end_lineno or node.lineno, message, code=cause or node)
 
 
-def decorators(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+def decorators(code: CodeIndex, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     """Yield the full names of what decorates a function."""
     for each in function.decorator_list:
-        yield facts.name(each.func if isinstance(each, ast.Call) else each)
+        yield code.name(each.func if isinstance(each, ast.Call) else each)
 
 
-def is_route(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
+def is_route(code: CodeIndex, function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> bool:
     """Whether a function answers requests of the web: a route decorates it, or its first argument is the request."""
     if function is None:
         return False
     verbs = {"route", "get", "post", "put", "delete", "patch", "api_view", "websocket"}
-    if any("." in name and name.rsplit(".", 1)[-1] in verbs for name in decorators(facts, function)):
+    if any("." in name and name.rsplit(".", 1)[-1] in verbs for name in decorators(code, function)):
         return True
     named = [each.arg for each in function.args.args[:2]]
-    return "request" in named and facts.imports(
-        "django", "rest_framework", "starlette", "fastapi", "aiohttp", "pyramid"
-    )
+    return "request" in named and code.imports("django", "rest_framework", "starlette", "fastapi", "aiohttp", "pyramid")

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.taint.annotations import Annotations
-from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.expressions import Expressions
 from reviewbot.analyzers.taint.flow import Flow, Here, Hits, is_request, parameter, source
 from reviewbot.analyzers.taint.guards import Guards
@@ -76,7 +76,7 @@ class Functions:
         self._flow.summaries[number] = _returned(here.returns)
 
     def _parts(self, here: Here) -> Statements:
-        calls, guards = Calls(self._flow), Guards(self._flow)
+        calls, guards = CallEvaluator(self._flow), Guards(self._flow)
         expressions = Expressions(self._flow, here, calls, guards)
         return Statements(self._flow, here, (expressions, calls, guards), self.follow)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
 from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.operations import (
@@ -53,7 +53,7 @@ _PARSED = frozenset({"netloc", "hostname", "host", "scheme", "path", "query"})
 class Expressions:
     """Evaluates expressions in a scope, and passes to the sinks what arrives at them."""
 
-    def __init__(self, flow: Flow, here: Here, calls: Calls, guards: Guards) -> None:
+    def __init__(self, flow: Flow, here: Here, calls: CallEvaluator, guards: Guards) -> None:
         self._flow = flow
         self._here = here
         self._members = Members(flow, here)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.expressions import Expressions
 from reviewbot.analyzers.taint.flow import Flow, Here
 from reviewbot.analyzers.taint.guards import Guards
@@ -57,7 +57,11 @@ class Statements:
     """Runs statements on a scope, both sides of each branch."""
 
     def __init__(
-        self, flow: Flow, here: Here, parts: tuple[Expressions, Calls, Guards], nested: Callable[[int, Scope], None]
+        self,
+        flow: Flow,
+        here: Here,
+        parts: tuple[Expressions, CallEvaluator, Guards],
+        nested: Callable[[int, Scope], None],
     ) -> None:
         self._flow = flow
         self._here = here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from reviewbot.analyzers.taint.calls import Calls
+from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.flow import Flow, Here, is_request, nothing, source
 from reviewbot.analyzers.taint.places import place, shown
 from reviewbot.analyzers.taint.scopes import Scope
@@ -99,7 +99,7 @@ class Members:
 class Targets:
     """Gives targets their values."""
 
-    def __init__(self, here: Here, calls: Calls, value: Callable[[ast.expr, Scope], Value]) -> None:
+    def __init__(self, here: Here, calls: CallEvaluator, value: Callable[[ast.expr, Scope], Value]) -> None:
         self._here = here
         self._calls = calls
         self._value = value

@@ -11,7 +11,7 @@ from reviewbot.analyzers.core.reports import quote_of
 from reviewbot.analyzers.text.hidden_characters import escape_hidden
 from reviewbot.analyzers.text.hidden_text import HiddenText, visual_form
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
-from reviewbot.diff.parser.names import exact
+from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Candidate, ChangeSet, FileChange, Finding, WorkerResult
 from reviewbot.wording import counted
 

@@ -31,7 +31,7 @@ from reviewbot.analyzers.text.hidden_characters import (
     text_mask,
 )
 from reviewbot.diff.language import UNKNOWN, kind_of
-from reviewbot.diff.parser.names import exact
+from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable

@@ -16,7 +16,7 @@ from reviewbot.config.settings import KEYS
 from reviewbot.config.source import settings_of
 from reviewbot.config.values import Written
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.look import write
+from reviewbot.report.terminal_style import write
 from reviewbot.strict_json import for_logs, write_json
 
 

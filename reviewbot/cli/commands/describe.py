@@ -13,7 +13,7 @@ from reviewbot.cli.repository import find_repository
 from reviewbot.config.schema import settings_schema
 from reviewbot.domain.contracts import Contract, Plan, Review, WorkerCard
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.look import look_of, write
+from reviewbot.report.terminal_style import style_of, write
 from reviewbot.report.workers_report import render_workers
 from reviewbot.strict_json import write_json
 
@@ -29,7 +29,7 @@ def workers_command(arguments: argparse.Namespace) -> int:
         cards = [{"origin": worker_set.origin[card.name], **card.model_dump(mode="json")} for card in worker_set.cards]
         sys.stdout.write(write_json(cards, indent=2) + "\n")
         return ExitCode.REVIEWED
-    write(sys.stdout, render_workers(worker_set, width=look_of(sys.stdout, os.environ).width))
+    write(sys.stdout, render_workers(worker_set, width=style_of(sys.stdout, os.environ).width))
     return ExitCode.REVIEWED
 
 

@@ -22,7 +22,6 @@ from reviewbot.cli.writing import say
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal
-from reviewbot.evaluate.counting import STAGE, count, render_table
 from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
 from reviewbot.evaluate.labels import Case, Labels, list_cases, read_labels
 from reviewbot.evaluate.model_fit import (
@@ -36,6 +35,7 @@ from reviewbot.evaluate.model_fit import (
 )
 from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
 from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
+from reviewbot.evaluate.rule_counts import STAGE, count, render_table
 from reviewbot.evaluate.runner import failures, run_cases
 from reviewbot.report.progress import ProgressLine
 from reviewbot.report.text import one_line

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from reviewbot.cli.commands.replay import events_of
 from reviewbot.cli.writing import reader_may_leave
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.delivery import recorded_delivery
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.replay.recorded_inputs import read_recorded_inputs
 from reviewbot.replay.replay_review import recorded_results
 from reviewbot.report.explain import Account, Run, explain, place_named
-from reviewbot.report.look import look_of, write
 from reviewbot.report.terminal.explanation import render_explanation
+from reviewbot.report.terminal_style import style_of, write
 from reviewbot.review.trace import Event
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{8,32}")
@@ -27,9 +27,9 @@ _PLACE = re.compile(r"(?P<path>.+):(?P<line>[1-9][0-9]{0,8})", re.DOTALL)
 def explain_command(arguments: argparse.Namespace) -> int:
     """Print the account. Raises InputError for what is no trace of a whole review, and for a place it does not know."""
     accounts = account_of(events_of(arguments.trace), arguments.place)
-    look = look_of(sys.stdout, os.environ)
+    style = style_of(sys.stdout, os.environ)
     with reader_may_leave():
-        write(sys.stdout, render_explanation(accounts, width=look.width, colour=look.colour))
+        write(sys.stdout, render_explanation(accounts, width=style.width, colour=style.colour))
     return ExitCode.REVIEWED
 
 

@@ -16,14 +16,14 @@ from reviewbot import wiring
 from reviewbot.cli.local_memory import about, branch_key, find_top, read_ledger
 from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say, write_file
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.domain.errors import ConfigError, ExitCode, InputError
 from reviewbot.hosts.registry import resolve_pull
 from reviewbot.memory.decisions import FILE_NAME, Decision, check_decision, format_entry, read_decisions
 from reviewbot.publish.marker import Signer
-from reviewbot.publish.remembered import remember
-from reviewbot.report.look import write
+from reviewbot.publish.rebuild_ledger import remember
+from reviewbot.report.terminal_style import write
 from reviewbot.report.text import escape_runner_commands, one_line
 from reviewbot.strict_json import write_json
 

@@ -19,8 +19,8 @@ from reviewbot.cli.running import run_to_end
 from reviewbot.cli.writing import say
 from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.look import look_of, write
 from reviewbot.report.plan_report import render_plan, render_plan_json
+from reviewbot.report.terminal_style import style_of, write
 
 WITH_MODELS = (
     f"There is no key of a model: a review runs these analyzers alone. With {EXAMPLE_KEY} set, this command shows "
@@ -45,11 +45,11 @@ def plan_command(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         sys.stdout.write(render_plan_json(plan))
     else:
-        look = look_of(sys.stdout, os.environ)
+        style = style_of(sys.stdout, os.environ)
         hint = PLANNED_ANEW if preview.question is not None else ""
         if settings.engine is None and run.engine not in ASKING:
             hint = WITH_MODELS
-        write(sys.stdout, render_plan(plan, width=look.width, colour=look.colour, hint=hint))
+        write(sys.stdout, render_plan(plan, width=style.width, colour=style.colour, hint=hint))
     return ExitCode.REVIEWED
 
 

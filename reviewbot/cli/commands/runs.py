@@ -14,7 +14,7 @@ from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.hosts.registry import resolve_pull
-from reviewbot.report.look import write
+from reviewbot.report.terminal_style import write
 from reviewbot.report.text import escape_runner_commands, one_line
 from reviewbot.strict_json import write_json
 

@@ -9,15 +9,15 @@ import sys
 from reviewbot.cli.commands.replay import events_of
 from reviewbot.cli.writing import reader_may_leave
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.look import look_of, write
 from reviewbot.report.terminal.timeline import render_timeline
+from reviewbot.report.terminal_style import style_of, write
 from reviewbot.report.timeline import timeline_of
 
 
 def trace_command(arguments: argparse.Namespace) -> int:
     """Print the timeline. Raises InputError for what is no trace; one that was cut short is shown as far as it goes."""
     events = events_of(arguments.trace)
-    look = look_of(sys.stdout, os.environ)
+    style = style_of(sys.stdout, os.environ)
     with reader_may_leave():
-        write(sys.stdout, render_timeline(timeline_of(events), width=look.width, colour=look.colour))
+        write(sys.stdout, render_timeline(timeline_of(events), width=style.width, colour=style.colour))
     return ExitCode.REVIEWED

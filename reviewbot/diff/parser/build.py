@@ -10,7 +10,7 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
 from reviewbot.diff.language import UNKNOWN, kind_of, language_of
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 from reviewbot.diff.parser.resolve_name import Title, title
 from reviewbot.diff.parser.state import Section
 from reviewbot.diff.policy import refusal
@@ -65,11 +65,11 @@ def build(section: Section) -> Built:
     named = title(section)
     state, reason = _state(section, named)
     kept = state in {"read", "partial"}
-    path = names.label(named.path)
-    language = language_of(names.exact(path))
+    path = file_names.label(named.path)
+    language = language_of(file_names.exact(path))
     file = FileChange(
         path=path,
-        old_path=None if named.old is None or named.old == named.path else names.label(named.old),
+        old_path=None if named.old is None or named.old == named.path else file_names.label(named.old),
         status=_status(section, named),
         language=language,
         kind=kind_of(language),
@@ -142,9 +142,9 @@ def _is_empty(blob: bytes) -> bool:
 
 
 def _status(section: Section, named: Title) -> Status:
-    if section.added_mode or section.old == names.NULL:
+    if section.added_mode or section.old == file_names.NULL:
         return "added"
-    if section.deleted_mode or section.new == names.NULL:
+    if section.deleted_mode or section.new == file_names.NULL:
         return "deleted"
     if named.old is not None and named.old != named.path:
         return "copied" if section.copied else "renamed"

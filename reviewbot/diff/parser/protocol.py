@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.diff.parse import parse_diff, parse_fragment
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 from reviewbot.domain.errors import DiffError
 
 READ = "ok"
@@ -22,8 +22,8 @@ def answer(data: bytes, patch_filename: str | None) -> dict[str, object]:
         return {"files": [], "error": str(error)}
     files = [
         {
-            "path": names.exact(file.path),
-            "old_path": None if file.old_path is None else names.exact(file.old_path),
+            "path": file_names.exact(file.path),
+            "old_path": None if file.old_path is None else file_names.exact(file.old_path),
             "status": file.status,
             "added": file.added,
             "removed": file.removed,

@@ -1,7 +1,8 @@
 """Every model that crosses a module. Values only: frozen, strict, unknown fields refused, no I/O, no decisions.
 
 Text in a model is always valid Unicode: bytes that are not UTF-8 become U+FFFD in code, and git's own quoted form in
-names (see `reviewbot.diff.parser.names`). Line numbers are 1-based. Durations are milliseconds, money is US dollars.
+names (see `reviewbot.diff.parser.file_names`). Line numbers are 1-based. Durations are milliseconds, money is US
+dollars.
 
 What models are asked to answer in stands in `answers.py`: a review without models does not load it.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reviewbot.diff.parse import parse_diff
-from reviewbot.diff.parser.names import encode, label, quote
+from reviewbot.diff.parser.file_names import encode, label, quote
 from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile, ParseState
 from reviewbot.domain.errors import DiffError
 

@@ -12,7 +12,7 @@ from reviewbot.domain.errors import EmptyChangeError, HostError, HostMissingErro
 from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Workspace
 from reviewbot.hosts.local.change import LocalSnapshot, branch_tips, read_change
 from reviewbot.hosts.local.checks import LocalChecks
-from reviewbot.hosts.local.names import repository_name
+from reviewbot.hosts.local.pull_names import repository_name
 from reviewbot.hosts.local.records import PullRecord, number_of
 from reviewbot.hosts.local.reviews import LocalReviews
 from reviewbot.hosts.local.store import PullFolder

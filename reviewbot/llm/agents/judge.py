@@ -126,7 +126,7 @@ class JudgingSynthesizer:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
         findings = map(self.calibrator.finding, findings_of(settled))
-        found = self._joined(merge(findings, self.rules.together))
+        found = self._joined(merge(findings, self.rules.joint_confidence))
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.findings)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))

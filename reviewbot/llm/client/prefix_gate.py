@@ -45,13 +45,13 @@ class PrefixGate:
             return await self._inner.ask(request)
         gate = self._gates[key] = asyncio.Event()
 
-        def begun(used: Usage) -> None:
+        def open_gate(used: Usage) -> None:
             gate.set()
             if request.on_usage is not None:
                 request.on_usage(used)
 
         try:
-            return await self._inner.ask(replace(request, on_usage=begun))
+            return await self._inner.ask(replace(request, on_usage=open_gate))
         finally:
             gate.set()
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from reviewbot.config.globs import glob_fault
-from reviewbot.config.hints import quote
-from reviewbot.diff.parser.names import exact
+from reviewbot.config.messages import quote
+from reviewbot.diff.parser.file_names import exact
 from reviewbot.diff.policy import refusal
 
 MAX_PATTERN = 400

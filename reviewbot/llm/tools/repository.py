@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.domain.errors import ReviewbotError
 from reviewbot.domain.ports import OfferedTool, RepositorySnapshot
 from reviewbot.llm.tools.arguments import Arguments, Parameter, Refused, ToolLimits, ToolResult, schema_of

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
 
 if TYPE_CHECKING:

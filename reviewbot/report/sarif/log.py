@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from reviewbot import __version__
 from reviewbot.coverage.verdict import STATE_WORDS, count_of, is_sufficient
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.memory.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reviewbot.domain.contracts import SECRET, SEVERITY_ORDER, SURE, Conflict, Finding
 from reviewbot.review.verify.verifier import (
     AGREES_FROM,
-    Together,
+    JointConfidence,
     Vote,
     agreed_confidence,
     by_a_model_alone,
@@ -59,7 +59,7 @@ class _Said(NamedTuple):
         return self.trust >= AGREES_FROM
 
 
-def merge(findings: Iterable[Finding], together: Together = lambda _sources, _rules: None) -> Merged:
+def merge(findings: Iterable[Finding], joint_confidence: JointConfidence = lambda _sources, _rules: None) -> Merged:
     """Split findings into single defects and contradictions. No finding is in both, and none is lost.
 
     Two findings are the same defect if their lines overlap and they share a CWE, a category, a rule or most words; and
@@ -75,7 +75,7 @@ def merge(findings: Iterable[Finding], together: Together = lambda _sources, _ru
         by_path[finding.path].append(_said(finding))
     found = Merged([], [])
     for group in by_path.values():
-        kept, contradicting = _parted(_trusted(_fold(group), together))
+        kept, contradicting = _parted(_trusted(_fold(group), joint_confidence))
         found.single.extend(kept)
         found.contradictions.extend(contradicting)
     return found
@@ -124,10 +124,10 @@ class _Window:
         self.near = self.near[-COMPARED:]
 
 
-def _trusted(group: Iterable[_Said], together: Together) -> Iterator[_Said]:
+def _trusted(group: Iterable[_Said], joint_confidence: JointConfidence) -> Iterator[_Said]:
     """Each with the confidence that all who said it have together, which no order of theirs changes."""
     for said in group:
-        confidence = agreed_confidence(said.voices, together)
+        confidence = agreed_confidence(said.voices, joint_confidence)
         yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
 
 

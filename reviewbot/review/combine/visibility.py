@@ -16,7 +16,7 @@ from reviewbot.domain.contracts import (
     WorkerCard,
 )
 from reviewbot.review.combine.dedupe import merge
-from reviewbot.review.verify.verifier import Together, by_a_model_alone, by_programs_alone
+from reviewbot.review.verify.verifier import JointConfidence, by_a_model_alone, by_programs_alone
 
 PERSON_FROM = 50
 """A critical finding at least this likely goes to a person where it stays below the threshold, or is disputed."""
@@ -35,7 +35,7 @@ class Rules:
     thresholds: Mapping[str, int]
     """By task type; a finding is shown at its type's confidence or above."""
     max_findings: int
-    together: Together = lambda _sources, _rules: None
+    joint_confidence: JointConfidence = lambda _sources, _rules: None
     """How far several programs are trusted that speak of one place."""
 
     @classmethod
@@ -43,13 +43,13 @@ class Rules:
         cls,
         cards: Iterable[WorkerCard],
         max_findings: int,
-        together: Together = lambda _sources, _rules: None,
+        joint_confidence: JointConfidence = lambda _sources, _rules: None,
     ) -> Rules:
         """The thresholds of the workers' cards; of two with one task type the lower."""
         by_type: dict[str, int] = {}
         for card in cards:
             by_type[card.task_type] = min(card.threshold, by_type.get(card.task_type, card.threshold))
-        return cls(by_type, max_findings, together)
+        return cls(by_type, max_findings, joint_confidence)
 
     def let_through(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
@@ -74,7 +74,7 @@ class SortedFindings:
 
 def weigh(findings: Iterable[Finding], rules: Rules) -> SortedFindings:
     """Merge, then sort into shown, withheld, for a person, and in conflict."""
-    single, conflicts = merge(findings, rules.together)
+    single, conflicts = merge(findings, rules.joint_confidence)
     return sort_findings(single, conflicts, rules)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
-from reviewbot.config.hints import nearest, quote
+from reviewbot.config.messages import nearest, quote
 from reviewbot.domain.contracts import Payload, Plan, ReviewTask, Tier, WorkerCard
 from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask, ProposedWorker
 from reviewbot.review.plan.instruction_lint import looks_away, vagueness

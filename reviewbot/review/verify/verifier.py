@@ -31,7 +31,7 @@ FOREIGN_SOURCE = "sarif:"
 HIGHEST_CONFIDENCE = 99
 """Nothing but a person is certain."""
 
-Together = Callable[[Iterable[str], Iterable[str]], int | None]
+JointConfidence = Callable[[Iterable[str], Iterable[str]], int | None]
 """The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
 
 
@@ -98,7 +98,7 @@ def voice_of(finding: Finding) -> Vote:
     )
 
 
-def agreed_confidence(voices: Iterable[Vote], together: Together) -> int:
+def agreed_confidence(voices: Iterable[Vote], joint_confidence: JointConfidence) -> int:
     """The confidence of a defect that all of these have named; their order has no part in it.
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not
@@ -114,7 +114,7 @@ def agreed_confidence(voices: Iterable[Vote], together: Together) -> int:
     for weakness in _by_weakness(heard):
         own = [voice for voice in weakness if not voice.foreign]
         foreign = [voice for voice in weakness if voice.foreign]
-        count = _counted(own, together) if _are_two(own) else None
+        count = _counted(own, joint_confidence) if _are_two(own) else None
         trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
         bonus = max(bonus, _agreement(own, foreign, counted=count is not None))
     trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
@@ -152,9 +152,9 @@ def _are_two(voices: Sequence[Vote]) -> bool:
     return len(sources) > 1 and len({voice.rule or voice.sources for voice in voices}) > 1
 
 
-def _counted(voices: Sequence[Vote], together: Together) -> int | None:
+def _counted(voices: Sequence[Vote], joint_confidence: JointConfidence) -> int | None:
     sources = {source for voice in voices for source in voice.sources}
-    return together(sources, {voice.spoken for voice in voices})
+    return joint_confidence(sources, {voice.spoken for voice in voices})
 
 
 def _surest(voices: Iterable[Vote]) -> int:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.diff.parser.names import exact, label
+from reviewbot.diff.parser.file_names import exact, label
 from reviewbot.diff.policy import refusal
 
 MAX_FILE_BYTES = 2 * 2**20

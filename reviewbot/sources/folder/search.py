@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple, TypeGuard
 
 from reviewbot.context.word_search import is_word, lines_with, whole_word
-from reviewbot.diff.parser.names import exact, label
+from reviewbot.diff.parser.file_names import exact, label
 from reviewbot.domain.ports import Occurrence
 from reviewbot.sources.folder.files import open_folder, read_file
 

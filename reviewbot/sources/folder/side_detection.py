@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.diff.apply import NO_FILES, added_text, new_side, old_side
-from reviewbot.diff.parser.names import quote, to_bytes
+from reviewbot.diff.parser.file_names import quote, to_bytes
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.errors import InputError
 

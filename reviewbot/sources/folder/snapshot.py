@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from reviewbot.context.kept_contents import KeptContents
-from reviewbot.diff.parser.names import label, to_bytes
+from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit, Occurrence

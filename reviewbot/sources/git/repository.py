@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from reviewbot.diff.limits import Limits
-from reviewbot.diff.parser.names import label, to_bytes
+from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
 from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader

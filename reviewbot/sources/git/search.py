@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from reviewbot.context.commits import subject_of
 from reviewbot.context.word_search import MAX_LINE, is_word, whole_word
-from reviewbot.diff.parser.names import exact, label
+from reviewbot.diff.parser.file_names import exact, label
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.sources.git.process import Git

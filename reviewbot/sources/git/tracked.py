@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from reviewbot.diff.parser.names import label
+from reviewbot.diff.parser.file_names import label
 from reviewbot.sources.git.objects import REGULAR
 from reviewbot.sources.git.place import find_work_tree
 from reviewbot.sources.git.repository import GitRepository

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.loops import loop_costs
-from reviewbot.analyzers.loops.names import chain_of, modules, words
+from reviewbot.analyzers.loops.name_chains import chain_of, modules, words
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, View

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.ruff.config import RuffConfig, find_config, parse_config
+from reviewbot.analyzers.ruff.rule_selection import RuleSelection, prefixes, select
 from reviewbot.analyzers.ruff.run import find_ruff
-from reviewbot.analyzers.ruff.selection import Selection, prefixes, select
 from tests.snapshots import InMemorySnapshot
 
 KNOWN = frozenset(
@@ -41,7 +41,7 @@ def base_side(**files: str) -> InMemorySnapshot:
     )
 
 
-def selected(text: str, requires: str = "") -> Selection:
+def selected(text: str, requires: str = "") -> RuleSelection:
     return select(RuffConfig("ruff.toml", "", text, parse_config(text) or {}, requires), KNOWN)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, View
 from reviewbot.analyzers.security import check
-from reviewbot.analyzers.security.facts import Facts
+from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.patterns import is_exponential
 from reviewbot.analyzers.security.words import is_password, is_stand_in, words
 
@@ -324,18 +324,18 @@ def test_names_are_followed_to_what_they_were_bound_to() -> None:
     class C: pass
     t: int
     """
-    facts = Facts(view_of(code), Budget())
-    called = {node.id: node for node in facts.of(ast.Name) if isinstance(node.ctx, ast.Load)}
+    index = CodeIndex(view_of(code), Budget())
+    called = {node.id: node for node in index.of(ast.Name) if isinstance(node.ctx, ast.Load)}
 
-    assert facts.number(called["z"]) == 5
-    assert facts.number(called["x"]) == 5
-    assert facts.name(ast.parse("d.x()").body[0].value.func) == "a.b.c.x"  # type: ignore[attr-defined]
-    assert facts.name(ast.parse("h").body[0].value) == ".g.h"  # type: ignore[attr-defined]
-    assert facts.name(None) == "?"
-    assert facts.imports("e")
-    assert not facts.imports("b")
-    assert facts.constant(ast.parse("-4").body[0].value) == -4  # type: ignore[attr-defined]
-    assert facts.constant(ast.parse("-x").body[0].value) is None  # type: ignore[attr-defined]
+    assert index.number(called["z"]) == 5
+    assert index.number(called["x"]) == 5
+    assert index.name(ast.parse("d.x()").body[0].value.func) == "a.b.c.x"  # type: ignore[attr-defined]
+    assert index.name(ast.parse("h").body[0].value) == ".g.h"  # type: ignore[attr-defined]
+    assert index.name(None) == "?"
+    assert index.imports("e")
+    assert not index.imports("b")
+    assert index.constant(ast.parse("-4").body[0].value) == -4  # type: ignore[attr-defined]
+    assert index.constant(ast.parse("-x").body[0].value) is None  # type: ignore[attr-defined]
 
 
 def test_a_name_that_is_made_from_itself_is_not_followed_for_ever() -> None:

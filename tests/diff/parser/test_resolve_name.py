@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 from reviewbot.diff.parser.resolve_name import Title, title
 from reviewbot.diff.parser.state import Section
 
@@ -105,7 +105,7 @@ NAMES = (
 
 def as_git_writes(name: bytes) -> bytes:
     odd = any(byte < 0x20 or byte > 0x7E or byte in b'"\\' for byte in name)
-    return names.quote(name).encode() if odd else name
+    return file_names.quote(name).encode() if odd else name
 
 
 def as_title(name: bytes) -> bytes:

@@ -23,11 +23,11 @@ from reviewbot.domain.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.report.look import look_of
 from reviewbot.report.plan_report import render_plan
 from reviewbot.report.terminal import render_terminal
 from reviewbot.report.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.report.terminal.timeline import render_timeline
+from reviewbot.report.terminal_style import style_of
 from reviewbot.report.timeline import Row, Timeline
 from tests.make import MakeFinding, MakeReview, MakeTask
 
@@ -124,7 +124,7 @@ def test_what_looks_like_markup_is_literal_in_every_kind_of_line() -> None:
     ("columns", "width"), [("119", 119), ("120", 120), ("121", 120), ("1", 1), ("+9", 80), ("٣", 80)]
 )
 def test_a_terminal_is_as_wide_as_it_says_up_to_what_is_easy_to_read(columns: str, width: int) -> None:
-    assert look_of(io.StringIO(), {"COLUMNS": columns}).width == width
+    assert style_of(io.StringIO(), {"COLUMNS": columns}).width == width
 
 
 # --- reviews

@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from reviewbot.report.look import look_of, terminal_width, write
+from reviewbot.report.terminal_style import style_of, terminal_width, write
 
 
 class Tty(io.StringIO):
@@ -30,14 +30,14 @@ class Tty(io.StringIO):
     ],
 )
 def test_a_terminal_is_coloured_unless_the_environment_says_no(environ: dict[str, str], *, colour: bool) -> None:
-    assert look_of(Tty(), environ).colour is colour
+    assert style_of(Tty(), environ).colour is colour
 
 
 @pytest.mark.parametrize(
     ("environ", "colour"), [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": ""}, False)]
 )
 def test_a_file_is_plain_unless_colour_is_forced(environ: dict[str, str], *, colour: bool) -> None:
-    assert look_of(io.StringIO(), environ).colour is colour
+    assert style_of(io.StringIO(), environ).colour is colour
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_file_is_plain_unless_colour_is_forced(environ: dict[str, str], *, col
     [("60", 60), ("500", 120), ("0", 80), ("-1", 80), ("x", 80), ("", 80), ("²", 80), ("9" * 5_000, 120)],
 )
 def test_the_width_comes_from_the_environment_first(columns: str, width: int) -> None:
-    assert look_of(io.StringIO(), {"COLUMNS": columns}).width == width
+    assert style_of(io.StringIO(), {"COLUMNS": columns}).width == width
 
 
 def test_the_width_of_a_real_terminal_is_asked_for() -> None:

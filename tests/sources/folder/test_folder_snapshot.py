@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.config.source import BaseSide
 from reviewbot.diff.parse import parse_diff
-from reviewbot.diff.parser.names import label
+from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot

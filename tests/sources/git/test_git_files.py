@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.config.source import BaseSide
-from reviewbot.diff.parser.names import label
+from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.sources.git.objects import MAX_FILE_BYTES

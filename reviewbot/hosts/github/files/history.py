@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from reviewbot.context.commits import subject_of
-from reviewbot.diff.parser.names import to_bytes
+from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Commit
 from reviewbot.hosts.github.files.trees import SingleFlight

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
-from reviewbot.diff.parser.names import encode, label, to_bytes
+from reviewbot.diff.parser.file_names import encode, label, to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.files.blobs import PER_REQUEST, Batches, Wanted

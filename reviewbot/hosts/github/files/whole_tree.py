@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.context.word_search import is_word, lines_with, whole_word
-from reviewbot.diff.parser.names import exact
+from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.files.archive import read_archive
 from reviewbot.hosts.github.files.blobs import Wanted

@@ -27,7 +27,7 @@ _SETTINGS = frozenset({"configparser.ConfigParser", "configparser.RawConfigParse
 _FEATURES = ("feature_external_ges", "feature_external_pes")
 
 
-class Calls:
+class CallEvaluator:
     """Finds what a call returns."""
 
     def __init__(self, flow: Flow) -> None:

@@ -97,7 +97,7 @@ _SAME = (("Cryptodome.", "Crypto."), ("ldap3.core.connection.", "ldap3."), ("lxm
 """Packages that are known by two names."""
 
 
-class Facts:
+class CodeIndex:
     """One piece of Python, walked once."""
 
     def __init__(self, view: View, budget: Budget) -> None:
@@ -123,7 +123,7 @@ class Facts:
         """All functions, plain ones first."""
         return [*self.of(ast.FunctionDef), *self.of(ast.AsyncFunctionDef)]
 
-    def calls(self, *names: str) -> Iterator[ast.Call]:
+    def calls_to(self, *names: str) -> Iterator[ast.Call]:
         """The calls whose full name is one of these."""
         return (call for name in names for call in self._calls.get(name, ()))
 
@@ -144,13 +144,13 @@ class Facts:
             yield parent
             parent = self.parents.get(parent)
 
-    def scope(self, node: ast.AST) -> Scope:
+    def scope_of(self, node: ast.AST) -> Scope:
         """The function, or the module, whose names a node sees first."""
         return self._scopes.get(node, self.view.tree)
 
     def function(self, node: ast.AST) -> Function | None:
         """The function that a node stands in; None at the top and in a lambda there."""
-        scope = self.scope(node)
+        scope = self.scope_of(node)
         return scope if isinstance(scope, Function) else None
 
     def name(self, node: ast.AST | None) -> str:
@@ -218,23 +218,23 @@ class Facts:
 
     def bindings(self, node: ast.AST, name: str) -> Sequence[ast.expr | None]:
         """All that a name is bound to in the scope of a node; None for what no expression tells."""
-        return self._bound.get((self.scope(node), name), ())
+        return self._bound.get((self.scope_of(node), name), ())
 
     def uses(self, node: ast.AST, name: str) -> Iterator[ast.Name]:
         """Where a name is read in the scope of a node."""
-        for use in self._uses.get((self.scope(node), name), ()):
+        for use in self._uses.get((self.scope_of(node), name), ()):
             self._budget.spend()
             yield use
 
     def _single(self, node: ast.Name) -> ast.expr | None:
         """What the one binding of a name says, in the innermost scope that has any."""
-        scope: Scope | None = self.scope(node)
+        scope: Scope | None = self.scope_of(node)
         while scope is not None:
             self._budget.spend()
             found = self._bound.get((scope, node.id))
             if found:
                 return found[0] if len(found) == 1 else None
-            scope = None if isinstance(scope, ast.Module) else self.scope(scope)
+            scope = None if isinstance(scope, ast.Module) else self.scope_of(scope)
         return None
 
     def _walk(self, tree: ast.Module) -> None:

@@ -32,7 +32,7 @@ class OwnThread(NamedTuple):
     """Whether another account has written into it."""
 
 
-class Remembered(NamedTuple):
+class RebuiltLedger(NamedTuple):
     """What a pull request says about earlier heads."""
 
     ledger: Ledger
@@ -41,7 +41,7 @@ class Remembered(NamedTuple):
     """Markers of ours that do not count, one line each."""
 
 
-async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> Remembered:
+async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> RebuiltLedger:
     """Read reviews and threads, and rebuild the ledger. Raises HostError."""
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
@@ -51,7 +51,7 @@ async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> Remem
 
 def rebuild(
     pull: PullRequest, signer: Signer, account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]
-) -> Remembered:
+) -> RebuiltLedger:
     """The ledger of what stands there. Pure."""
     reviews, threads = tuple(reviews), tuple(threads)
     ledger = Ledger()
@@ -64,7 +64,7 @@ def rebuild(
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
     records = (*ledger.records, *(_record(each) for each in lost.values()))
     notes = tuple(dict.fromkeys(_foreign(account, reviews, threads)))
-    return Remembered(ledger.model_copy(update={"records": records}), own, notes)
+    return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
 
 
 def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:

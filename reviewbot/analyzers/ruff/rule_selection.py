@@ -46,7 +46,7 @@ class _Globbed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Selection:
+class RuleSelection:
     """What one configuration asks for."""
 
     label: str
@@ -82,7 +82,7 @@ def prefixes(code: str) -> frozenset[str]:
     return frozenset({_ALL, *groups, *(letters + digits[:length] for length in range(len(digits) + 1))})
 
 
-def select(config: RuffConfig, known: Collection[str]) -> Selection:
+def select(config: RuffConfig, known: Collection[str]) -> RuleSelection:
     """What a configuration selects of the known rules. The rules that ruff selects by default do not count."""
     top, lint = config.values, inner(config.values, "lint")
     chosen = [
@@ -100,7 +100,7 @@ def select(config: RuffConfig, known: Collection[str]) -> Selection:
     left_out = set(_NOT_IN.get(str(convention), ())) - set(chosen)
     wanted, unwanted = frozenset(chosen), frozenset(ignored)
     codes = {code for code in known if not prefixes(code) & unknown and _is_selected(code, wanted, unwanted)}
-    return Selection(
+    return RuleSelection(
         config.label,
         config.folder,
         tuple(chosen),

@@ -12,7 +12,7 @@ DEFAULT_WIDTH, MAX_WIDTH = 80, 120
 """Where nothing tells the width; and beyond which a line of prose is hard to follow."""
 
 
-class Look(NamedTuple):
+class TerminalStyle(NamedTuple):
     """What a page must know of its terminal."""
 
     width: int
@@ -20,9 +20,9 @@ class Look(NamedTuple):
     colour: bool
 
 
-def look_of(stream: TextIO, environ: Mapping[str, str]) -> Look:
+def style_of(stream: TextIO, environ: Mapping[str, str]) -> TerminalStyle:
     """Width from COLUMNS, then from the terminal. NO_COLOR beats FORCE_COLOR, which beats TERM=dumb and "no tty"."""
-    return Look(min(_columns(stream, environ), MAX_WIDTH), _wants_colour(stream, environ))
+    return TerminalStyle(min(_columns(stream, environ), MAX_WIDTH), _wants_colour(stream, environ))
 
 
 def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff.parser import names
+from reviewbot.diff.parser import file_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,38 +27,38 @@ NAMES = st.binary(min_size=1, max_size=40) | st.text(min_size=1).map(lambda text
     ],
 )
 def test_a_quoted_name_is_read_as_git_wrote_it(text: bytes, value: bytes) -> None:
-    assert names.unquote(text) == (value, b"")
+    assert file_names.unquote(text) == (value, b"")
 
 
 def test_what_follows_the_quotes_is_given_back() -> None:
-    assert names.unquote(b'"a" "b"') == (b"a", b' "b"')
+    assert file_names.unquote(b'"a" "b"') == (b"a", b' "b"')
 
 
 @pytest.mark.parametrize("text", [b'"a', b"a", rb'"\x41"', rb'"\400"', rb'"\30"', b'"\\'])
 def test_bad_quotes_are_no_name(text: bytes) -> None:
-    assert names.unquote(text) is None
+    assert file_names.unquote(text) is None
 
 
 @given(NAMES)
 def test_quoting_and_unquoting_give_the_name_back(name: bytes) -> None:
-    assert names.unquote(names.quote(name).encode("ascii")) == (name, b"")
+    assert file_names.unquote(file_names.quote(name).encode("ascii")) == (name, b"")
 
 
 @given(NAMES)
 def test_a_label_is_valid_text_and_stands_for_one_name(name: bytes) -> None:
-    label = names.label(name)
+    label = file_names.label(name)
     label.encode("utf-8")
-    assert names.to_bytes(label) == name
+    assert file_names.to_bytes(label) == name
 
 
 @given(NAMES, NAMES)
 def test_two_names_never_share_a_label(one: bytes, other: bytes) -> None:
-    assert (names.label(one) == names.label(other)) == (one == other)
+    assert (file_names.label(one) == file_names.label(other)) == (one == other)
 
 
 @given(NAMES)
 def test_the_exact_name_is_what_a_file_system_takes(name: bytes) -> None:
-    assert names.exact(names.label(name)).encode("utf-8", "surrogateescape") == name
+    assert file_names.exact(file_names.label(name)).encode("utf-8", "surrogateescape") == name
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_the_exact_name_is_what_a_file_system_takes(name: bytes) -> None:
     ],
 )
 def test_only_names_that_need_it_are_quoted(name: bytes, label: str) -> None:
-    assert names.label(name) == label
+    assert file_names.label(name) == label
 
 
 @pytest.mark.parametrize("text", ['"', '"a" b', '"\\x"'])
 def test_a_text_that_is_no_label_stands_for_itself(text: str) -> None:
-    assert names.to_bytes(text) == text.encode()
+    assert file_names.to_bytes(text) == text.encode()
 
 
 def test_a_surrogate_that_stands_for_no_byte_does_no_harm() -> None:
-    assert names.exact("a\ud800") == "a\udced\udca0\udc80"
-    assert names.label(names.encode("a\ud800")) == r'"a\355\240\200"'
+    assert file_names.exact("a\ud800") == "a\udced\udca0\udc80"
+    assert file_names.label(file_names.encode("a\ud800")) == r'"a\355\240\200"'
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_a_surrogate_that_stands_for_no_byte_does_no_harm() -> None:
     ],
 )
 def test_the_name_of_a_title_line_ends_at_a_tab(text: bytes, name: bytes | None) -> None:
-    assert names.read_name(text) == name
+    assert file_names.read_name(text) == name
 
 
 @pytest.mark.parametrize(("text", "name"), [(b"a\tb", b"a\tb"), (b'"a"', b"a"), (b'"a"x', None), (b'"a', None)])
 def test_a_name_that_fills_its_line_has_nothing_behind_it(text: bytes, name: bytes | None) -> None:
-    assert names.whole(text) == name
+    assert file_names.whole(text) == name
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_name_that_fills_its_line_has_nothing_behind_it(text: bytes, name: byt
     ],
 )
 def test_the_two_names_of_a_git_line_are_told_apart(text: bytes, pair: tuple[bytes, bytes] | None) -> None:
-    assert names.split_git_line(text) == pair
+    assert file_names.split_git_line(text) == pair
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_two_names_of_a_git_line_are_told_apart(text: bytes, pair: tuple[byt
     ],
 )
 def test_a_rename_must_fit_its_git_line(text: bytes, old: bytes, new: bytes, joins: bool) -> None:  # noqa: FBT001 - a table
-    assert names.joins(text, old, new) is joins
+    assert file_names.joins(text, old, new) is joins
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_a_rename_must_fit_its_git_line(text: bytes, old: bytes, new: bytes, joi
     ],
 )
 def test_prefixes_are_what_the_two_sides_do_not_share(old: bytes, new: bytes, name: bytes | None) -> None:
-    assert names.common(old, new) == name
+    assert file_names.common(old, new) == name
 
 
 def test_our_quotes_are_those_of_git(git: Callable[..., bytes]) -> None:
     name = bytes(byte for byte in range(1, 256) if byte != ord("/"))
     git("-c", "core.quotePath=true", "update-index", "--add", "--cacheinfo", b"100644," + EMPTY + b"," + name)
-    assert git("ls-files").rstrip(b"\n") == names.quote(name).encode("ascii")
+    assert git("ls-files").rstrip(b"\n") == file_names.quote(name).encode("ascii")
