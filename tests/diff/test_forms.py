@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reviewbot.diff.parser.names import exact
+from reviewbot.diff.parser.file_names import exact
 
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
