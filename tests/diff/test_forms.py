@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reviewbot.diff.parser.file_names import exact
 
 from reviewbot.diff.limits import Limits
 from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.diff.parser import hunks
+from reviewbot.diff.parser.file_names import exact
 from reviewbot.diff.parser.hunks import Header
 from reviewbot.domain.errors import DiffError
 
