@@ -14,7 +14,6 @@ export function totalCents(lines: CartLine[]): number {
 /** The cart after the customer typed a new quantity; a line with none of its article is dropped. */
 export function withQuantity(lines: CartLine[], sku: string, typed: string): CartLine[] {
   const quantity = Number.parseInt(typed, 10) || 1;
-  debugger;
   return lines
     .map((line) => (line.sku === sku ? { ...line, quantity } : line))
     .filter((line) => line.quantity > 0);
