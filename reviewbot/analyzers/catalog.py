@@ -15,6 +15,8 @@ from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.process import Limits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
+from reviewbot.analyzers.programs.rows import PROGRAMS
+from reviewbot.analyzers.programs.tool import ProgramAnalyzer
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
 from reviewbot.analyzers.python.views import Budget, Found, View
@@ -71,6 +73,7 @@ def all_tools(
         DebugLeftovers(),
         *(PatternTool(name, calibration) for name in PATTERN_TOOLS),
         RepositoryRules(table.rules, ruff or find_ruff(), limits, reader),
+        *(ProgramAnalyzer(row, LateRules(row.name, calibration), row.file()) for row in PROGRAMS),
     ]
     tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
     return {tool.name: tool for tool in tools}

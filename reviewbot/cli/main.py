@@ -50,6 +50,7 @@ COMMANDS = {
     "plan": ("plan", "plan_command"),
     "parse": ("parse", "parse_command"),
     "workers": ("describe", "workers_command"),
+    "tools": ("tools", "tools_command"),
     "schema": ("describe", "schema_command"),
     "config": ("configuration", "config_command"),
     "replay": ("replay", "replay_command"),
@@ -150,6 +151,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--repo", metavar="DIR", type=Path, help="with those of this repository (default: where you stand)"
     )
     workers.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    tools = _command(commands, "tools", "list the tools that look at files: versions, languages, what is missing")
+    tools.add_argument("--format", choices=("terminal", "json"), default="terminal")
     schema = _command(commands, "schema", "print the JSON Schema of a report, a plan, a worker's card or the settings")
     schema.add_argument("contract", choices=("review", "plan", "card", "settings"), help="what the schema is of")
     replay = _command(commands, "replay", "make the review of a trace again, without a model")

@@ -25,6 +25,11 @@ _REQUIREMENTS: Final = re.compile(
 )
 """Lists of packages to install; otherwise a name that ends like theirs is that of prose."""
 
+WORKFLOW: Final = "workflow"
+"""A program of GitHub Actions: YAML by its suffix, code by what it does."""
+
+_WORKFLOW: Final = re.compile(r"(?:^|/)\.github/workflows/[^/]{1,200}\.ya?ml$")
+
 _CONFIG: Final = frozenset(_TABLE["kinds"]["config"])
 _PROSE: Final = frozenset(_TABLE["kinds"]["prose"])
 
@@ -35,6 +40,8 @@ def language_of(path: str) -> str:
     known = _NAMES.get(name)
     if known is not None:
         return known
+    if _WORKFLOW.search(path.lower()):
+        return WORKFLOW
     if _REQUIREMENTS.search(path.lower()):
         return "requirements"
     stem, dot, suffix = name.rpartition(".")

@@ -10,6 +10,7 @@ from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
 from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache
 from reviewbot.analyzers.core.run import ChangeAnalysis
 from reviewbot.analyzers.engine import AnalyzersEngine
+from reviewbot.analyzers.programs.installed import missing_note
 from reviewbot.analyzers.sarif import ForeignFindings, foreign_tools
 from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.config import Settings
@@ -140,7 +141,14 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*worker_set.notes, *notes_on(subject), *suppression.notes, *sarif_notes, *_journal_notes(journal)),
+        notes=(
+            *worker_set.notes,
+            *notes_on(subject),
+            *suppression.notes,
+            *sarif_notes,
+            *missing_note(subject.change, settings.ignore),
+            *_journal_notes(journal),
+        ),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),

@@ -28,8 +28,10 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
     tools: dict[str, Tool] = all_tools()
 
     assert sorted(tools) == [
+        "actionlint",
         "debug-leftovers",
         "diff-semantics",
+        "hadolint",
         "hidden-text",
         "loop-costs",
         "merge-conflicts",
@@ -48,7 +50,11 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
         "sarif-style",
         "secrets",
         "security-checks",
+        "shellcheck",
+        "squawk",
         "taint",
+        "yamllint",
+        "zizmor",
     ]
     assert all(tool.name == name for name, tool in tools.items())
 

@@ -12,7 +12,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,10 +21,13 @@ from reviewbot.analyzers.core.confinement import Confinement, Limits, confinemen
 from reviewbot.domain.contracts import GapReason
 from reviewbot.domain.errors import ToolError
 
-__all__ = ["SAFE_PATH", "Finished", "Limits", "ProgramError", "run_program"]
+__all__ = ["FOLDER", "SAFE_PATH", "Finished", "Limits", "ProgramError", "run_program"]
 
 SAFE_PATH: Final = "/usr/bin:/bin"
 """Where a program may look for others. Nothing that the caller's environment says."""
+
+FOLDER: Final = "{folder}"
+"""In an argument: the folder with the files."""
 
 _STDOUT, _STDERR = 1, 2
 
@@ -70,12 +73,13 @@ async def run_program(
     *,
     limits: Limits = _LIMITS,
     confinement: Confinement | None = None,
+    statuses: Collection[int] = (0,),
 ) -> Finished:
-    """Run `program` with `arguments`, and the folder of `files` where there are any, in an empty working folder.
+    """Run `program` with `arguments`, in which FOLDER stands for the folder of `files`, in an empty working folder.
 
     The keys of `files` are names of our own making. Raises ProgramError with the reason missing_program, crashed
-    (any status but 0), timeout or flooded. Nothing of the run is left behind, also after a cancellation.
-    `confinement` is by default the best that this system has.
+    (any status but one of `statuses`), timeout or flooded. Nothing of the run is left behind, also after a
+    cancellation. `confinement` is by default the best that this system has.
     """
     # The first time it is tried out, by starting a program: not in the way of everything else that runs.
     name = program.name
@@ -83,8 +87,8 @@ async def run_program(
     with _workspace(files) as root:
         watch = _Watch(limits)
         try:
-            folder = [str(root / "files")] if files else []
-            command = confined.command(program, [*arguments, *folder], limits)
+            folder = str(root / "files")
+            command = confined.command(program, [each.replace(FOLDER, folder) for each in arguments], limits)
             transport, from_outside = await _start(command, root, watch, limits)
         except OSError as error:
             raise ProgramError("missing_program", f"{name} cannot be started ({type(error).__name__})") from None
@@ -99,15 +103,16 @@ async def run_program(
             await _end(transport, watch)
         if confined.start and transport.get_returncode() in _NOT_STARTED:
             raise ProgramError("missing_program", f"{name} cannot be started", duration_ms=watch.ms())
-        return _finished(name, transport, watch, in_force)
+        return _finished(name, transport.get_returncode(), statuses, watch, in_force)
 
 
-def _finished(name: str, transport: asyncio.SubprocessTransport, watch: _Watch, in_force: tuple[str, ...]) -> Finished:
+def _finished(
+    name: str, code: int | None, statuses: Collection[int], watch: _Watch, in_force: tuple[str, ...]
+) -> Finished:
     if watch.flooded:
         message = f"{name} wrote more than it may and was stopped"
         raise ProgramError("flooded", message, duration_ms=watch.ms(), output=bytes(watch.output[_STDOUT]))
-    code = transport.get_returncode()
-    if code != 0:
+    if code not in statuses:
         how = f"signal {-code}" if code is not None and code < 0 else f"status {code}"
         raise ProgramError("crashed", f"{name} ended with {how}", duration_ms=watch.ms(), status=code)
     return Finished(bytes(watch.output[_STDOUT]), bytes(watch.output[_STDERR]), watch.ms(), in_force)

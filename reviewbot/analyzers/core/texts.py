@@ -78,6 +78,16 @@ def is_same_commit(file: ChangedFile) -> bool:
     )
 
 
+def whole_file(file: ChangedFile) -> str | None:
+    """The text of a file of any language; None where it is not at hand, too large, or of another commit."""
+    if file.head is not None:
+        return file.head if len(file.head) <= MAX_CHARS and is_same_commit(file) else None
+    if len(file.hunks) != 1 or file.base is not None or (file.hunks[0].old_count, file.hunks[0].new_start) != (0, 1):
+        return None
+    # A hunk of a new file is all of it.
+    return "".join(f"{line.text}\n" for lines in new_side(file) for line in lines)
+
+
 def is_readable(text: str) -> bool:
     """Whether a text is of a size that a program of ours may be given as a whole."""
     return len(text) <= MAX_CHARS and tokens(text, MAX_TOKENS) <= MAX_TOKENS

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
+from reviewbot.analyzers.core.process import FOLDER, Limits, ProgramError, run_program
 from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedFile, PythonReader
@@ -247,7 +247,7 @@ class RuffRunner:
     async def _run_once(
         self, named: Mapping[str, Source], flags: tuple[str, ...], codes: tuple[str, ...], limits: Limits
     ) -> _Run:
-        arguments = (*flags, f"--select={','.join(codes)}")
+        arguments = (*flags, f"--select={','.join(codes)}", FOLDER)
         texts = {name: source.text for name, source in named.items()}
         finished = await run_program(self._found(), arguments, texts, limits=limits)
         if _UNREAD in finished.stderr:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reviewbot.analyzers.core.confinement import OPEN, Confinement, confinement_here
-from reviewbot.analyzers.core.process import Finished, Limits, ProgramError, _end, _Watch, run_program
+from reviewbot.analyzers.core.process import FOLDER, Finished, Limits, ProgramError, _end, _Watch, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,7 +85,7 @@ def ends(pid: int) -> bool:
 
 
 def test_a_program_gets_its_arguments_its_files_and_nothing_on_standard_input(program: Program) -> None:
-    told = json.loads(run(program(TELL), "--flag", files={"f0.py": "x = 1\r\n"}).stdout)
+    told = json.loads(run(program(TELL), "--flag", FOLDER, files={"f0.py": "x = 1\r\n"}).stdout)
 
     assert told["argv"][0] == "--flag"
     assert told["files"] == {"f0.py": "x = 1\n"}
@@ -99,14 +99,24 @@ def test_a_program_leads_a_session_of_its_own_and_so_has_no_terminal(program: Pr
 
 
 def test_the_working_folder_is_empty_and_holds_not_even_the_files(program: Program) -> None:
-    told = json.loads(run(program(TELL), files={"ast.py": "raise SystemExit(0)"}).stdout)
+    told = json.loads(run(program(TELL), FOLDER, files={"ast.py": "raise SystemExit(0)"}).stdout)
 
     assert told["here"] == []
     assert Path(told["argv"][0]).parent == Path(told["cwd"]).parent
 
 
-def test_without_files_no_folder_is_passed(program: Program) -> None:
-    assert json.loads(run(program(TELL)).stdout)["argv"] == []
+def test_the_folder_is_passed_where_an_argument_names_it(program: Program) -> None:
+    told = json.loads(run(program(TELL), f"--config={FOLDER}/ours", FOLDER, files={"f0.py": ""}).stdout)
+
+    assert told["argv"][0] == f"--config={Path(told['cwd']).parent}/files/ours"
+
+
+def test_a_status_that_is_accepted_is_no_crash(program: Program) -> None:
+    made = program("print('found'); sys.exit(3)")
+
+    finished = asyncio.run(run_program(made, (), {}, statuses=(0, 3)))
+
+    assert finished.stdout == b"found\n"
 
 
 def test_no_variable_of_our_environment_reaches_the_program(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,13 +139,13 @@ def test_nothing_is_left_on_the_disk(program: Program) -> None:
 def test_only_the_owner_can_read_the_files(program: Program) -> None:
     body = "print(oct(pathlib.Path(sys.argv[1]).parent.stat().st_mode))"
 
-    mode = int(run(program(body), files={"f0.py": ""}).stdout, 8)
+    mode = int(run(program(body), FOLDER, files={"f0.py": ""}).stdout, 8)
 
     assert stat.S_IMODE(mode) == 0o700
 
 
 def test_a_text_that_is_no_unicode_is_written_all_the_same(program: Program) -> None:
-    told = json.loads(run(program(TELL), files={"f0.py": "x = '\ud800'"}).stdout)
+    told = json.loads(run(program(TELL), FOLDER, files={"f0.py": "x = '\ud800'"}).stdout)
 
     assert told["files"]["f0.py"] == "x = '?'"
 
