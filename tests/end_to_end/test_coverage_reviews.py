@@ -116,10 +116,10 @@ def test_the_scans_of_plain_lines_run_whatever_a_file_is_called(
     assert "secrets" in report["coverage"][0]["scans"]
 
 
-def test_a_workflow_without_a_reader_is_only_scanned_and_no_file_counts_as_reviewed(review: Review) -> None:
-    workflow = "on: pull_request_target\npermissions: write-all\njobs: {}\n"
+def test_a_pipeline_without_a_reader_is_only_scanned_and_no_file_counts_as_reviewed(review: Review) -> None:
+    pipeline = "pipeline { agent any }\n"
 
-    code, report = review({"a.py": "x = 1\n"}, {".github/workflows/ci.yml": workflow, "settings.toml": "a = 1\n"})
+    code, report = review({"a.py": "x = 1\n"}, {"Jenkinsfile": pipeline, "settings.toml": "a = 1\n"})
 
     assert (code, report["verdict"], report["incomplete"]) == (4, "not_reviewed", True)
     assert report["headline"] == "No review: 0 of 2 files reviewed (2 only scanned)"
