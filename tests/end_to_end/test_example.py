@@ -21,8 +21,8 @@ CERTAIN = 80
 """From here on a finding is posted without anything that confirms it."""
 
 MAX_COMMENT = 5_900
-"""60% of what the comment of the example took when it listed each file with its analyzers, 5,711, and of what that form would
-take for the finding in TypeScript that has come since."""
+"""60% of what the comment of the example took when it listed each file with its analyzers, 5,711, and of what that form
+would take for the finding in TypeScript that has come since."""
 SAMPLE_LINES = 30
 """Of the report, in the README: the verdict and the first findings."""
 

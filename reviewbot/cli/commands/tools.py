@@ -12,7 +12,7 @@ from textwrap import fill
 from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.programs.installed import ToolState, tool_states
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.look import look_of, write
+from reviewbot.report.terminal_style import style_of, write
 from reviewbot.strict_json import write_json
 
 _INDENT = "    "
@@ -25,7 +25,7 @@ def tools_command(arguments: argparse.Namespace) -> int:
         listed = [{**asdict(state), "installed": not state.install} for state in states]
         sys.stdout.write(write_json(listed, indent=2) + "\n")
         return ExitCode.REVIEWED
-    write(sys.stdout, _render(states, look_of(sys.stdout, os.environ).width))
+    write(sys.stdout, _render(states, style_of(sys.stdout, os.environ).width))
     return ExitCode.REVIEWED
 
 
