@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 
 from reviewbot.domain.contracts.ledger import FindingState, HeadOutcome, Ledger, Record
 from reviewbot.report.text import md, md_code, short_line
 from reviewbot.wording import counted
 
 MAX_HEADS, MAX_RECORDS = 15, 40
+MAX_ROWS_CHARS = 4_000
+"""Of the rows of records: escaped text grows, and the ledger and the shortest report need the rest of a comment."""
 _OUTCOMES: Mapping[HeadOutcome, str] = {
     "reviewed": "reviewed",
     "partial": "reviewed in part",
@@ -43,13 +46,20 @@ def _blocks(ledger: Ledger) -> Iterator[str]:
     ]
     yield "\n".join(rows)
     older = [record for record in ledger.records if record.state != "new"]
-    shown = sorted(older, key=lambda record: _ORDER.index(record.state))[:MAX_RECORDS]
+    shown = _rows(sorted(older, key=lambda record: _ORDER.index(record.state))[:MAX_RECORDS])
     if shown:
-        yield "\n".join(f"- {record_line(record)}" for record in shown)
+        yield "\n".join(shown)
     left = len(older) - len(shown) + ledger.forgotten
     if left > 0:
         yield f"... and {counted(left, 'more finding')} of earlier heads."
     yield "</details>"
+
+
+def _rows(records: Iterable[Record]) -> list[str]:
+    """The first records, as many as have room."""
+    rows = [f"- {record_line(record)}" for record in records]
+    ends = accumulate(len(row) + 1 for row in rows)
+    return [row for row, end in zip(rows, ends, strict=True) if end <= MAX_ROWS_CHARS]
 
 
 def record_line(record: Record) -> str:

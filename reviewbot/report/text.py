@@ -152,6 +152,11 @@ def md_cell(text: str) -> str:
     return "&#124;".join(md_code(part) if part else "" for part in label(text).split("|"))
 
 
+def md_prose_cell(text: str) -> str:
+    """`md` for a cell of a table: a pipe in a code span would end the cell, and what is behind it would act."""
+    return " &#124; ".join(md(part) for part in text.split("|"))
+
+
 def md_block(text: str, info: str, *, indent: str = "") -> str:
     """A fenced block, each line of it after `indent`. An info string outside `BLOCK_INFOS` becomes "text"."""
     content = block(text)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
 from reviewbot.domain.contracts import Withheld
+from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
 from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.body import MIN_CHARS, body_of, marker_of, outdated_body, twin_body
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
@@ -33,6 +35,34 @@ def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeF
 
     assert len(body) <= 60_000
     assert marker is not None
+
+
+def test_a_body_with_the_longest_history_and_ledger_fits_and_keeps_both_markers(a_finding: MakeFinding) -> None:
+    records = tuple(
+        Record(
+            names=(sha256(b"%d" % number).hexdigest()[:32],),
+            path="|" * 200,
+            title="|" * 300 + sha256(b"t%d" % number).hexdigest() * 4,
+            state="open",
+            reason="&<|" * 100,
+            who="us",
+            at="",
+            head=HEAD,
+            since=HEAD,
+        )
+        for number in range(400)
+    )
+    ledger = Ledger(records=records, heads=(HeadEntry(head=HEAD, outcome="reviewed", at=""),) * 15)
+    findings = [a_finding(message="m" * 900, category=f"c{number}") for number in range(200)]
+    order = an_order(a_review(*findings))
+    body = body_of(replace(order, delivered=order.delivered._replace(ledger=ledger)), SIGNER)
+    packed = SIGNER.read_ledger(body, 4242, 7)
+
+    assert len(body) <= MAX_CHARS + 1
+    assert SIGNER.read_review(body, 4242, 7) is not None
+    assert packed is not None
+    assert len(packed) > 20_000
+    assert "more findings of earlier heads" in body
 
 
 def test_a_long_report_takes_all_the_room_that_its_marker_leaves(a_finding: MakeFinding) -> None:

@@ -14,6 +14,7 @@ from reviewbot.report.text import (
     md_block,
     md_cell,
     md_code,
+    md_prose_cell,
     short_line,
     visible,
 )
@@ -223,3 +224,14 @@ def test_a_block_has_one_kind_of_line_end(text: str, shown: str) -> None:
 )
 def test_the_edges_of_what_may_stay(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("text", ["`<img src=x> @octocat|b`", "https://x.invalid/a|b", "`a\\|<b>`", "a|b"])
+def test_a_pipe_in_prose_ends_no_cell_of_a_table_also_in_a_code_span(text: str) -> None:
+    cell = md_prose_cell(text)
+
+    assert "|" not in cell
+    assert "&#124;" in cell
+    assert "<b>" not in cell.replace("`<b>`", "")
+    assert "@octocat" not in cell.replace("`@octocat`", "")
+    assert "<img" not in cell

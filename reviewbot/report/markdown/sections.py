@@ -27,7 +27,7 @@ from reviewbot.report.markdown.finding import (
     one_line_of,
     prose,
 )
-from reviewbot.report.text import md, md_block, md_cell, md_code, one_line, short_label, short_line
+from reviewbot.report.text import md, md_block, md_cell, md_code, md_prose_cell, one_line, short_label, short_line
 from reviewbot.report.view_model import (
     SEVERITY_WORDS,
     WITHHELD_WORDS,
@@ -77,7 +77,7 @@ def about_blocks(page: Page, detail: Detail) -> Iterator[str]:
     for theme in review.themes[: detail.items]:
         names = ", ".join(md_cell(short_label(path)) for path in theme.files[:_MIN_NAMES])
         more = f" and {len(theme.files) - _MIN_NAMES:,} more" if len(theme.files) > _MIN_NAMES else ""
-        rows.append(f"| {prose(theme.title, TAG_CHARS)} | {names}{more} |")
+        rows.append(f"| {md_prose_cell(short_line(theme.title, TAG_CHARS))} | {names}{more} |")
     yield "\n".join([*rows, *_more(len(review.themes) - detail.items, "theme")])
 
 
