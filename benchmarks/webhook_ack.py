@@ -234,7 +234,7 @@ def busy_worker(folder: Path) -> int:
         while time.monotonic() < until:
             json.loads(json.dumps({"lines": [{"number": each, "text": "x = 1"} for each in range(2_000)]}))
         for delivery in inbox.claim(16, 60.0, "benchmark"):
-            inbox.done(delivery.id)
+            inbox.mark_done(delivery.id)
 
 
 def connect(folder: Path) -> sqlite3.Connection:

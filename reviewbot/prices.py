@@ -92,7 +92,7 @@ class PriceTable:
         found = [self.cost(model, usage) for usage in dearest]
         return max((cost for cost in found if cost is not None), default=None)
 
-    def extended(self, more: PriceTable) -> PriceTable:
+    def extend(self, more: PriceTable) -> PriceTable:
         """Both tables; where both have a model, `more` wins."""
         return PriceTable({**self.prices, **more.prices})
 

@@ -170,7 +170,7 @@ def _post(around: Around, run: Run, reviewed: Json) -> Posted | End:
     while True:
         for number, post in enumerate(around.posts):
             if post["key"] == key:
-                run.intents.done(key, number + 1)
+                run.intents.record_posted(key, number + 1)
                 return Posted(number + 1, f"https://host.test/{key}")
         if not run.wanted():
             return End("superseded", "no longer wanted")
@@ -216,7 +216,7 @@ class TestInbox:
         found = counts(self.real)
         return found["waiting"] + found["claimed"]
 
-    def failed(self) -> int:
+    def mark_failed(self) -> int:
         """Accepted, and given up."""
         return counts(self.real)["failed"]
 

@@ -132,7 +132,7 @@ class Scene:
         lost = [n for n, head in self.pushes.items() if f"{1000 + n % 7}/{n}/{head}" not in posts]
         counts = self.counts()
         problems = {**found, "lost": lost, "failed": counts["failed"], "parked": counts["parked"]}
-        problems["given up"] = self.inbox.failed()
+        problems["given up"] = self.inbox.mark_failed()
         if any(problems.values()):
             sys.exit(f"wrong: {problems}")
         calls = self.around.calls

@@ -42,4 +42,4 @@ def prover(before: str, after: str, check: Any = None, path: str = "src/app.py")
 
 
 def offered(finding: Finding, before: str = BEFORE, after: str = AFTER, check: Any = None) -> Proof:
-    return asyncio.run(prover(before, after, check, finding.path).offered(finding))
+    return asyncio.run(prover(before, after, check, finding.path).prove(finding))

@@ -100,7 +100,7 @@ def test_a_long_prompt_is_charged_at_its_own_rate_from_its_first_token() -> None
 
 def test_a_users_table_goes_before_the_shipped_one() -> None:
     mine = read_prices(ROW + 'also = ["claude-opus-5-5"]\n', "mine")
-    table = packaged_prices().extended(mine)
+    table = packaged_prices().extend(mine)
     assert table.prices["claude-opus-5-5"].rates == Rates(1.0, 2.5, 0.1, 1.25)
     assert table.prices["m"].source == "mine"
     assert table.prices["claude-sonnet-5-5"] == packaged_prices().prices["claude-sonnet-5-5"]

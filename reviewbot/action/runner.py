@@ -96,33 +96,33 @@ class StepOutput:
 
     def commands(self, text: str) -> None:
         """Workflow commands that are escaped already, one a line."""
-        self.log.write(self.veiled(text))
+        self.log.write(self.mask(text))
 
     def say(self, level: str, message: str) -> None:
         """One mark at the run: "error", "warning" or "notice". The message may be anything."""
         title = _escape("reviewbot", _PROPERTY)
-        self.log.write(f"::{level} title={title}::{_escape(self.veiled(message), _DATA)}\n")
+        self.log.write(f"::{level} title={title}::{_escape(self.mask(message), _DATA)}\n")
 
     def line(self, text: str) -> None:
         """One line of the log that is no command, whatever is in it."""
-        self.log.write(escape_runner_commands(f"reviewbot: {one_line(self.veiled(text))}\n"))
+        self.log.write(escape_runner_commands(f"reviewbot: {one_line(self.mask(text))}\n"))
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step. A value's end marker is random, so that none can go on as another output."""
         end = f"reviewbot_{secrets.token_hex(16)}"
-        text = "".join(f"{name}<<{end}\n{self.veiled(value)}\n{end}\n" for name, value in values.items())
+        text = "".join(f"{name}<<{end}\n{self.mask(value)}\n{end}\n" for name, value in values.items())
         _append(self.runner.output, text, "GITHUB_OUTPUT")
 
     def summary(self, text: str) -> None:
         """Add Markdown to the page of the run; what GitHub would not take is cut off, and said to be."""
         path = self.runner.summary
         left = SUMMARY_BYTES - (path.stat().st_size if path is not None and path.exists() else 0)
-        data = self.veiled(text).encode("utf-8", "replace")
+        data = self.mask(text).encode("utf-8", "replace")
         if len(data) > left:
             data = data[: max(0, left - len(CUT.encode()))].rpartition(b"\n")[0] + CUT.encode()
         _append(path, data.decode("utf-8", "ignore") if len(data) <= left else "", "GITHUB_STEP_SUMMARY")
 
-    def veiled(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """The text without the secrets, also as they stand where it was escaped already."""
         for secret in self.secrets:
             if len(secret) >= _MIN_SECRET_CHARS:

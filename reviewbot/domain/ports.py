@@ -226,7 +226,7 @@ class TaskResult:
         missing = any(gap.tool is None for result in self.results for gap in result.gaps)
         return self.done and not self.gaps and not missing
 
-    def merged(self) -> WorkerResult:
+    def merge_results(self) -> WorkerResult:
         """All results as one, for a task that depends on this one."""
         findings = tuple(finding for result in self.results for finding in result.findings)
         return WorkerResult(task_id=self.task.task_id, findings=findings)
@@ -361,7 +361,7 @@ class Model(Protocol):
 class UsageLedger(Protocol):
     """What was spent so far, by purpose (see `ModelRequest.purpose`)."""
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         """One entry for each role that asked a model."""
 
 

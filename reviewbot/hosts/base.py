@@ -67,8 +67,8 @@ class PullRequest:
     labels: tuple[str, ...]
     url: str
 
-    def named(self, change: ChangeSet) -> ChangeSet:
-        """Its change, with its words and commits."""
+    def describe(self, change: ChangeSet) -> ChangeSet:
+        """Put title, description and commits of the pull request into its change."""
         words = {"title": self.title, "description": self.description}
         return change.model_copy(update={**words, "base_sha": self.base_sha, "head_sha": self.head_sha})
 
@@ -280,8 +280,8 @@ class Intents(Protocol):
     def begin(self, key: str, holder: str, lease_s: float) -> bool:
         """Take the intent. False where another holder has it and its lease has not run out."""
 
-    def done(self, key: str, review_id: int) -> None:
+    def record_posted(self, key: str, review_id: int) -> None:
         """Record that it was posted as this review."""
 
-    def posted(self, key: str) -> int | None:
+    def find_posted(self, key: str) -> int | None:
         """The review as which it was posted; None where none is recorded."""

@@ -62,13 +62,13 @@ def part_body(request: PublishRequest, summary: PostedReview, comments: int, sig
 def outdated_body(marker: ReviewMarker, newer: PostedReview, signer: Signer) -> str:
     """The body of a review that a newer one has replaced."""
     text = f"This review is of {_commit(marker)}, or of other settings. {_link(newer, 'A newer one')} counts."
-    return _pointer("an earlier review", text, signer.review(marker.replaced_by(newer.review_id)))
+    return _pointer("an earlier review", text, signer.review(marker.mark_replaced(newer.review_id)))
 
 
 def twin_body(marker: ReviewMarker, first: PostedReview, signer: Signer) -> str:
     """The body of the second one of two reviews that were posted at the same time."""
     text = f"Two runs reviewed {_commit(marker)} at the same time. {_link(first, 'The first review')} counts."
-    return _pointer("the same review twice", text, signer.review(marker.replaced_by(first.review_id)))
+    return _pointer("the same review twice", text, signer.review(marker.mark_replaced(first.review_id)))
 
 
 def _pointer(title: str, text: str, marker: str) -> str:

@@ -49,11 +49,11 @@ class JournalIntents:
         self._write(key, _Intent(holder, now + lease_s, found.review_id))
         return self._read(key).holder in ("", holder)  # "": a journal that has failed keeps nothing
 
-    def done(self, key: str, review_id: int) -> None:
+    def record_posted(self, key: str, review_id: int) -> None:
         """Record the review as posted, and release the intent."""
         self._write(key, _Intent(review_id=review_id))
 
-    def posted(self, key: str) -> int | None:
+    def find_posted(self, key: str) -> int | None:
         """The id of the posted review; None where none is recorded."""
         return self._read(key).review_id or None
 

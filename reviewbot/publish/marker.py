@@ -71,7 +71,7 @@ class ReviewMarker:
     summary: int = 0
     """Of a review that only adds comments at lines: the review that holds the report; 0 where it is that itself."""
 
-    def replaced_by(self, review_id: int) -> ReviewMarker:
+    def mark_replaced(self, review_id: int) -> ReviewMarker:
         """The same for a review whose place another one has taken."""
         return replace(self, newer=review_id)
 

@@ -27,7 +27,7 @@ class Patch:
         """The lines of a file, joined, with the patch in them."""
         return "\n".join([*lines[: self.line - 1], *self.new, *lines[self.end_line :]])
 
-    def touched(self, lines: Sequence[str]) -> tuple[int, int, tuple[str, ...]]:
+    def touched_lines(self, lines: Sequence[str]) -> tuple[int, int, tuple[str, ...]]:
         """The lines that really change: first and last (last < first for mere insertions), and their new text."""
         old = lines[self.line - 1 : self.end_line]
         head = next((n for n, (a, b) in enumerate(zip(old, self.new, strict=False)) if a != b), None)

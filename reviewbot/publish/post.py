@@ -104,7 +104,7 @@ class _Run:
 
     async def _known(self, found: ExistingReviews) -> int | None:
         """What the intents say that was posted, where the host does not show its marker, or not yet."""
-        known = await asyncio.to_thread(self.context.intents.posted, self.request.key)
+        known = await asyncio.to_thread(self.context.intents.find_posted, self.request.key)
         shown = any(each.review.review_id == known for each in found.own)  # with another head in it, or replaced
         return None if shown else known
 
@@ -252,7 +252,7 @@ class _Run:
         return await find_existing_reviews(self.request, self.options, self.context)
 
     async def _done(self, review_id: int) -> None:
-        await asyncio.to_thread(self.context.intents.done, self.request.key, review_id)
+        await asyncio.to_thread(self.context.intents.record_posted, self.request.key, review_id)
 
 
 def _outcome(

@@ -76,10 +76,10 @@ class Prover:
                 proofs[finding] = Proof(None, f"only {MAX_PROOFS} replacements of one review are tried")
             else:
                 tried += 1
-                proofs[finding] = await self.offered(finding)
+                proofs[finding] = await self.prove(finding)
         return proofs
 
-    async def offered(self, finding: Finding) -> Proof:
+    async def prove(self, finding: Finding) -> Proof:
         """Try the replacement of one finding. Raises nothing: what cannot be proven is not offered."""
         if finding.replacement is None:
             return Proof(None)
@@ -105,7 +105,7 @@ class Prover:
             return reason
         ending = "\r" if old[0].endswith("\r") else ""
         patch = Patch(finding.line, finding.end_line, tuple(line + ending for line in new))
-        first, last, _ = patch.touched(lines)
+        first, last, _ = patch.touched_lines(lines)
         if not _is_added(hunk, first, last):
             return "it changes lines that this change did not add"
         return _Place(file, hunk, lines, patch)
@@ -116,7 +116,7 @@ class Prover:
         if path not in self._before:
             self._before[path] = await self._check(place.file, self._snapshot)
         before = self._before[path]
-        first, last, new = place.patch.touched(place.lines)
+        first, last, new = place.patch.touched_lines(place.lines)
         changed = patch_change(place.file, place.hunk, first, last, new)
         after = await self._check(changed, Scratch(self._snapshot, path, text))
         if before.gaps or after.gaps:

@@ -92,9 +92,9 @@ class RecordingLedger:
         self._inner = inner
         self._trace = trace
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         """By purpose."""
-        spent = self._inner.spent()
+        spent = self._inner.usage_by_purpose()
         self._trace.record("books", spent={name: usage.model_dump(mode="json") for name, usage in spent.items()})
         return spent
 
@@ -106,7 +106,7 @@ class RecordedUsage:
         recorded = next((event.get("spent") for event in reversed(events) if event["event"] == "books"), None)
         self._spent = _summed(events) if recorded is None else _read_all(recorded)
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         """By purpose."""
         return dict(self._spent)
 

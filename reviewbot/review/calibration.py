@@ -66,7 +66,7 @@ class Band:
     true: int
     false: int
 
-    def moved(self, estimate: int) -> int:
+    def adjust(self, estimate: int) -> int:
         """An estimate of the band, moved towards the share that was right."""
         weight = next(weight for low, weight in _WEIGHTS if self.low >= low)
         share = (weight * estimate + _PERCENT * self.true) / (weight + self.true + self.false)
@@ -95,7 +95,7 @@ class Calibration:
         if row is not None and row.counted:
             return row.confidence
         band = self.bands.get(estimate // BAND * BAND)
-        return estimate if band is None or tool not in self._tools else band.moved(estimate)
+        return estimate if band is None or tool not in self._tools else band.adjust(estimate)
 
     def joint_confidence(self, sources: Iterable[str], rules: Iterable[str]) -> int | None:
         """The confidence of a report that several tools make of one place; None where nothing was counted of that."""

@@ -96,7 +96,7 @@ def prices_of(settings: Settings) -> PriceTable:
         text = Path(settings.prices).expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the prices {settings.prices}: {error}") from None
-    return table.extended(read_prices(text, settings.prices))
+    return table.extend(read_prices(text, settings.prices))
 
 
 MakeRateLimiter = Callable[[str, int | None, int | None], "RateLimiter"]

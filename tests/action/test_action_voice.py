@@ -197,7 +197,7 @@ def test_where_there_is_no_room_for_a_whole_line_it_is_only_said_that_something_
 def test_a_secret_has_eight_characters_at_least(length: int, voice: StepOutput, *, hidden: bool) -> None:
     secret = "s3cr3t!!!"[:length]
 
-    assert replace(voice, secrets=(secret,)).veiled(f"a {secret} b") == (f"a {HIDDEN} b" if hidden else f"a {secret} b")
+    assert replace(voice, secrets=(secret,)).mask(f"a {secret} b") == (f"a {HIDDEN} b" if hidden else f"a {secret} b")
 
 
 def test_half_a_character_of_a_name_does_not_stop_a_summary(voice: StepOutput) -> None:

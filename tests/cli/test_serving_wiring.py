@@ -255,7 +255,7 @@ def test_a_worker_does_its_chores_at_their_times_and_forgets_what_is_old(
     inbox = open_inbox(str(tmp_path / "inbox.sqlite"), durable=False, clock=lambda: now[0])
     inbox.put(a_delivery())
     (taken,) = inbox.claim(1, 60.0, "w")
-    inbox.done(taken.id)
+    inbox.mark_done(taken.id)
     now[0] += 2 * 86_400
     worker.forget_deliveries(inbox, 2 * 86_400.0)
     assert (counts(inbox)["done"], capsys.readouterr().err) == (1, "")

@@ -213,7 +213,7 @@ def test_an_older_review_no_longer_asks_for_changes(
 def test_a_release_that_a_crash_has_cost_is_made_up_for(
     order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
-    outdated = ReviewMarker(4242, 7, "c" * 40, POLICY).replaced_by(2)
+    outdated = ReviewMarker(4242, 7, "c" * 40, POLICY).mark_replaced(2)
     host.stand(SIGNER.review(outdated), commit="c" * 40, blocks=True)
     run(order, context)
 

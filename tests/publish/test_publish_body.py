@@ -88,7 +88,7 @@ def test_an_outdated_review_says_so_and_points_to_the_newer_one() -> None:
 
     assert body.startswith("## reviewbot: an earlier review\n\nThis review is of `aaaaaaaaaa`, or of other settings. ")
     assert f"[A newer one]({NEWER.url}) counts." in body
-    assert SIGNER.read_review(body, 4242, 7) == marker.replaced_by(12)
+    assert SIGNER.read_review(body, 4242, 7) == marker.mark_replaced(12)
 
 
 def test_the_second_of_two_reviews_points_to_the_first() -> None:

@@ -55,24 +55,24 @@ def test_a_lease_of_nothing_lets_it_go(make_intents: Make) -> None:
 def test_what_was_posted_is_remembered_and_held_by_nobody(make_intents: Make) -> None:
     intents = make_intents(lambda: 100.0)
 
-    assert intents.posted("key") is None
+    assert intents.find_posted("key") is None
     intents.begin("key", "one", 60)
-    assert intents.posted("key") is None
-    intents.done("key", 12)
-    assert intents.posted("key") == 12
+    assert intents.find_posted("key") is None
+    intents.record_posted("key", 12)
+    assert intents.find_posted("key") == 12
     assert intents.begin("key", "other", 60)
-    assert intents.posted("key") == 12
+    assert intents.find_posted("key") == 12
 
 
 def test_intents_in_a_file_outlive_the_process(tmp_path: Path) -> None:
     with SqliteJournal(tmp_path / "journal.sqlite") as journal:
         JournalIntents(journal).begin("key", "one", 60)
-        JournalIntents(journal).done("posted", 12)
+        JournalIntents(journal).record_posted("posted", 12)
     with SqliteJournal(tmp_path / "journal.sqlite") as journal:
         again = JournalIntents(journal)
 
         assert not again.begin("key", "other", 60)
-        assert again.posted("posted") == 12
+        assert again.find_posted("posted") == 12
 
 
 @pytest.mark.parametrize("entry", ["", "nothing", "[]", "{}", '{"holder": "a", "until": "x", "review_id": 1}'])
@@ -80,7 +80,7 @@ def test_a_damaged_entry_counts_as_none(entry: str, journal: Journal) -> None:
     journal.put("publish/key", entry)
     intents = JournalIntents(journal)
 
-    assert intents.posted("key") is None
+    assert intents.find_posted("key") is None
     assert intents.begin("key", "one", 60)
 
 
@@ -120,11 +120,11 @@ def test_a_lease_of_a_clock_that_was_wrong_holds_nobody_up(journal: Journal, unt
 def test_an_intent_that_somebody_let_go_is_nobodys(make_intents: Make) -> None:
     """The review that it was posted as says nothing of who holds it."""
     intents = make_intents(lambda: 100.0)
-    intents.done("key", 12)
+    intents.record_posted("key", 12)
 
     assert intents.begin("key", "one", 60)
     assert not intents.begin("key", "other", 60)
-    assert intents.posted("key") == 12
+    assert intents.find_posted("key") == 12
 
 
 def test_a_lease_of_an_hour_is_believed_and_a_longer_one_is_not(make_intents: Make) -> None:

@@ -110,7 +110,7 @@ def test_what_stands_there_is_remembered_and_its_intent_let_go(
     host.stand(marked())
     asyncio.run(publish(order, OPTIONS, context))
 
-    assert context.intents.posted(order.key) == 1
+    assert context.intents.find_posted(order.key) == 1
     assert context.intents.begin(order.key, "the next run", 60)
 
 
@@ -128,6 +128,6 @@ def test_what_the_intents_remember_counts_until_it_points_to_another(
 ) -> None:
     """The first review is the one that was posted."""
     made: list[PostedReview] = [host.stand(body) for body in bodies]
-    context.intents.done(order.key, made[0].review_id)
+    context.intents.record_posted(order.key, made[0].review_id)
 
     assert asyncio.run(publish(order, OPTIONS, context)).outcome == outcome

@@ -123,7 +123,7 @@ def test_a_marker_of_an_earlier_version_with_the_names_of_findings_still_counts(
 
 
 def test_a_replaced_review_names_the_newer_one() -> None:
-    assert MARKER.replaced_by(12).newer == 12
+    assert MARKER.mark_replaced(12).newer == 12
 
 
 @given(packed=st.text("abcXYZ0189+/=", min_size=1, max_size=200), below=st.sampled_from(["", "\n", "\n\n"]))

@@ -385,7 +385,7 @@ def test_of_two_that_posted_at_once_the_first_counts(
 
     assert (published.outcome, published.review_id, counting(host)) == ("already_posted", 1, [1])
     assert "The first review" in host.posted[1].body
-    assert context.intents.posted(order.key) == 1
+    assert context.intents.find_posted(order.key) == 1
 
 
 def test_of_two_that_posted_at_once_the_first_leaves_its_own_alone(
@@ -422,14 +422,14 @@ def test_a_look_after_posting_that_fails_costs_nothing(
 
     assert (published.outcome, published.review_id) == ("posted", 1)
     assert "gone" in published.notes[0]
-    assert context.intents.posted(order.key) == 1
+    assert context.intents.find_posted(order.key) == 1
 
 
 def test_what_the_intents_say_was_posted_is_not_posted_again(
     order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
     host.stand("somebody has edited the marker away")
-    context.intents.done(order.key, 1)
+    context.intents.record_posted(order.key, 1)
 
     assert run(order, context) == PullPosted(outcome="already_posted", review_id=1)
     assert host.drafts == []

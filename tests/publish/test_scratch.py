@@ -112,15 +112,15 @@ def test_removed_lines_and_the_hunks_above_stay_where_they_are(
 def test_what_really_changes_leaves_out_lines_that_are_the_same_at_both_ends() -> None:
     lines = ["a", "b", "c", "d"]
 
-    assert Patch(1, 4, ("a", "x", "d")).touched(lines) == (2, 3, ("x",))
-    assert Patch(1, 4, ("a", "b", "x", "c", "d")).touched(lines) == (3, 2, ("x",))
-    assert Patch(1, 4, ("a", "d")).touched(lines) == (2, 3, ())
-    assert Patch(2, 3, ("b", "c")).touched(lines) == (4, 3, ())
+    assert Patch(1, 4, ("a", "x", "d")).touched_lines(lines) == (2, 3, ("x",))
+    assert Patch(1, 4, ("a", "b", "x", "c", "d")).touched_lines(lines) == (3, 2, ("x",))
+    assert Patch(1, 4, ("a", "d")).touched_lines(lines) == (2, 3, ())
+    assert Patch(2, 3, ("b", "c")).touched_lines(lines) == (4, 3, ())
 
 
 def test_lines_that_are_only_taken_away_at_the_end_are_what_changes() -> None:
-    assert Patch(1, 3, ("a",)).touched(["a", "b", "c"]) == (2, 3, ())
-    assert Patch(1, 1, ("a", "b")).touched(["a", "c"]) == (2, 1, ("b",))
+    assert Patch(1, 3, ("a",)).touched_lines(["a", "b", "c"]) == (2, 3, ())
+    assert Patch(1, 1, ("a", "b")).touched_lines(["a", "c"]) == (2, 1, ("b",))
 
 
 ROWS = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=6)
@@ -135,7 +135,7 @@ def test_a_patched_change_shows_just_the_patched_text(old: list[str], new: list[
     file = FileChange(path="a.py", status="added", language="python", kind="code", hunks=(hunk,))
     patch = Patch(line, end, tuple(new))
 
-    other = patch_change(file, hunk, *patch.touched(old))
+    other = patch_change(file, hunk, *patch.touched_lines(old))
 
     rows = list(hunk_rows(other.hunks[0]))
     assert "\n".join(row.text for row in rows) == patch.text(old)

@@ -152,7 +152,7 @@ def test_without_the_whole_file_nothing_is_offered(missing: str, is_three: MakeF
     path = "src/other.py" if missing == "the file" else "src/app.py"
     files = InMemorySnapshot({} if missing == "its text" else {path: AFTER})
 
-    proof = asyncio.run(Prover(change, files, Says()).offered(is_three(path=path)))
+    proof = asyncio.run(Prover(change, files, Says()).prove(is_three(path=path)))
 
     assert proof == Proof(None, "the whole file is not at hand")
 

@@ -165,7 +165,7 @@ def test_lines_other_than_those_that_were_reviewed_are_left_alone(
 ) -> None:
     given = prover(BEFORE, AFTER)
 
-    assert asyncio.run(given.offered(is_three(**fields))).text is None
+    assert asyncio.run(given.prove(is_three(**fields))).text is None
 
 
 def test_a_line_that_held_a_secret_is_known_by_what_is_shown_of_it(is_three: MakeFinding) -> None:

@@ -188,7 +188,7 @@ class Saying:
 class Spent:
     """A usage ledger with entries."""
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         return {"judge": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
 
 

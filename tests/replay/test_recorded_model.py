@@ -23,7 +23,7 @@ TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"
 class Spent:
     """A usage ledger with entries."""
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         return {"synthesizer": Usage(calls=1, output_tokens=3, cost_usd=0.1), "logic": Usage(calls=7, cost_usd=0.2)}
 
 
@@ -95,17 +95,17 @@ def test_the_books_of_a_run_are_the_sum_of_its_calls() -> None:
     call = {"event": "call", "usage": usage.model_dump(mode="json")}
     events = [{**call, "purpose": "planner"}, {**call, "purpose": "critic"}, {**call, "purpose": "planner"}]
 
-    assert RecordedUsage(events).spent() == {"planner": usage + usage, "critic": usage}
-    assert RecordedUsage([]).spent() == {}
-    assert RecordedUsage([{**call, "purpose": "planner", "stored": True}]).spent() == {}
+    assert RecordedUsage(events).usage_by_purpose() == {"planner": usage + usage, "critic": usage}
+    assert RecordedUsage([]).usage_by_purpose() == {}
+    assert RecordedUsage([{**call, "purpose": "planner", "stored": True}]).usage_by_purpose() == {}
 
 
 def test_what_the_books_said_at_the_end_counts_more_than_the_calls() -> None:
     trace = Trace(TickingClock())
-    spent = RecordingLedger(Spent(), trace).spent()
+    spent = RecordingLedger(Spent(), trace).usage_by_purpose()
     call: Event = {"event": "call", "purpose": "critic", "usage": Usage(calls=1).model_dump(mode="json")}
 
-    assert RecordedUsage([call, *trace.events]).spent() == spent == Spent().spent()
+    assert RecordedUsage([call, *trace.events]).usage_by_purpose() == spent == Spent().usage_by_purpose()
 
 
 @pytest.mark.parametrize("spent", [7, {"logic": 7}])

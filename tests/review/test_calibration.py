@@ -118,8 +118,8 @@ def test_an_estimate_is_moved_by_what_was_counted_of_rules_like_it() -> None:
 
 
 def test_no_other_rule_makes_an_estimate_surer_than_counts_would() -> None:
-    assert Band(90, 1_000, 0).moved(94) == 94
-    assert Band(90, 0, 10).moved(94) == 51
+    assert Band(90, 1_000, 0).adjust(94) == 94
+    assert Band(90, 0, 10).adjust(94) == 51
 
 
 def test_bands_are_read() -> None:

@@ -79,7 +79,7 @@ def test_what_the_findings_ask_for_is_looked_at_in_the_second_round(
 ) -> None:
     def look_deeper(plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         """A shell command was found: the lead has the security worker follow it."""
-        if not any(end.merged().findings for end in settled.values()):
+        if not any(end.merge_results().findings for end in settled.values()):
             return None
         fields = {"task_id": "security:follow", "worker": "security", "type": "security"}
         return plan.model_copy(update={"tasks": (plan.tasks[0].model_copy(update=fields),)})

@@ -35,7 +35,7 @@ class OpenFiles:
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def opened(self, path: str) -> AsyncIterator[ChangedFile]:
+    async def open_file(self, path: str) -> AsyncIterator[ChangedFile]:
         """Load the file as soon as there is room for it. Raises what `load` raises."""
         entry = await self._take(path)
         try:

@@ -47,9 +47,9 @@ class LineScan:
     async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file."""
         del snapshot
-        return await scan(self.name, file.path, self.found(file))
+        return await scan(self.name, file.path, self.find_candidates(file))
 
-    def found(self, file: ChangedFile) -> Iterable[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterable[Candidate]:
         """The candidates on the added lines of a file."""
         raise NotImplementedError
 

@@ -60,7 +60,7 @@ class Rule:
     once: bool = False
     call: bool = False
 
-    def named_on(self, line: str) -> bool:
+    def is_named_on(self, line: str) -> bool:
         """Whether one of the rule's words stands on this line."""
         lowered = line.lower()
         return self.words_confidence is not None and any(word in lowered for word in self.words)
@@ -68,7 +68,7 @@ class Rule:
     def confidence_on(self, line: str, path: str = "", *, whole: bool = True) -> int:
         """How far a report on this line of the file `path` is trusted, 0-100; `whole` as `Source` has it."""
         cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
-        named = self.words_confidence is not None and self.named_on(line)
+        named = self.words_confidence is not None and self.is_named_on(line)
         plain = self.confidence if whole or self.hunk_confidence is None else self.hunk_confidence
         return min(cap, (self.words_confidence or 0) if named else plain)
 
@@ -79,7 +79,7 @@ class Rule:
 
     def name_on(self, line: str) -> str:
         """What the rule is called in a report on this line."""
-        return self.code + WORDS if self.named_on(line) else self.code
+        return self.code + WORDS if self.is_named_on(line) else self.code
 
     def speaks_on(self, line: str, *, in_tests: bool) -> bool:
         """Whether the rule is reported on this line at all."""

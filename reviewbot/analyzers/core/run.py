@@ -99,7 +99,7 @@ class ChangeAnalysis:
         began = time.monotonic()
         limit = asyncio.timeout(None)
         try:
-            async with self._files.opened(path) as file:
+            async with self._files.open_file(path) as file:
                 # The time that a file waits for its turn is not the tool's.
                 began = time.monotonic()
                 async with limit:

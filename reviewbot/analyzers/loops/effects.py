@@ -50,7 +50,7 @@ def program(call: ast.Call, scope: Scope) -> str:
 def opened_file(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
     """A file that a call opens or reads, if it is the same in each turn."""
     name = dotted_name(call.func)
-    is_open = (name == "open" and not scope.bound("open")) or qualify(call.func, scope.imports) in {
+    is_open = (name == "open" and not scope.bindings_of("open")) or qualify(call.func, scope.imports) in {
         "io.open",
         *_TABLES,
     }
@@ -185,7 +185,7 @@ def _text_of(node: ast.expr, scope: Scope, loop: Loop) -> _Text:
         return "fixed" if chain_of(node).root in _BUILDERS else "other"
     if isinstance(node, ast.JoinedStr | ast.BinOp):
         return _built(node)
-    values = [binding.value for binding in scope.bound(dotted_name(node))]
+    values = [binding.value for binding in scope.bindings_of(dotted_name(node))]
     if values and loop.same_in_each_turn(node):
         texts = [value for value in values if isinstance(value, ast.Constant)]
         return _text_of(texts[0], scope, loop) if len(texts) == len(values) else "built"

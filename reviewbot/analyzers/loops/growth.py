@@ -74,7 +74,7 @@ def _membership(node: ast.Compare, site: Site) -> Iterator[Found]:
         yield finding_in_loop("list-membership-growing", node, loop, what)
     elif is_long(scope, looked_in):
         yield finding_in_loop("list-membership", node, loop, what)
-    elif any(binding.annotation is not None for binding in scope.bound(name)):
+    elif any(binding.annotation is not None for binding in scope.bindings_of(name)):
         yield finding_in_loop("list-membership-maybe", node, loop, what)
 
 

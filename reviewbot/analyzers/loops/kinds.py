@@ -47,7 +47,7 @@ def kind_of(scope: Scope, node: ast.AST | None, depth: int = 0) -> Kind:
         return ""
     if not name:
         return _made(scope, node, depth)
-    bindings = [binding for binding in scope.bound(name) if not _says_nothing(binding.value, name)]
+    bindings = [binding for binding in scope.bindings_of(name) if not _says_nothing(binding.value, name)]
     kinds = {_bound(scope, binding, depth) for binding in bindings}
     return kinds.pop() if len(kinds) == 1 else ""
 

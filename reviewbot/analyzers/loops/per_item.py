@@ -85,7 +85,7 @@ def _is_related(site: Site, loop: Loop) -> bool:
 
 
 def _is_prefetched(loop: Loop) -> bool:
-    values = [loop.iterated, *(binding.value for binding in loop.scope.bound(dotted_name(loop.iterated)))]
+    values = [loop.iterated, *(binding.value for binding in loop.scope.bindings_of(dotted_name(loop.iterated)))]
     return any("prefetch_related" in chain_of(value).names for value in values if value is not None)
 
 

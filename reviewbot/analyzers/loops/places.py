@@ -59,7 +59,7 @@ class Scope:
             scope = scope.parent
         return scope
 
-    def bound(self, name: str) -> list[Binding]:
+    def bindings_of(self, name: str) -> list[Binding]:
         """All bindings of a name, in the innermost scope that has one."""
         holder = self.holder(name)
         return [] if holder is None else holder.bindings[name]

@@ -133,7 +133,7 @@ def _named_size(node: ast.Name | ast.Attribute, scope: Scope) -> Size:
     name = dotted_name(node)
     if words(name) & _TRIES:
         return "batch"
-    values = [binding.value for binding in scope.bound(name)]
+    values = [binding.value for binding in scope.bindings_of(name)]
     lengths = [literal_length(value) for value in values]
     known = [length for length in lengths if length is not None]
     if known and len(known) == len(lengths) and not _is_filled(scope, name):

@@ -157,4 +157,4 @@ def _called(call: ast.Call, scope: Scope) -> str:
         holder = scope.self_holder()
         owner = holder.node.name if isinstance(holder.node, ast.ClassDef) else ""
         return f"{owner}.{name.removeprefix('self.')}"
-    return name if "." not in name and not scope.bound(name) else ""
+    return name if "." not in name and not scope.bindings_of(name) else ""

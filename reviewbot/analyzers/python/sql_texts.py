@@ -63,7 +63,7 @@ class SqlTexts:
         self._tree = tree
         self._left = _MAX_STEPS_OF_FILE
 
-    def made_of(self, first: int, last: int) -> Made:
+    def origin_of(self, first: int, last: int) -> Made:
         """What the statements on exactly the rows `first` to `last` are put together from; OPEN where none is there."""
         found = self._texts.get((first, last), ())
         return max((self._made(node, scope) for node, scope in found), default=Made.OPEN)

@@ -67,11 +67,11 @@ class Surroundings:
         self.shown = shown
         self._pieces = pieces
 
-    def made_of(self, found: Report) -> Made:
+    def origin_of(self, found: Report) -> Made:
         """What the statement for a database is put together from that a report is about."""
         for rows, texts in self._statements:
             if found.first in rows and found.last in rows:
-                return texts.made_of(rows[found.first], rows[found.last])
+                return texts.origin_of(rows[found.first], rows[found.last])
         return Made.OPEN
 
     @cached_property
@@ -119,7 +119,7 @@ def _of_second_definition(found: Report, line: ChangedLine, around: Surroundings
 
 def _of_statement(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
     del line
-    return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.made_of(found)]
+    return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.origin_of(found)]
 
 
 def _of_debugger(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:

@@ -64,7 +64,9 @@ class KeptRules:
     def __init__(self) -> None:
         self._groups: SharedRuns[Kept] = SharedRuns(_GROUPS_HELD)
 
-    async def broken(self, runner: RuffRunner, selection: RuleSelection, file: ChangedFile, snapshot: Snapshot) -> Kept:
+    async def find_broken(
+        self, runner: RuffRunner, selection: RuleSelection, file: ChangedFile, snapshot: Snapshot
+    ) -> Kept:
         """The rules that the old side of a file, or files like it, break. Raises ProgramError."""
         read = file.base is not None and len(file.base) <= _MAX_CHARS
         own = (await runner.find_unsuppressed([file.base or ""]))[0] if read else frozenset[str]()
@@ -202,7 +204,7 @@ class RepositoryRules:
         self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
     ) -> Collection[str]:
         """The rules that the repository may not keep, or not in the way in which this ruff reports them."""
-        cap_candidates = await self._kept.broken(runner, asked.selection, file, snapshot)
+        cap_candidates = await self._kept.find_broken(runner, asked.selection, file, snapshot)
         return cap_candidates.broken if cap_candidates.shown or asked.sure else asked.selection.codes
 
     async def _ask(self) -> dict[str, Version]:

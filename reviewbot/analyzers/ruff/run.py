@@ -182,7 +182,7 @@ class RuffRunner:
         """Run ruff on a file. Raises ProgramError."""
         return await self._answers.get(file, lambda: self._read(file))
 
-    async def parsed(self, file: ChangedFile) -> ParsedFile:
+    async def parse_file(self, file: ChangedFile) -> ParsedFile:
         """The trees of the same file."""
         return await self._reader.read(file)
 

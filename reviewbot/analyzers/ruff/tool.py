@@ -66,7 +66,7 @@ class RuffTool:
             return report(file.path, run, missed=gap(file.path, self.name, error.reason, str(error)))
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
         ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
-        around = Surroundings(shown, (await self._runner.parsed(file)).pieces if ask else ())
+        around = Surroundings(shown, (await self._runner.parse_file(file)).pieces if ask else ())
         broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
         found = await in_thread(lambda: cap_candidates([*self._candidates(file.path, answer, around), *broken]))
         run = ToolRun(

@@ -40,23 +40,23 @@ class CallEvaluator:
     def result(self, call: Call, scope: Scope) -> Value:
         """What a call returns; its arguments are checked against the sinks. Raises OutOfSteps."""
         names = names_of(call.path, call.name if call.receiver is not None else "")
-        sinks = self._knowledge.called(names)
+        sinks = self._knowledge.sinks_called(names)
         for sink in sinks:
             self._sinks.check(call, sink)
         number = self._summaries.target(call)
         if number >= 0:
-            returned = self._summaries.applied(call, number)
-            return CLEAN if sinks else returned.marked(*self._summaries.escaped(call, number))
+            returned = self._summaries.apply(call, number)
+            return CLEAN if sinks else returned.mark(*self._summaries.escaped_kinds(call, number))
         self._change(call, scope)
         return _named(call, self._results.of(call, names, harmful=bool(sinks)))
 
-    def assigned(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
+    def check_assignment(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
         """Handle the assignment of an item."""
-        self._sinks.assigned(target, base, index, value)
+        self._sinks.check_assignment(target, base, index, value)
 
-    def returned(self, node: ast.expr, value: Value) -> None:
+    def check_return(self, node: ast.expr, value: Value) -> None:
         """Handle the return of a page."""
-        self._sinks.returned(node, value)
+        self._sinks.check_return(node, value)
 
     def keep_field(self, owner: str, name: str, value: Value) -> None:
         """Handle the assignment of an attribute of `self`: other methods of the class see what comes from outside."""
@@ -77,7 +77,8 @@ class CallEvaluator:
             if call.args[0].path.endswith(_FEATURES) and call.args[1].const in (True, 1):
                 scope.put(name, key, Value(path="xml.sax.make_parser(external)"))
             return
-        fills = call.name in containers.FILLS and (call.receiver.items is not None or any(v.taints for v in call.given))
+        tainted = any(value.taints for value in call.all_arguments)
+        fills = call.name in containers.FILLS and (call.receiver.items is not None or tainted)
         if fills or (call.name in containers.EMPTIES and call.receiver.items is not None):
             scope.put(name, key, containers.after(call, call.receiver))
 

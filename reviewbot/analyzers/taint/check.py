@@ -117,7 +117,7 @@ class Functions:
             if kept not in _TEXTS and kept not in _WITH_SLASHES:
                 return CLEAN
             value = source("remote", arg, arg.arg)
-            return value if kept in _WITH_SLASHES else value.marked("path")
+            return value if kept in _WITH_SLASHES else value.mark("path")
         by_itself = not self._flow.knowledge.words["routes.asks"].isdisjoint(self._flow.frameworks)
         if not by_itself:
             return CLEAN

@@ -26,7 +26,7 @@ def after(call: Call, receiver: Value) -> Value:
     items = None if receiver.items is None else _changed(dict(receiver.items), call, receiver.form)
     if items is None or len(items) > _MAX_ITEMS:
         each = _filled(call, receiver) if is_container(receiver) else None
-        return Value(merged([receiver, *call.given]), path=receiver.path, form=receiver.form, each=each)
+        return Value(merged([receiver, *call.all_arguments]), path=receiver.path, form=receiver.form, each=each)
     return Value(merged(items.values()), path=receiver.path, items=items, form=receiver.form)
 
 

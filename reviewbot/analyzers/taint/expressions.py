@@ -140,7 +140,7 @@ class Expressions:
         found = self._members.of(node, base)
         if found is not None:
             return found
-        path = self._members.dotted(base, node.attr)
+        path = self._members.dotted_name(base, node.attr)
         if node.attr in self._flow.knowledge.words["request.upload_names"]:
             base = without(base, UPLOAD)
         if not base.taints:
@@ -149,7 +149,7 @@ class Expressions:
             return Value(base.taints, about=base.about)
         safe = self._flow.knowledge.sanitizers.get(path, frozenset())
         how = () if self._flow.knowledge.words["passes.methods"].issuperset({node.attr}) else (MEMBER,)
-        return Value(base.taints, path=PATH if path == f"{PATH}.parent" else path).marked(*safe).became(*how)
+        return Value(base.taints, path=PATH if path == f"{PATH}.parent" else path).mark(*safe).became(*how)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         name, key = place(node)
@@ -167,7 +167,7 @@ class Expressions:
             found = base.items.get(position(base, index.const))
             return found if found is not None else plain(base)
         if is_request(base.path, self._flow.knowledge):
-            return CLEAN if self._flow.stored(index) else source("remote", node, shown(node))
+            return CLEAN if self._flow.is_stored(index) else source("remote", node, shown(node))
         path = f"{base.path}[]" if base.path else ""
         held = referred(base, index, self._flow.knowledge)
         return Value(held.taints, path=path) if held.taints else nothing(path)
@@ -178,7 +178,7 @@ class Expressions:
         if isinstance(node.func, ast.Attribute):
             receiver = self.value(node.func.value, scope)
             name = node.func.attr
-            path = self._members.dotted(receiver, name)
+            path = self._members.dotted_name(receiver, name)
             key = place(node.func)
             bound = scope.get(key[1]) if key[0] else None
             if bound is not None and bound.path:
@@ -253,8 +253,8 @@ class Expressions:
     def _formatted(self, node: ast.FormattedValue, scope: Scope) -> Value:
         value = self.value(node.value, scope)
         if node.conversion == ord("r"):
-            value = value.marked("log", "header")
-        return value.marked(ALL) if _is_numeric(node.format_spec) else value
+            value = value.mark("log", "header")
+        return value.mark(ALL) if _is_numeric(node.format_spec) else value
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
         found = self.values(node.elts, scope)

@@ -99,7 +99,7 @@ class Hits:
         """What arrives from the parameters of a function."""
         return list(self._of.get(function, {}).values())
 
-    def called(self, function: int, parameter: str, value: Value) -> None:
+    def record_call(self, function: int, parameter: str, value: Value) -> None:
         """Record that a call in this file gives a parameter a value."""
         key = (function, parameter)
         self._calls[key] = self._calls.get(key, False) or _open(value)
@@ -178,7 +178,7 @@ class Call(NamedTuple):
     shown: str
 
     @property
-    def given(self) -> list[Value]:
+    def all_arguments(self) -> list[Value]:
         """All arguments."""
         return [*self.args, *self.keywords.values()]
 
@@ -240,19 +240,19 @@ class Flow:
         framed = not self.view.whole or not words["request.packages"].isdisjoint(self.frameworks)
         return framed or member in words["request.strong"]
 
-    def stored(self, key: Value) -> bool:
+    def is_stored(self, key: Value) -> bool:
         """Whether an item of a request itself is what the program has put there, and not what the client sent."""
         return not key.known or not self.knowledge.words["request.stores"].isdisjoint(self.frameworks)
 
-    def requested(self, node: ast.expr, member: str) -> Value:
+    def read_request(self, node: ast.expr, member: str) -> Value:
         """What a member of a request holds."""
         words = self.knowledge.words
         how = [mark for mark, key in _MEMBERS.items() if member in words[key]]
         value = source("remote", node, shown(node), "", *how)
         if member in words["request.one_line"]:
             referred = ("redirect",) if member in words["request.referrers"] else ()
-            return value.marked("header", "log", *referred)
-        return value.marked("redirect") if member in words["request.route"] else value
+            return value.mark("header", "log", *referred)
+        return value.mark("redirect") if member in words["request.route"] else value
 
     def method(self, owner: str, name: str) -> int:
         """The number of a method of a class or of its bases in this file; -1 for none."""
@@ -293,7 +293,7 @@ def is_request(path: str, knowledge: Knowledge) -> bool:
 def referred(value: Value, key: Value, knowledge: Knowledge) -> Value:
     """A header by its name; a referrer is marked safe for redirects, since an attacker cannot choose it as a target."""
     is_referrer = isinstance(key.const, str) and key.const.lower() in knowledge.words["request.referrers"]
-    return value.marked("redirect") if is_referrer else value
+    return value.mark("redirect") if is_referrer else value
 
 
 def nothing(path: str = "") -> Value:

@@ -83,11 +83,11 @@ class Guards:
             there = scope.get(key)
             value = there if there is not None else evaluate(node, scope)
             if value.taints:
-                marked = value.marked(*kinds)
+                marked = value.mark(*kinds)
                 scope.check(name, key, marked)
                 scope.spread(value, marked)
         if value.about is not None:
-            scope.spread(value.about, value.about.marked(*kinds))
+            scope.spread(value.about, value.about.mark(*kinds))
 
     def _several(self, test: ast.BoolOp, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - one of two sides
         if isinstance(test.op, ast.And) == truth:
@@ -119,7 +119,7 @@ class Guards:
         """Make a value harmless under all of its names, and the addresses that were parsed from it."""
         parsed = [there for _, there in scope.entries() if there.about is value and there.form == "address"]
         for there in (value, *parsed):
-            scope.spread(there, there.marked(*kinds))
+            scope.spread(there, there.mark(*kinds))
 
     def _compared(self, test: ast.Compare, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         left, right, operation = test.left, test.comparators[0], test.ops[0]

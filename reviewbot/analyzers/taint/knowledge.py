@@ -102,7 +102,7 @@ class Knowledge:
             for kind in rule.kinds
         )
 
-    def called(self, names: Iterable[str]) -> tuple[Sink, ...]:
+    def sinks_called(self, names: Iterable[str]) -> tuple[Sink, ...]:
         """The sinks that go by one of these names; the first name that is known decides."""
         return next((found for name in names if (found := self.sinks.get(name))), ())
 

@@ -144,8 +144,8 @@ def composed(parts: Sequence[Value]) -> Value:
     values: list[Value] = []
     for index, part in enumerate(parts):
         hosted = fixed or (index > 0 and index >= rest and _closed(parts[:index]))
-        value = part.marked("redirect", "ssrf", HOSTED) if hosted else part
-        values.append(value.marked(NAMED) if value.taints and _is_name(parts[:index]) else value)
+        value = part.mark("redirect", "ssrf", HOSTED) if hosted else part
+        values.append(value.mark(NAMED) if value.taints and _is_name(parts[:index]) else value)
     mixed = Value(merged(values), lead=lead[:_LEAD])
     others = any(not part.taints and (not part.known or part.const not in ("", b"")) for part in parts)
     several = sum(bool(part.taints) for part in parts) > 1
@@ -221,12 +221,12 @@ def combined(operation: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(operation, ast.Mult) and (repeated := next(filter(_is_sequence, (left, right)), None)) is not None:
         return _repeated(repeated)
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
-        placed = right if left.taints else right.marked(PLACED)
+        placed = right if left.taints else right.mark(PLACED)
         return Value(merged([left, placed]), path=PATH).became(BUILT)
     if isinstance(operation, ast.Mod) and isinstance(left.const, str):
         return formatted(left, [right])
     if isinstance(operation, _NUMERIC) and any(isinstance(side.const, (int, float)) for side in (left, right)):
-        left, right = (side.marked(ALL).became(NUMBER) for side in (left, right))
+        left, right = (side.mark(ALL).became(NUMBER) for side in (left, right))
     return mixed([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
 
 

@@ -85,10 +85,10 @@ class Results:
         words, receiver = self._knowledge.words, call.receiver
         if receiver is not None and is_request(receiver.path, self._knowledge):
             if self._flow.in_request(receiver.path, call.name):
-                return self._flow.requested(call.node, call.name)
+                return self._flow.read_request(call.node, call.name)
             if call.name != "get":
                 return None
-            stored = not call.args or self._flow.stored(call.args[0])
+            stored = not call.args or self._flow.is_stored(call.args[0])
             return CLEAN if stored else source("remote", call.node, shown(call.node))
         if f".{call.name}" in words["handler.calls"] and receiver is not None:
             return source("remote", call.node, shown(call.node))
@@ -105,11 +105,11 @@ class Results:
         if held is None and call.receiver is not None and _is_followed(call.receiver):
             held = self._method(call, call.receiver)
         elif held is None:
-            held = mixed(call.given)
+            held = mixed(call.all_arguments)
         if ALL in kinds:
             number = (NUMBER,) if call.path in _CASTS else ()
-            return Value(mixed([held.marked(ALL)], *number).taints)
-        return held.marked(*kinds)
+            return Value(mixed([held.mark(ALL)], *number).taints)
+        return held.mark(*kinds)
 
     def _by_path(self, call: Call) -> Value | None:
         """What a function returns that the table knows; None where it does not."""
@@ -117,8 +117,8 @@ class Results:
         if call.path in words["passes.addresses"] and call.args:
             return Value(merged(call.args), about=call.args[0], form="address")
         if call.path in words["passes.functions"]:
-            value = mixed(call.given)
-            value = value.marked(RESOLVED) if call.path in words["passes.resolves"] else value
+            value = mixed(call.all_arguments)
+            value = value.mark(RESOLVED) if call.path in words["passes.resolves"] else value
             handle = self._by_name.get(call.path)
             return value if handle is None else handle(call, value)
         return CLEAN if call.path in words["passes.drops"] else None
@@ -130,17 +130,17 @@ class Results:
         made = call.node.args[0]
         if isinstance(made, ast.Lambda) and not _uses_its_parameters(made):
             return container(call.args[0])
-        return value.marked(*self._knowledge.sanitizers.get(call.args[0].path, ()))
+        return value.mark(*self._knowledge.sanitizers.get(call.args[0].path, ()))
 
     def _by_what_it_is(self, call: Call) -> Value:
         """What a call returns as its receiver and the words of its name have it."""
         if not self._knowledge.words["checks.good"].isdisjoint(words_of(call.name)):
-            asked = next((arg for arg in call.given if arg.taints), None)
+            asked = next((arg for arg in call.all_arguments if arg.taints), None)
             return CLEAN if asked is None else Value(about=asked, form="match")
         if call.receiver is not None and _is_followed(call.receiver):
             return self._method(call, call.receiver)
         if call.name == "joinpath" and call.receiver is not None:
-            return mixed(call.given, BUILT).marked(PLACED)
+            return mixed(call.all_arguments, BUILT).mark(PLACED)
         if call.name == "join" and call.args:
             return _connected(CLEAN, call.args[0])
         return self._unseen(call)
@@ -153,7 +153,11 @@ class Results:
             kept = referred(receiver, key, self._knowledge)
             return found if found is not None else mixed([kept, *call.args[1:]])
         if call.name == "format":
-            return formatted(receiver, call.given) if receiver.known else mixed([receiver, *call.given], BUILT)
+            return (
+                formatted(receiver, call.all_arguments)
+                if receiver.known
+                else mixed([receiver, *call.all_arguments], BUILT)
+            )
         if call.name == "join":
             return _connected(receiver, call.args[0] if call.args else CLEAN)
         if receiver.form == "address" and call.name in ("_replace", "geturl"):
@@ -162,10 +166,10 @@ class Results:
             return _replaced(call, receiver)
         if call.name in self._knowledge.words["passes.methods"]:
             parts = containers.parts_of(call.name, receiver)
-            value = mixed([receiver, *call.given]) if call.name in _WHOLE else parts or plain(receiver)
+            value = mixed([receiver, *call.all_arguments]) if call.name in _WHOLE else parts or plain(receiver)
             if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
-                value = value.marked("log", "header", "mail")
-            return value.marked(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
+                value = value.mark("log", "header", "mail")
+            return value.mark(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
         return self._unseen(call, receiver)
 
     def _unseen(self, call: Call, receiver: Value = CLEAN) -> Value:
@@ -182,11 +186,11 @@ class Results:
         if not receiver.taints and any(is_request(arg.path, self._knowledge) for arg in call.args):
             if not _REQUEST_WORDS.isdisjoint(words) and not self._answers(words):
                 harmless = self._knowledge.harmless_by_name(call.name)
-                return source("remote", call.node, f"{call.shown}()", "", UNSEEN).marked(*harmless)
+                return source("remote", call.node, f"{call.shown}()", "", UNSEEN).mark(*harmless)
             return CLEAN
-        held = mixed([receiver] if first in _GETS else [receiver, *call.given])
+        held = mixed([receiver] if first in _GETS else [receiver, *call.all_arguments])
         taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
-        value = Value(taints).marked(*self._knowledge.harmless_by_name(call.name))
+        value = Value(taints).mark(*self._knowledge.harmless_by_name(call.name))
         return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
 
     def _answers(self, words: list[str]) -> bool:
@@ -217,19 +221,19 @@ def _put_behind(call: Call, value: Value) -> Value:
     """A path made of several parts: all behind the first one, where that is fixed."""
     if len(call.args) == 1:
         return value
-    return value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).marked(PLACED)
+    return value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).mark(PLACED)
 
 
 def _address(call: Call, receiver: Value) -> Value:
     """A parsed address with other parts, or as a text: what is put behind its host leaves the host as it is."""
     behind = [value for name, value in call.keywords.items() if name not in ("netloc", "scheme")]
     before = [value for name, value in call.keywords.items() if name in ("netloc", "scheme")]
-    held = mixed([receiver, *before, *(value.marked("redirect", "ssrf", HOSTED) for value in behind)])
+    held = mixed([receiver, *before, *(value.mark("redirect", "ssrf", HOSTED) for value in behind)])
     return held if call.name == "geturl" else replace(receiver, taints=held.taints)
 
 
 def _limited(call: Call, value: Value) -> Value:
-    return value.marked("size") if any(not arg.taints for arg in call.args) else value
+    return value.mark("size") if any(not arg.taints for arg in call.args) else value
 
 
 def _listed(call: Call, value: Value) -> Value:
@@ -272,7 +276,7 @@ def _replaced(call: Call, receiver: Value) -> Value:
     old = call.args[0].const if call.args else None
     value = mixed([receiver, *call.args[1:]])
     if old in _LINE_BREAKS:
-        return value.marked("log", "header", "mail")
+        return value.mark("log", "header", "mail")
     if len(call.args) > 1 and call.args[1].taints:
         return value.became(BUILT)
-    return value.marked("xss") if old == "<" else value
+    return value.mark("xss") if old == "<" else value

@@ -46,17 +46,17 @@ class Sinks:
             for value in self._given(call, sink):
                 self._arrive(call, sink, value)
 
-    def assigned(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
+    def check_assignment(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
         """Check the assignment of an item to an object that sends or keeps it."""
         names = [f"{name}[]" for name in names_of(base.path, "")]
         if isinstance(target.value, ast.Attribute):
             names.append(f".{target.value.attr}[]")
-        for sink in self._flow.knowledge.called(names):
+        for sink in self._flow.knowledge.sinks_called(names):
             moves = sink.kind == "header" and isinstance(index.const, str) and index.const.lower() in _MOVES
             given = index if 0 in sink.args else value
             self._flow.hits.arrive("redirect" if moves else sink.kind, target, shown(target.value), given, sink)
 
-    def returned(self, node: ast.expr, value: Value) -> None:
+    def check_return(self, node: ast.expr, value: Value) -> None:
         """Check a function's return value that is shown as a page."""
         if value.form == "tuple" and value.items:
             kept = list(value.items.values())
@@ -93,7 +93,7 @@ class Sinks:
             if position == _RECEIVER and call.receiver is not None:
                 found.append(call.receiver)
             elif position == _EVERY:
-                found += call.given
+                found += call.all_arguments
             elif 0 <= position < len(call.args):
                 found.append(call.args[position])
         return found + [value for name, value in call.keywords.items() if name in sink.keywords]

@@ -178,7 +178,7 @@ class Statements:
             value = self._value(node.value, scope)
             self._here.returns.append(value)
             if self._here.page:
-                self._calls.returned(node.value, value)
+                self._calls.check_return(node.value, value)
         scope.dead = True
 
     def _raise(self, node: ast.Raise, scope: Scope) -> None:

@@ -57,12 +57,12 @@ class Summaries:
             return self._flow.method(owner, call.name) if owner in self._flow.bases else -1
         return self._flow.method(call.path, "__init__") if call.path in self._flow.bases else -1
 
-    def applied(self, call: Call, number: int) -> Value:
+    def apply(self, call: Call, number: int) -> Value:
         """What the call returns; also records the sinks that its arguments reach inside the function."""
         function = self._flow.functions[number]
         given = self._given(call, function)
         for name, value in given.items():
-            self._flow.hits.called(number, name, value)
+            self._flow.hits.record_call(number, name, value)
         for hit in self._flow.hits.of(number):
             self._flow.budget.spend()
             value = given.get(hit.taint.origin.text, CLEAN)
@@ -73,13 +73,13 @@ class Summaries:
             return Value(path=f"{function.owner}()")
         returned = self._flow.summaries.get(number)
         if returned is None:
-            return mixed(call.given)
+            return mixed(call.all_arguments)
         return self._returned(returned, given, call, function)
 
-    def escaped(self, call: Call, number: int) -> frozenset[str]:
+    def escaped_kinds(self, call: Call, number: int) -> frozenset[str]:
         """The kinds that a function ends which says by its name that it escapes, and whose code writes quotes."""
         kinds = self._flow.knowledge.harmless_by_name(self._flow.functions[number].node.name) - {ALL}
-        if not kinds or not any(value.taints for value in call.given):
+        if not kinds or not any(value.taints for value in call.all_arguments):
             return frozenset()
         if number not in self._flow.quoting:
             self._flow.quoting[number] = _writes_quotes(self._flow.functions[number].node, self._flow)

@@ -74,7 +74,7 @@ class Members:
             if node.attr in words["request.route"] and self._here.fixed_route:
                 return CLEAN
             if self._flow.in_request(base.path, node.attr):
-                return self._flow.requested(node, node.attr)
+                return self._flow.read_request(node, node.attr)
             return nothing(f"request.{node.attr}") if node.attr == "session" else None
         owner = self._here.function.owner if self._here.function is not None else ""
         if not owner or base.path != f"{owner}()":
@@ -85,7 +85,7 @@ class Members:
             return source("remote", node, shown(node))
         return self._flow.fields.get((owner, node.attr))
 
-    def dotted(self, base: Value, name: str) -> str:
+    def dotted_name(self, base: Value, name: str) -> str:
         """The dotted name of a member; of what a class inherits from elsewhere, by the name of the class there."""
         if not 0 < len(base.path) < _MAX_PATH_CHARS:
             return ""
@@ -131,7 +131,7 @@ class Targets:
     def _bind_item(self, target: ast.Subscript, value: Value, scope: Scope) -> None:
         base = self._value(target.value, scope)
         index = CLEAN if isinstance(target.slice, ast.Slice) else self._value(target.slice, scope)
-        self._calls.assigned(target, base, index, value)
+        self._calls.check_assignment(target, base, index, value)
         name, key = place(target.value)
         if not name:
             return

@@ -127,13 +127,13 @@ class Value:
         """Whether the value, or a key of it, holds something that comes from outside."""
         return bool(self.taints) or (self.each is not None and bool(self.each.taints))
 
-    def marked(self, *kinds: str) -> Value:
+    def mark(self, *kinds: str) -> Value:
         """The same value, harmless for these kinds."""
         if not kinds or not self.is_tainted:
             return self
         taints = tuple(taint._replace(safe=taint.safe | set(kinds)) for taint in self.taints)
-        items = None if self.items is None else {key: item.marked(*kinds) for key, item in self.items.items()}
-        each = None if self.each is None else self.each.marked(*kinds)
+        items = None if self.items is None else {key: item.mark(*kinds) for key, item in self.items.items()}
+        each = None if self.each is None else self.each.mark(*kinds)
         return replace(self, taints=taints, items=items, each=each)
 
     def became(self, *how: str) -> Value:

@@ -71,7 +71,7 @@ class DebugLeftovers(LineScan):
 
     name = "debug-leftovers"
 
-    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
         return _candidates(file)
 

@@ -122,7 +122,7 @@ class HiddenText(LineScan):
         """`rules` by code, as the table `hidden_text` has them."""
         self._rules = rules
 
-    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
         return self._found(file.path, added_lines(file), file.language)
 

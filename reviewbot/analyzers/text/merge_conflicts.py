@@ -30,7 +30,7 @@ class MergeConflicts(LineScan):
 
     name = "merge-conflicts"
 
-    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
         return _candidates(file)
 

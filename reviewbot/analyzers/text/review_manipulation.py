@@ -62,7 +62,7 @@ class ReviewManipulation(LineScan):
         """`rules` by code, as the table `review_manipulation` has them."""
         self._rules = rules
 
-    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
         yield from self.candidates(file.path, [*added_runs(file)], prose=kind_of(file.language) == "prose")
 

@@ -44,7 +44,7 @@ class SecretScan(LineScan):
 
     name = "secrets"
 
-    def found(self, file: ChangedFile) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
         return _candidates(file)
 

@@ -70,6 +70,6 @@ def _is_left_out(request: ReviewRequest, runs: Runs, heads: Heads) -> bool:
     """Whether a head has no run. One that was listed a moment ago may be older than what is under way."""
     if runs.on_head(request.pull, request.head_sha):
         return False
-    wanted = heads.wanted(request.pull)
+    wanted = heads.wanted_run(request.pull)
     found = None if wanted is None else runs.get(wanted)
     return found is None or found.state not in OPEN

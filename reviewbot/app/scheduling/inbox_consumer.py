@@ -44,10 +44,10 @@ class Incoming(Protocol):
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
         """Take the oldest ones that no consumer holds, for so long. They come again unless they are done."""
 
-    def done(self, key: int) -> None:
+    def mark_done(self, key: int) -> None:
         """Mark a delivery as done."""
 
-    def failed(self, key: int, reason: str) -> None:
+    def mark_failed(self, key: int, reason: str) -> None:
         """Mark a delivery as not understood; it is kept and shown, and does not come again."""
 
     def release(self, key: int) -> None:
@@ -76,9 +76,9 @@ class InboxConsumer:
                 raise
             except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
                 logger.error("a delivery was set aside (%s)", type(error).__name__)  # noqa: TRY400 - it may quote it
-                self._inbox.failed(command.key, f"internal fault ({type(error).__name__})")
+                self._inbox.mark_failed(command.key, f"internal fault ({type(error).__name__})")
             else:
-                self._inbox.done(command.key)
+                self._inbox.mark_done(command.key)
         return len(wishes)
 
     def run(self, stop: Event) -> None:
@@ -117,13 +117,13 @@ class Deliveries:
         """As `Incoming.claim`."""
         return [wish_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
 
-    def done(self, key: int) -> None:
+    def mark_done(self, key: int) -> None:
         """As `Incoming.done`."""
-        self._inbox.done(key)
+        self._inbox.mark_done(key)
 
-    def failed(self, key: int, reason: str) -> None:
+    def mark_failed(self, key: int, reason: str) -> None:
         """As `Incoming.failed`."""
-        self._inbox.failed(key, reason)
+        self._inbox.mark_failed(key, reason)
 
     def release(self, key: int) -> None:
         """As `Incoming.release`."""

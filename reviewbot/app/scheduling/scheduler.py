@@ -81,7 +81,7 @@ class Scheduler:
             self._stop(run, WITHDRAWN, closing=True)
         self._ask(replace(request, head_sha=""))
 
-    def left(self, run: str, owner: str, installation: int) -> None:
+    def clean_up(self, run: str, owner: str, installation: int) -> None:
         """Clean up after an execution that is over: what it did while it ended.
 
         It may have begun a check run after its run was stopped, or kept answers after its installation was forgotten.
@@ -126,7 +126,7 @@ class Scheduler:
 
     def _refusing(self, pull: tuple[int, int]) -> bool:
         """Whether the wanted run only says why there is no review."""
-        return (self._heads.wanted(pull) or "").endswith(f":{REFUSED}")
+        return (self._heads.wanted_run(pull) or "").endswith(f":{REFUSED}")
 
     def _stop(self, run: str, why: str, *, closing: bool = False) -> None:
         # In this order: a run that ends as superseded would not be found again, were we to die before the others.

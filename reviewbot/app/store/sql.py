@@ -54,7 +54,7 @@ class Connections:
         self._idle: list[psycopg.Connection[Row]] = []
 
     @contextmanager
-    def taken(self, *, checked: bool = False) -> Iterator[psycopg.Connection[Row]]:
+    def connection(self, *, checked: bool = False) -> Iterator[psycopg.Connection[Row]]:
         """One for the caller alone; `checked`: that it answers, for a server that was started again has closed it.
 
         Raises psycopg.Error, and ConfigError where the address is none.

@@ -67,19 +67,19 @@ def _answer_errors(app: Flask, metrics: WebMetrics) -> None:
     @app.errorhandler(HTTPException)
     def known(error: HTTPException) -> tuple[Response, int]:
         code = error.code or 500
-        metrics.failed(code)
+        metrics.count_error(code)
         logger.info("refused with %d", code, extra={"reason": error.description})
         return jsonify(error=error.name, reason=error.description), code
 
     @app.errorhandler(InboxError)
     @app.errorhandler(ConfigError)
     def unavailable(error: InboxError | ConfigError) -> tuple[Response, int, dict[str, str]]:
-        metrics.failed(503)
+        metrics.count_error(503)
         logger.error("cannot answer now", extra={"reason": str(error)})
         return jsonify(error="Service Unavailable"), 503, {"Retry-After": str(RETRY_AFTER_S)}
 
     @app.errorhandler(Exception)
     def fault(error: Exception) -> tuple[Response, int]:
-        metrics.failed(500)
+        metrics.count_error(500)
         logger.error("internal fault", exc_info=error)
         return jsonify(error="Internal Server Error"), 500

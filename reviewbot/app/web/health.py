@@ -110,12 +110,12 @@ class WebMetrics:
         )
         self._registry.register(_Database(parts))
 
-    def delivered(self, event: str, outcome: str, seconds: float) -> None:
+    def count_delivery(self, event: str, outcome: str, seconds: float) -> None:
         """Count an answered delivery."""
         self._deliveries.labels(event if event in EVENTS else "other", outcome).inc()
         self._seconds.observe(seconds)
 
-    def failed(self, status: int) -> None:
+    def count_error(self, status: int) -> None:
         """Count a request that was answered with an error."""
         self._refusals.labels(str(status)).inc()
 

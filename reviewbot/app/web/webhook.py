@@ -125,7 +125,7 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
         event, delivery_id = _names(request.headers)
         who = Identity(credentials.app_id, credentials.slug, credentials.bot_id)
         answer = _received(parts, who, event, delivery_id, body)
-        metrics.delivered(event, answer.status, perf_counter() - began)
+        metrics.count_delivery(event, answer.status, perf_counter() - began)
         fields = {"event": event, "delivery": delivery_id, "reason": answer.reason}
         logger.info("delivery %s", answer.status, extra=fields)
         text = json.dumps({"status": answer.status, "reason": answer.reason})

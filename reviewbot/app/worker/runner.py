@@ -119,7 +119,7 @@ class Runner:
             try:
                 return self._carry_out(self._run(run_id, request, owner), attempts, durable)
             finally:
-                self._scheduler.left(run_id, owner, request.installation)
+                self._scheduler.clean_up(run_id, owner, request.installation)
 
     def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
         if attempts > MAX_ATTEMPTS:
@@ -165,7 +165,7 @@ class Runner:
 
     def _run(self, run_id: str, request: ReviewRequest, owner: str) -> Run:
         def wanted() -> bool:
-            return self._heads.wanted(request.pull) == run_id and self._runs.owner(run_id) == owner
+            return self._heads.wanted_run(request.pull) == run_id and self._runs.owner(run_id) == owner
 
         def further() -> None:
             self._runs.came_further(run_id, owner)

@@ -76,7 +76,7 @@ def read_change(client: GithubClient, pull: PullRequest) -> ReadChange:
     change = _check_counts(change, now, reading.notes)
     if not change.files:
         raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
-    return ReadChange(pull.named(change), digest, merge_base or pull.base_sha, tuple(reading.notes))
+    return ReadChange(pull.describe(change), digest, merge_base or pull.base_sha, tuple(reading.notes))
 
 
 def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:

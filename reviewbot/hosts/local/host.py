@@ -82,7 +82,7 @@ class LocalHost:
         if not read.change.files:
             raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
         snapshot = LocalSnapshot(self._git, pull, read.merge_base)
-        return HostedChange(pull.named(read.change), read.digest, snapshot, read.merge_base)
+        return HostedChange(pull.describe(read.change), read.digest, snapshot, read.merge_base)
 
     def reviews(self, pull: PullRequest) -> LocalReviews:
         """As `CodeHost.reviews`."""

@@ -135,7 +135,10 @@ class JudgingSynthesizer:
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
         facts = ReviewFacts(
-            self.engine, notes, None if self.usage_ledger is None else self.usage_ledger.spent(), self.refused
+            self.engine,
+            notes,
+            None if self.usage_ledger is None else self.usage_ledger.usage_by_purpose(),
+            self.refused,
         )
         return build_review(change, plan, settled, weighed, facts)
 

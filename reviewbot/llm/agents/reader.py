@@ -202,7 +202,7 @@ class ReaderEngine:
         tier = orders[0].task.constraints.tier
         key = (tier, tuple(order.task.task_id for order in orders))
         if key not in self._prefixes:
-            tools = self.tools.offered() if self.bounds.tool_turns else ()
+            tools = self.tools.list_tools() if self.bounds.tool_turns else ()
             self._prefixes[key] = shared_prefix(self.map_of(orders), self.prompt, tools, tier)
         return self._prefixes[key]
 

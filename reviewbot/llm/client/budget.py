@@ -90,7 +90,7 @@ class Ledger:
         self._open: set[Reservation] = set()
         self._changed = asyncio.Event()
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         """What was used, by purpose."""
         return dict(self._spent)
 

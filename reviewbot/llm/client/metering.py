@@ -35,7 +35,7 @@ class Meter:
         dollars = self.prices.at_most(self.models[request.tier], read, request.max_tokens)
         return read + request.max_tokens, dollars
 
-    def checked(self, request: ModelRequest, read: int, used: Usage, answer: str = "") -> Usage:
+    def check_usage(self, request: ModelRequest, read: int, used: Usage, answer: str = "") -> Usage:
         """The usage that a provider reported, or an estimate where it cannot be right.
 
         Input and output are judged apart: by the `read` tokens that were sent by estimate, and by the size of `answer`.
@@ -72,13 +72,13 @@ class MeteredModel:
         async with meter.ledger.reserve(request.purpose, *meter.most(request, read)) as reservation:
 
             def report(used: Usage) -> None:
-                reservation.settle(meter.checked(request, read, used))
+                reservation.settle(meter.check_usage(request, read, used))
                 if request.on_usage is not None:
                     request.on_usage(used)
 
             reply = await self._inner.ask(replace(request, on_usage=report))
             answer = reply.text + "".join(json.dumps(dict(call.arguments)) for call in reply.calls)
-            used = meter.checked(request, read, reply.usage, answer)
+            used = meter.check_usage(request, read, reply.usage, answer)
             reservation.settle(used)
             return replace(reply, usage=used)
 

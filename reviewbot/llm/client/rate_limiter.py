@@ -90,7 +90,7 @@ class ConcurrencyLimiter:
         """Whether another call may be sent now."""
         return self._in_flight < int(self._limit)
 
-    async def changed(self) -> None:
+    async def wait_for_release(self) -> None:
         """Wait until a call has left."""
         await self._changed.wait()
 

@@ -32,7 +32,7 @@ class RetryPolicy:
     concurrency: int = 16
     """Calls in flight at once."""
 
-    def allowed(self, error: BaseException | None) -> int:
+    def max_tries(self, error: BaseException | None) -> int:
         """The number of tries after which such an error is final."""
         return self.throttled_tries if _is_throttled(error) else self.tries
 
@@ -112,7 +112,7 @@ class RetryingModel:
             if (cool_down := self._breaker.wait_s(request.tier, self._deadline.remaining_s())) > 0:
                 await self._sleep(cool_down)
             elif not (self._slots.has_room() and self._breaker.has_room()):
-                await self._slots.changed()
+                await self._slots.wait_for_release()
             elif (pause := self._rate_limiter.closed_s()) > 0:
                 await self._sleep(pause)
             else:
@@ -147,7 +147,7 @@ class RetryingModel:
         asked = error.retry_after_s if isinstance(error, TransientError) else None
         if asked is not None:
             self._slots.shrink(slot)
-        failures = self._breaker.fail(attempt, str(error), self._policy.allowed(error))
+        failures = self._breaker.fail(attempt, str(error), self._policy.max_tries(error))
         pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.remaining_s()
         if asked is not None and asked >= left:
             self._breaker.refuse(
@@ -158,7 +158,7 @@ class RetryingModel:
 
     def _is_last(self, state: RetryCallState) -> bool:
         """Whether a request has had its tries. Where the provider is down they say nothing of the request."""
-        return state.attempt_number >= self._policy.allowed(_error_of(state)) and not self._breaker.open_s()
+        return state.attempt_number >= self._policy.max_tries(_error_of(state)) and not self._breaker.open_s()
 
     def _wait_s(self, state: RetryCallState) -> float:
         """Seconds before the next try: the backoff, or `retry-after` where that is longer."""

@@ -21,7 +21,7 @@ def read(view: RepositoryView, given: Arguments) -> ToolResult:
         raise Refused(f"{path} has {total} lines on the {side} side; there is no line {first}")
     entry = view.fitting(view.entry(path, side, first, min(last, first + view.limits.read_lines - 1)))
     title = f"{path} ({side} side), lines {entry.first} to {entry.last} of {total}"
-    return ToolResult(f"{title}\n{view.numbered(entry)}", evidence=(entry,))
+    return ToolResult(f"{title}\n{view.number_lines(entry)}", evidence=(entry,))
 
 
 def list_folder(view: RepositoryView, given: Arguments) -> ToolResult:

@@ -116,7 +116,7 @@ class RepositoryTools:
         self.view = RepositoryView(snapshot, limits or ToolLimits(), self._mask, private)
         self._tools = {tool.name: tool for tool in _TOOLS if symbols or tool.name not in _OF_SYMBOLS}
 
-    def offered(self) -> tuple[OfferedTool, ...]:
+    def list_tools(self) -> tuple[OfferedTool, ...]:
         """The tools as they are described to a model, always in the same order."""
         return tuple(tool.offered for tool in self._tools.values())
 

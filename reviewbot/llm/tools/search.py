@@ -111,7 +111,7 @@ class _Found:
         entries = _entries(self.view, path, lines[: min(limits.matches_per_file, self._left)])
         more = len(lines) - sum(len(entry.lines) for entry in entries)
         rest = [f"       [{more} more here]"] if more else []
-        part = "\n".join([path, *map(self.view.numbered, entries), *rest])
+        part = "\n".join([path, *map(self.view.number_lines, entries), *rest])
         if not entries or len(part) > self._chars:
             return False
         self.parts.append(part)

@@ -47,7 +47,7 @@ def _shown(view: RepositoryView, name: str, found: Resolution) -> ToolResult:
         symbol = each.symbol
         title = f"{each.path}: {symbol.kind} {symbol.qualified}, lines {symbol.first} to {symbol.last}"
         rest = [] if entry.last == symbol.last else [f"       [it goes on to line {symbol.last}: read the rest]"]
-        part = "\n".join([title, view.numbered(entry), *rest])
+        part = "\n".join([title, view.number_lines(entry), *rest])
         if parts and len(part) > left:
             break
         left -= len(part)
@@ -99,7 +99,7 @@ def _listed(view: RepositoryView, name: str, places: Sequence[tuple[str, int]], 
         for line in [line for each, line in places if each == path][: view.limits.matches_per_file]:
             entry = view.entry(path, "head", line, line)
             around = _around(view, path, line)
-            rows.append(view.numbered(entry) + (f"   [in {around}]" if around else ""))
+            rows.append(view.number_lines(entry) + (f"   [in {around}]" if around else ""))
             entries.append(entry)
         if counts[path] > len(entries):
             rows.append(f"       [{counts[path] - len(entries)} more here]")

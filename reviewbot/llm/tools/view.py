@@ -151,7 +151,7 @@ class RepositoryView:
         last = min(last, len(lines))
         return EvidenceEntry(path, side, first, last, lines[first - 1 : last])
 
-    def numbered(self, entry: EvidenceEntry) -> str:
+    def number_lines(self, entry: EvidenceEntry) -> str:
         """The lines of an entry, each after its number."""
         return "\n".join(f"{number:6} {self.cut(line)}" for number, line in enumerate(entry.lines, entry.first))
 

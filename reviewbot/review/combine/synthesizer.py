@@ -158,7 +158,10 @@ class RuledSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything."""
         facts = ReviewFacts(
-            self.engine, self.notes, None if self.usage_ledger is None else self.usage_ledger.spent(), self.refused
+            self.engine,
+            self.notes,
+            None if self.usage_ledger is None else self.usage_ledger.usage_by_purpose(),
+            self.refused,
         )
         return build_review(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
 

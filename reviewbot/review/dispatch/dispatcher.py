@@ -37,7 +37,7 @@ class Slots:
         self._shared: dict[str, _Shared] = {}
 
     @asynccontextmanager
-    async def taken(self, name: str = "") -> AsyncIterator[None]:
+    async def hold(self, name: str = "") -> AsyncIterator[None]:
         """Hold a slot together with all others that ask under the same name; without a name, alone."""
         if not name:
             async with self._free:
@@ -125,7 +125,7 @@ class Dispatcher:
         for name, future in needed.items():
             await asyncio.wait([future])
             if _fault(future) is None and ends[name].answered:
-                results[name] = ends[name].merged()
+                results[name] = ends[name].merge_results()
             elif task.needs_dependencies:
                 self._fail(ends, task.task_id, "dependency", f"it needs the result of {name}, which did not come")
                 return
@@ -167,7 +167,7 @@ class Dispatcher:
         return replace(step, action="human", reason=reason, tasks=(), human=human, gaps=gaps)
 
     async def _ask(self, task: ReviewTask, results: Mapping[str, WorkerResult]) -> Outcome:
-        async with self._slots.taken(task.reader):
+        async with self._slots.hold(task.reader):
             self.trace.record("task_started", task_id=task.task_id, worker=task.worker, attempt=task.failures + 1)
             return await self.attempt(task, results)
 

@@ -14,7 +14,7 @@ def made(code: str) -> Made:
     """What the statement is made of whose last row ends in "# <<<"."""
     text = textwrap.dedent(code).strip("\n")
     row = next(row for row, line in enumerate(text.split("\n"), 1) if line.endswith("# <<<"))
-    return SqlTexts(ast.parse(text)).made_of(row, row)
+    return SqlTexts(ast.parse(text)).origin_of(row, row)
 
 
 def made_in_a_function(expression: str, before: str = "pass") -> Made:
@@ -168,7 +168,7 @@ def test_a_statement_of_too_many_parts_is_open() -> None:
 def test_a_file_of_too_many_parts_is_open_from_there_on() -> None:
     texts = SqlTexts(ast.parse(f"a = f'{'{1}' * 900}'\n" * 30))
 
-    made = [texts.made_of(row, row) for row in range(1, 31)]
+    made = [texts.origin_of(row, row) for row in range(1, 31)]
 
     assert made == sorted(made)
     assert set(made) == {Made.FIXED, Made.OPEN}

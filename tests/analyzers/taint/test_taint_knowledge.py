@@ -74,9 +74,9 @@ def test_words_of_a_name() -> None:
 
 
 def test_the_first_name_that_is_known_decides(known: Knowledge) -> None:
-    assert [sink.kind for sink in known.called(["os.system", ".execute"])] == ["command"]
-    assert [sink.kind for sink in known.called(["x.y", ".execute"])] == ["sql"]
-    assert known.called([]) == ()
+    assert [sink.kind for sink in known.sinks_called(["os.system", ".execute"])] == ["command"]
+    assert [sink.kind for sink in known.sinks_called(["x.y", ".execute"])] == ["sql"]
+    assert known.sinks_called([]) == ()
 
 
 def test_a_table_of_another_schema_is_refused() -> None:

@@ -81,7 +81,7 @@ def test_true_and_one_are_two_constants() -> None:
 
 def test_clean_values_stay_as_they_are() -> None:
     clean = Value(path="a")
-    assert clean.marked("sql") is clean.became("built") is clean.after(1, "x") is clean
+    assert clean.mark("sql") is clean.became("built") is clean.after(1, "x") is clean
     assert plain(clean) is CLEAN
     assert mixed([clean]) is CLEAN
     assert without(tainted(), "built").taints == tainted().taints
@@ -96,7 +96,7 @@ def test_steps_are_told_once_and_not_without_end() -> None:
 
 
 def test_items_become_harmless_with_their_container() -> None:
-    held = Value(tainted().taints, items={0: tainted()}, form="list").marked("sql")
+    held = Value(tainted().taints, items={0: tainted()}, form="list").mark("sql")
     assert held.items is not None
     assert held.items[0].taints[0].safe == {"sql"}
 

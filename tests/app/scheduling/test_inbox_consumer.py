@@ -37,10 +37,10 @@ class Pile:
             self.stop.set()
         return open_ones[:limit]
 
-    def done(self, key: int) -> None:
+    def mark_done(self, key: int) -> None:
         self.ended[key] = "done"
 
-    def failed(self, key: int, reason: str) -> None:
+    def mark_failed(self, key: int, reason: str) -> None:
         self.ended[key] = reason
 
     def release(self, key: int) -> None:
@@ -193,8 +193,8 @@ def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Pa
         inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
     deliveries = Deliveries(inbox, "me")
     first, second = deliveries.claim(9, 60.0)
-    deliveries.done(first.key)
-    deliveries.failed(second.key, "internal fault")
+    deliveries.mark_done(first.key)
+    deliveries.mark_failed(second.key, "internal fault")
 
     assert (first.request.number, second.request.number, deliveries.claim(9, 60.0)) == (7, 8, [])
     assert (counts(inbox)["done"], [each.reason for each in failed(inbox)]) == (1, ["internal fault"])

@@ -219,7 +219,7 @@ def test_what_was_said_before_the_end_takes_nobodys_place_after_it(stage: Stage)
     stage.scheduler.withdraw(order(as_of=3))
     stage.submit(order(B, as_of=2))
 
-    assert Heads(stage.database).wanted((5, 7)) is None
+    assert Heads(stage.database).wanted_run((5, 7)) is None
     assert stage.submit(order(A, as_of=4)) == order(A).run_id("p")
 
 

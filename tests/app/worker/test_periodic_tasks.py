@@ -75,15 +75,15 @@ def test_what_is_old_goes_everywhere(stage: Stage, moment: Moment) -> None:
     run = stage.submit(order())
     stage.runs.end(run, "posted")
     DurableJournal(stage.database, 1, 5).put("key", "x")
-    DurableIntents(stage.database, 1).done("key", 1)
+    DurableIntents(stage.database, 1).record_posted("key", 1)
     moment.now += 1_000
     new = stage.submit(order(number=8))
     Retention(stage.database, stage.shelf, 500).once()
 
     assert (stage.shelf.forgotten, stage.state(run), stage.state(new)) == ([run, "ask:old"], "none", "waiting")
     assert DurableJournal(stage.database, 1, 5).get("key") is None
-    assert DurableIntents(stage.database, 1).posted("key") is None
-    assert Heads(stage.database).wanted((5, 7)) is None
+    assert DurableIntents(stage.database, 1).find_posted("key") is None
+    assert Heads(stage.database).wanted_run((5, 7)) is None
 
 
 def test_what_is_old_goes_however_much_of_it_there_is(stage: Stage, moment: Moment) -> None:

@@ -29,7 +29,7 @@ def test_without_limits_everything_is_noted_and_nothing_refused() -> None:
     spend(ledger, "logic", 10**9, 10**6)
     spend(ledger, "logic", 5)
     spend(ledger, "planner", 7)
-    assert ledger.spent() == {
+    assert ledger.usage_by_purpose() == {
         "logic": Usage(calls=2, input_tokens=10**9 + 5, cost_usd=10**6),
         "planner": Usage(calls=1, input_tokens=7),
     }
@@ -70,7 +70,7 @@ def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price
             reservation.settle(Usage(calls=1, cost_usd=1.0))
 
     asyncio.run(run())
-    assert ledger.spent() == {"logic": Usage(calls=1, cost_usd=1.0)}
+    assert ledger.usage_by_purpose() == {"logic": Usage(calls=1, cost_usd=1.0)}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
         await asyncio.gather(*(call(*each) for each in calls))
 
     asyncio.run(run())
-    assert {purpose: usage.input_tokens for purpose, usage in ledger.spent().items()} == {
+    assert {purpose: usage.input_tokens for purpose, usage in ledger.usage_by_purpose().items()} == {
         purpose: tokens for purpose, tokens, _ in calls
     }
 
@@ -148,7 +148,7 @@ def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
     for _ in range(3):
         with pytest.raises(RuntimeError):
             asyncio.run(fail())
-    assert ledger.spent() == {}
+    assert ledger.usage_by_purpose() == {}
     spend(ledger)
 
 
@@ -161,7 +161,7 @@ def test_the_last_word_about_a_call_counts() -> None:
             reservation.settle(Usage(calls=1, input_tokens=7))
 
     asyncio.run(run())
-    assert ledger.spent() == {"logic": Usage(calls=1, input_tokens=7)}
+    assert ledger.usage_by_purpose() == {"logic": Usage(calls=1, input_tokens=7)}
 
 
 def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
@@ -175,7 +175,7 @@ def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
     asyncio.run(run())
     with pytest.raises(BudgetError, match="REVIEWBOT_MAX_CALLS"):
         ledger.check("logic", 10, None)
-    assert ledger.spent() == {"logic": Usage(calls=1)}
+    assert ledger.usage_by_purpose() == {"logic": Usage(calls=1)}
 
 
 def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
@@ -261,7 +261,7 @@ def test_a_call_waits_through_the_ends_of_several_others() -> None:
 
     asyncio.run(run())
     assert order == ["first", "second", "third"]
-    assert ledger.spent()["logic"].calls == 3
+    assert ledger.usage_by_purpose()["logic"].calls == 3
 
 
 @given(
@@ -286,7 +286,7 @@ def test_calls_at_the_same_time_never_overshoot_together(
         return await asyncio.gather(*(call(*each) for each in calls), return_exceptions=True)
 
     outcomes = asyncio.run(run())
-    total = sum(ledger.spent().values(), Usage())
+    total = sum(ledger.usage_by_purpose().values(), Usage())
     assert tokens_of(total) <= most_tokens
     assert total.calls <= most_calls
     assert {type(each) for each in outcomes} <= {type(None), BudgetError, RuntimeError}

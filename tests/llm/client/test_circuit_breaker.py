@@ -94,7 +94,7 @@ def test_a_provider_that_is_down_for_a_whole_review_costs_few_calls(
         ask(model, a_request(f"{clock.now}"))
         clock.now += 1
 
-    assert len(outage.called) <= RetryPolicy().allowed(error) + 5
+    assert len(outage.called) <= RetryPolicy().max_tries(error) + 5
 
 
 def test_where_the_provider_had_answered_all_wait_for_the_one_call(a_request: MakeRequest) -> None:

@@ -43,7 +43,7 @@ def ask(usage: Usage, request: ModelRequest, prices: PriceTable | None = None, *
     """The usage that comes back with an answer, which is the one in the ledger."""
     model, ledger = metered(Reporting(usage, **fields), prices=prices)
     reply = asyncio.run(model.ask(request))
-    assert ledger.spent() == {request.purpose: reply.usage}
+    assert ledger.usage_by_purpose() == {request.purpose: reply.usage}
     return reply.usage
 
 
@@ -117,7 +117,7 @@ def test_a_budget_in_dollars_binds_where_answers_report_no_usage(a_request: Make
         raise AssertionError("nothing stopped it")
 
     assert 0 < asyncio.run(run()) < 20
-    assert 0.1 < ledger.spent()["logic"].cost_usd <= 0.2
+    assert 0.1 < ledger.usage_by_purpose()["logic"].cost_usd <= 0.2
 
 
 def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(a_request: MakeRequest) -> None:
@@ -131,7 +131,7 @@ def test_what_is_reported_of_a_call_that_is_stopped_is_in_the_books_and_checked(
     request = a_request(PROMPT)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(model.ask(request))
-    assert ledger.spent()["logic"].input_tokens == estimate_tokens(request)
+    assert ledger.usage_by_purpose()["logic"].input_tokens == estimate_tokens(request)
 
 
 def test_what_a_provider_reports_reaches_the_caller_too(a_request: MakeRequest) -> None:

@@ -78,7 +78,7 @@ def test_an_answer_is_paid_once_and_traced_each_time(
     assert (first.text, first.stored, first.usage) == ("yes", False, SPENT)
     assert (second.text, second.stored, second.usage) == ("yes", True, Usage())
     assert len(told.requests) == 1
-    assert config.ledger.spent() == {"logic": SPENT}
+    assert config.ledger.usage_by_purpose() == {"logic": SPENT}
     key = digest(a_request(), MODELS["medium"])
     known = {"tier": "medium", "model": "claude-sonnet-5-5", "request": key, "duration_ms": 0, "stop": "end"}
     assert trace.of("call") == [
@@ -124,7 +124,7 @@ def test_a_try_without_an_answer_costs_nothing(
     config = make_config(retry=RetryPolicy(tries=1, throttled_tries=1))
     with pytest.raises(EngineError):
         run(build_client(FakeModel(error), config).ask(a_request()))
-    assert config.ledger.spent() == {}
+    assert config.ledger.usage_by_purpose() == {}
 
 
 def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
@@ -135,7 +135,7 @@ def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
         make_config(Limits(max_calls=1)),
     )
     assert run(build_client(told, config).ask(a_request())).text == "yes"
-    assert config.ledger.spent() == {"logic": SPENT}
+    assert config.ledger.usage_by_purpose() == {"logic": SPENT}
     assert len(clock.slept) == 2
 
 
@@ -150,7 +150,7 @@ def test_a_provider_that_is_down_spends_nothing_of_a_small_budget_and_is_named_a
         return list(await asyncio.gather(*(model.ask(each) for each in requests), return_exceptions=True))
 
     assert {type(error) for error in asyncio.run(ask_all())} <= {ProviderError, TransientError}
-    assert config.ledger.spent() == {}
+    assert config.ledger.usage_by_purpose() == {}
 
 
 def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
@@ -165,7 +165,7 @@ def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
     config = make_config()
     with pytest.raises(EngineError):
         run(build_client(Breaking(), config).ask(a_request()))
-    assert config.ledger.spent() == {"logic": SPENT}
+    assert config.ledger.usage_by_purpose() == {"logic": SPENT}
 
 
 def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConfig, a_request: MakeRequest) -> None:
@@ -176,7 +176,7 @@ def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConf
     with pytest.raises(BudgetError, match="budget of 2 calls"):
         run(model.ask(a_request("three")))
     assert len(told.requests) == 2
-    assert config.ledger.spent()["logic"].calls == 2
+    assert config.ledger.usage_by_purpose()["logic"].calls == 2
 
 
 def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn(
@@ -205,7 +205,7 @@ def test_a_request_that_is_cancelled_is_in_the_trace(
     asyncio.run(stop())
     (event,) = trace.of("call_failed")
     assert (event["error"], event["message"], event["purpose"]) == ("CancelledError", STOPPED, "logic")
-    assert config.ledger.spent() == {}
+    assert config.ledger.usage_by_purpose() == {}
 
 
 def test_an_answer_that_the_deadline_cut_off_before_it_began_costs_nothing(
@@ -214,7 +214,7 @@ def test_an_answer_that_the_deadline_cut_off_before_it_began_costs_nothing(
     config = replace(make_config(), deadline=Deadline(clock, 0.02))
     with pytest.raises(DeadlineError):
         run(build_client(Silent(), config).ask(a_request()))
-    assert config.ledger.spent() == {}
+    assert config.ledger.usage_by_purpose() == {}
 
 
 @pytest.mark.parametrize("error", [EngineError("no"), RefusedError("no"), BudgetError("no")])
@@ -226,7 +226,7 @@ def test_a_question_without_an_answer_is_traced_with_our_own_words(
         run(build_client(FakeModel(error), config).ask(a_request()))
     (event,) = trace.of("call_failed")
     assert (event["error"], event["message"], event["purpose"]) == (type(error).__name__, "no", "logic")
-    assert config.ledger.spent() == {}
+    assert config.ledger.usage_by_purpose() == {}
 
 
 def test_an_answer_of_one_server_is_none_of_another(make_config: MakeConfig, a_request: MakeRequest) -> None:

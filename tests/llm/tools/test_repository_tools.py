@@ -16,14 +16,14 @@ from reviewbot.llm.tools.arguments import ToolLimits
 
 
 def test_the_tools_are_offered_in_one_order_as_closed_objects(repository: Any) -> None:
-    offered = RepositoryTools(repository({}), symbols=True).offered()
+    offered = RepositoryTools(repository({}), symbols=True).list_tools()
 
     assert [tool.name for tool in offered] == ["read", "search", "definition", "uses", "list", "history"]
     for tool in offered:
         Draft202012Validator.check_schema(dict(tool.schema))
         assert tool.schema["additionalProperties"] is False
-    assert offered == RepositoryTools(repository({"a": ""}), symbols=True).offered()
-    assert [tool.name for tool in RepositoryTools(repository({})).offered()] == ["read", "search", "list", "history"]
+    assert offered == RepositoryTools(repository({"a": ""}), symbols=True).list_tools()
+    assert [tool.name for tool in RepositoryTools(repository({})).list_tools()] == ["read", "search", "list", "history"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class Ledger:
     def __init__(self, spent: Mapping[str, Usage]) -> None:
         self._spent = spent
 
-    def spent(self) -> Mapping[str, Usage]:
+    def usage_by_purpose(self) -> Mapping[str, Usage]:
         return self._spent
 
 

@@ -264,7 +264,7 @@ def test_a_gap_that_the_second_round_closed_is_gone_with_the_question_that_it_le
     assert list(ends) == [NAME]
     assert (ends[NAME].gaps, ends[NAME].human, ends[NAME].answered) == ((), (), True)
     assert [result.gaps for result in ends[NAME].results] == [(), ()]
-    assert ends[NAME].merged().findings == (a_finding(),)
+    assert ends[NAME].merge_results().findings == (a_finding(),)
 
 
 def test_what_the_second_round_could_not_answer_is_still_missing_and_what_it_found_counts(

@@ -146,7 +146,7 @@ def test_a_chunk_that_took_too_long_is_split_and_the_parts_count_as_the_task(
 
     assert [task_id for task_id, _ in worker.asked] == list(answers)
     assert end.answered
-    assert [finding.line for finding in end.merged().findings] == [1, 2, 3]
+    assert [finding.line for finding in end.merge_results().findings] == [1, 2, 3]
 
 
 def test_a_part_that_fails_leaves_a_gap_beside_the_results_of_the_others(

@@ -278,7 +278,7 @@ def test_a_plan_to_be_reduced_passes_up_one_finding_of_models_for_a_place_and_ca
 
     told = run(plan, answering(ended(plan, (weak, program), (strong, program))), trace)
 
-    assert [end.merged().findings for end in told.values()] == [(program,), (strong,)]
+    assert [end.merge_results().findings for end in told.values()] == [(program,), (strong,)]
     assert [(event["findings"], event["repeated"]) for event in trace.of("part_finished")] == [(2, 2)]
 
 
@@ -293,7 +293,7 @@ def test_of_exact_repetitions_the_first_in_the_plan_stays(
 
     told = aggregate(ended(plan, (a_finding(), a_finding()), (a_finding(), other)))
 
-    assert [end.merged().findings for end in told.values()] == [(a_finding(),), (other,)]
+    assert [end.merge_results().findings for end in told.values()] == [(a_finding(),), (other,)]
 
 
 def test_the_latest_attempt_at_a_task_speaks_for_it(
@@ -303,7 +303,7 @@ def test_the_latest_attempt_at_a_task_speaks_for_it(
     early, late = (a_finding(sources=MODEL, message=text) for text in ("may be None", "is None"))
     end = TaskResult(task, (a_result(findings=(early,)), a_result(findings=(late,))), done=True)
 
-    assert aggregate({task.task_id: end})[task.task_id].merged().findings == (late,)
+    assert aggregate({task.task_id: end})[task.task_id].merge_results().findings == (late,)
 
 
 FOUND = st.tuples(
@@ -341,4 +341,4 @@ def test_what_reaches_the_top_does_not_depend_on_how_the_plan_was_parted(
     two = run(in_parts(plan, fan_out), answering(ends), Silent())
 
     assert list(one.items()) == list(two.items())
-    assert {f for end in two.values() for f in end.merged().findings} == {f for group in found for f in group}
+    assert {f for end in two.values() for f in end.merge_results().findings} == {f for group in found for f in group}

@@ -161,8 +161,8 @@ def test_what_models_say_of_one_place_in_two_tasks_is_told_twice_unless_it_is_re
 
     both, reduced = aggregate(ends), aggregate(ends, reducing=True)
 
-    assert [len(end.merged().findings) for end in both.values()] == [1, 1]
-    assert [[f.confidence for f in end.merged().findings] for end in reduced.values()] == [[90], []]
+    assert [len(end.merge_results().findings) for end in both.values()] == [1, 1]
+    assert [[f.confidence for f in end.merge_results().findings] for end in reduced.values()] == [[90], []]
     assert list(reduced) == list(ends)
 
 

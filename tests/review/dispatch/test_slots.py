@@ -44,7 +44,7 @@ class Room:
 
     async def _stay(self, name: str) -> None:
         shared, _, _ = name.rpartition("-")
-        async with self.slots.taken(shared):
+        async with self.slots.hold(shared):
             self.entered.append(name)
             self.inside.append(name)
             try:

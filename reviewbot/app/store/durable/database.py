@@ -119,7 +119,7 @@ class PostgresDatabase:
         until = time.monotonic() + self._outage_s
         while True:
             try:
-                with self._connections.taken() as connection:
+                with self._connections.connection() as connection:
                     return rows_of(connection, statement, values)
             except psycopg.OperationalError:
                 # Its text names the host and the user; the URL may hold a password.

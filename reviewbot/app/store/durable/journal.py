@@ -74,7 +74,7 @@ class DurableIntents:
         )
         return bool(rows)
 
-    def done(self, key: str, review_id: int) -> None:
+    def record_posted(self, key: str, review_id: int) -> None:
         """Record the review as posted, and release the intent."""
         self._database.run(
             "INSERT INTO reviewbot_intents (key, holder, until, review, written) VALUES (?, '', 0, ?, ?) "
@@ -84,7 +84,7 @@ class DurableIntents:
             self._database.now(),
         )
 
-    def posted(self, key: str) -> int | None:
+    def find_posted(self, key: str) -> int | None:
         """The id of the posted review; None where none is recorded."""
         rows = self._database.run("SELECT review FROM reviewbot_intents WHERE key = ?", self._prefix + key)
         return None if not rows or rows[0][0] is None else int(rows[0][0])

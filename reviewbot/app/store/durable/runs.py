@@ -53,7 +53,7 @@ class Heads:
         )
         return self._read(pull) or Claim(run, 0, head)
 
-    def wanted(self, pull: tuple[int, int]) -> str | None:
+    def wanted_run(self, pull: tuple[int, int]) -> str | None:
         """The run that may write; None where none may."""
         found = self._read(pull)
         return None if found is None or not found.run else found.run

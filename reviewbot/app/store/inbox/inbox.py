@@ -109,11 +109,11 @@ class Inbox:
             )
         return tuple(_delivery(row) for row in sorted(rows))
 
-    def done(self, delivery: int) -> None:
+    def mark_done(self, delivery: int) -> None:
         """Mark a delivery as done: a run was made of it (or was there already)."""
         self._end(delivery, "done", "")
 
-    def failed(self, delivery: int, reason: str) -> None:
+    def mark_failed(self, delivery: int, reason: str) -> None:
         """Mark a delivery as failed: no run can be made of it."""
         self._end(delivery, "failed", reason)
 

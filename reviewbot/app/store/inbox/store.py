@@ -162,7 +162,7 @@ class PostgresStore:
         import psycopg  # noqa: PLC0415 - who stays with a file need not load it
 
         try:
-            with self._connections.taken(checked=True) as connection, connection.transaction():
+            with self._connections.connection(checked=True) as connection, connection.transaction():
                 yield lambda statement, *values: rows_of(connection, statement, values)
         except psycopg.Error as error:
             # Its text names the host and the user, and the URL may hold a password.

@@ -57,7 +57,7 @@ class SingleFlight(Generic[K, V]):
         self._locks: dict[K, Lock] = {}
         self._made: dict[K, V] = {}
 
-    def known(self, key: K, default: V) -> V:
+    def peek(self, key: K, default: V) -> V:
         """What was kept for the key, if anything was."""
         return self._made.get(key, default)
 
@@ -151,11 +151,11 @@ class Objects:
 
     def at_hand(self, commit: str, path: str) -> str | Unread | None:
         """The same without a request: UNREAD where one would be needed."""
-        entries, whole = self._trees.known((commit, True), ({}, False))
+        entries, whole = self._trees.peek((commit, True), ({}, False))
         if path not in entries and not whole:
             return UNREAD
         entry = entries.get(path)
-        return self._texts.known(entry.sha, UNREAD) if may_be_text(entry) else None
+        return self._texts.peek(entry.sha, UNREAD) if may_be_text(entry) else None
 
     def _may_keep(self, text: str | Unread | None) -> bool:
         self._kept += len(text) if isinstance(text, str) else 0
@@ -166,7 +166,7 @@ class Objects:
         chunk = self._expected.get((commit, path))
         if chunk is not None and self._kept < MAX_KEPT_BYTES:
             self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
-        text = self._texts.known(sha, UNREAD)
+        text = self._texts.peek(sha, UNREAD)
         return self._blob(sha) if isinstance(text, Unread) else text
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:

@@ -104,7 +104,7 @@ class ClaudeModel:
                         raise self._broken(event, request.tier, asked)
                     assembly.feed(event)
                     if event.get("type") in REPORTING:
-                        self._report(request, assembly.reported())
+                        self._report(request, assembly.usage_fields())
                 return assembly.message()
         except httpx2.TimeoutException:
             raise TransientError("the model API stopped amid its answer") from None

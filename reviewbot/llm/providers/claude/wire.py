@@ -144,7 +144,7 @@ class Assembly:
                 self._message.update(_object(event.get("delta")))
                 self._count(event.get("usage"))
 
-    def reported(self) -> Json:
+    def usage_fields(self) -> Json:
         """The part of the answer from which `usage_of` reads; empty as long as no usage was reported."""
         return {**self._message, "usage": self._usage} if self._usage else {}
 

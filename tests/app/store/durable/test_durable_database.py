@@ -117,8 +117,8 @@ def test_a_server_keeps_the_same_things_in_the_same_way(server: str) -> None:
     assert (runs.begin("run-1", "me", "worker"), runs.owner("run-1")) == (1, "me")
     assert runs.end("run-1", "posted", "", "https://host.test", owner="me")
     assert (intents.begin("k", "me", 60), intents.begin("k", "you", 60)) == (True, False)
-    intents.done("k", 9)
-    assert (intents.posted("k"), intents.begin("k", "you", 60)) == (9, True)
+    intents.record_posted("k", 9)
+    assert (intents.find_posted("k"), intents.begin("k", "you", 60)) == (9, True)
     assert [rate.take(1) > 0 for _ in range(4)] == [False, False, True, True]
     Workers(database).join("w1")
     assert (Workers(database).beat("w1"), Workers(database).dead("w2", -1.0)) == (True, ("w1",))

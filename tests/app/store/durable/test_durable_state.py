@@ -107,26 +107,26 @@ def test_a_lease_of_nothing_lets_it_go(database: Database) -> None:
 def test_what_was_posted_is_known_and_nobody_holds_it(database: Database) -> None:
     intents = DurableIntents(database, 1)
     intents.begin("k", "me", 60)
-    intents.done("k", 42)
-    intents.done("other", 43)
+    intents.record_posted("k", 42)
+    intents.record_posted("other", 43)
 
-    assert (intents.posted("k"), intents.posted("other"), intents.posted("none")) == (42, 43, None)
+    assert (intents.find_posted("k"), intents.find_posted("other"), intents.find_posted("none")) == (42, 43, None)
     assert intents.begin("k", "you", 60)
-    assert intents.posted("k") == 42
+    assert intents.find_posted("k") == 42
 
 
 def test_an_intent_is_of_one_installation(database: Database) -> None:
-    DurableIntents(database, 1).done("k", 42)
+    DurableIntents(database, 1).record_posted("k", 42)
 
-    assert DurableIntents(database, 2).posted("k") is None
+    assert DurableIntents(database, 2).find_posted("k") is None
 
 
 def test_old_intents_go(database: Database, moment: Moment) -> None:
-    DurableIntents(database, 1).done("k", 42)
+    DurableIntents(database, 1).record_posted("k", 42)
     moment.now += 100
     forget_old_intents(database, 50)
 
-    assert DurableIntents(database, 1).posted("k") is None
+    assert DurableIntents(database, 1).find_posted("k") is None
 
 
 # --- heads ---
@@ -137,7 +137,7 @@ def test_a_new_head_is_wanted_in_the_place_of_the_old_one(database: Database) ->
     first = heads.claim(PULL, "a", "run-a")
     second = heads.claim(PULL, "b", "run-b")
 
-    assert (first.sequence, second.sequence, heads.wanted(PULL)) == (1, 2, "run-b")
+    assert (first.sequence, second.sequence, heads.wanted_run(PULL)) == (1, 2, "run-b")
 
 
 def test_the_same_word_twice_changes_nothing(database: Database) -> None:
@@ -173,12 +173,12 @@ def test_a_head_that_comes_back_is_wanted_again(database: Database) -> None:
 
 def test_nothing_is_wanted_of_what_was_withdrawn_until_it_comes_again(database: Database) -> None:
     heads = Heads(database)
-    assert heads.wanted(PULL) is None
+    assert heads.wanted_run(PULL) is None
     heads.claim(PULL, "a", "run-a")
     heads.withdraw(PULL)
-    assert heads.wanted(PULL) is None
+    assert heads.wanted_run(PULL) is None
 
-    assert heads.claim(PULL, "a", "run-a").run == heads.wanted(PULL) == "run-a"
+    assert heads.claim(PULL, "a", "run-a").run == heads.wanted_run(PULL) == "run-a"
 
 
 def test_old_heads_go(database: Database, moment: Moment) -> None:
@@ -187,7 +187,7 @@ def test_old_heads_go(database: Database, moment: Moment) -> None:
     moment.now += 100
     heads.forget(50)
 
-    assert heads.wanted(PULL) is None
+    assert heads.wanted_run(PULL) is None
 
 
 # --- runs ---

@@ -118,7 +118,7 @@ def test_what_is_under_way_is_not_superseded(inbox: Inbox, a_delivery: Maker) ->
     inbox.put(a_delivery("two", "b"))
 
     assert heads(inbox.claim(10, 60.0, "w")) == ["b"]
-    inbox.done(running.id)
+    inbox.mark_done(running.id)
     assert counts(inbox)["done"] == 1
 
 
@@ -150,13 +150,13 @@ def test_what_kills_every_worker_is_parked_and_shown(inbox: Inbox, a_delivery: M
 def test_what_failed_says_why_in_words_that_every_database_takes(inbox: Inbox, a_delivery: Maker) -> None:
     inbox.put(a_delivery("one"))
     (taken,) = inbox.claim(1, 60.0, "w")
-    inbox.failed(taken.id, "no\x00 such \ud800 repository" + "!" * 1_000)
+    inbox.mark_failed(taken.id, "no\x00 such \ud800 repository" + "!" * 1_000)
 
     (parked,) = failed(inbox)
 
     assert parked.reason.startswith("no such \\ud800 repository!")
     assert len(parked.reason) == 500
-    inbox.done(taken.id)
+    inbox.mark_done(taken.id)
     assert counts(inbox)["failed"] == 1
 
 
@@ -188,7 +188,7 @@ def test_what_ended_is_forgotten_after_a_while_and_what_waits_is_not(
     inbox.put(a_delivery("done", number=1))
     inbox.put(a_delivery("waits", number=2))
     (taken,) = inbox.claim(1, 60.0, "w")
-    inbox.done(taken.id)
+    inbox.mark_done(taken.id)
     moment.now += 100
 
     assert inbox.forget(200) == 0

@@ -66,16 +66,16 @@ def test_what_ended_is_ended_whatever_its_worker_says_later(end: str, inbox: Inb
 
 def _ended(inbox: Inbox, end: str, number: int) -> None:
     if end == "done":
-        inbox.done(number)
+        inbox.mark_done(number)
     else:
-        inbox.failed(number, "r")
+        inbox.mark_failed(number, "r")
 
 
 def test_of_what_failed_the_newest_is_shown_first(inbox: Inbox, a_delivery: Maker) -> None:
     for number in range(3):
         inbox.put(a_delivery(f"{number}", number=number))
     for taken in inbox.claim(3, 60.0, "w"):
-        inbox.failed(taken.id, f"no {taken.body_sha256}")
+        inbox.mark_failed(taken.id, f"no {taken.body_sha256}")
 
     assert [each.reason for each in failed(inbox)[:2]] == ["no 2", "no 1"]
 
@@ -86,8 +86,8 @@ def test_everything_that_ended_is_forgotten_and_nothing_that_is_under_way(
     for body, number in (("old", 1), ("newer", 1), ("failed", 2), ("claimed", 3)):
         inbox.put(a_delivery(body, body[0].replace("o", "a").replace("n", "b"), number=number))
     newer, failed, _ = inbox.claim(10, 1_000.0, "w")
-    inbox.done(newer.id)
-    inbox.failed(failed.id, "r")
+    inbox.mark_done(newer.id)
+    inbox.mark_failed(failed.id, "r")
     inbox.put(a_delivery("waiting", number=4))
     moment.now += 100
 
