@@ -64,11 +64,13 @@ COMMANDS = {
     "runs": ("runs", "runs_command"),
     "ledger": ("ledger", "ledger_command"),
     "dismiss": ("ledger", "dismiss_command"),
+    "mcp": ("mcp", "mcp_command"),
 }
 """Where each command is: the module below `commands`, and its function."""
 DECISIONS = ".reviewbot/decisions.toml"
-SERVER_PARTS = frozenset({"dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress"})
-"""What comes with the extra `server` alone."""
+SERVER_PARTS = ("dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress")
+EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", **dict.fromkeys(SERVER_PARTS, "server")}
+"""What comes with an extra alone, and with which."""
 _VERBOSE_HELP = "end the terminal's report with the names of all tools that ran, and what the tasks took"
 
 
@@ -119,10 +121,11 @@ def _run(arguments: argparse.Namespace) -> int:
         )
         return command(arguments)
     except ModuleNotFoundError as error:
-        if error.name not in SERVER_PARTS:
+        # The name may be of a module inside of a part, such as `mcp.server`.
+        if (extra := EXTRAS.get((error.name or "").partition(".")[0])) is None:
             raise
         raise InputError(
-            f"{arguments.run} needs the extra 'server', which was not installed: pip install '.[server]' in a clone"
+            f"{arguments.run} needs the extra '{extra}', which was not installed: pip install '.[{extra}]' in a clone"
         ) from None
 
 
@@ -165,7 +168,7 @@ def build_parser() -> argparse.ArgumentParser:
     explain = _command(commands, "explain", "say why a finding was shown or withheld, or why there is none at a line")
     explain.add_argument("trace", metavar="TRACE", type=Path, help="what review --trace has written")
     explain.add_argument("place", metavar="PATH:LINE", help="the line; or a finding, by 8 digits of its fingerprint")
-    _add_own(commands)
+    _add_own(commands, parser.parse_args)
     _add_evaluation(commands)
     _command(commands, "action", "review what a GitHub workflow run is about; a step of it starts this")
     _add_app(commands)
@@ -184,7 +187,10 @@ def _command(commands: argparse._SubParsersAction[Parser], name: str, purpose: s
     )
 
 
-def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
+def _add_own(
+    commands: argparse._SubParsersAction[Parser], parse: Callable[[Sequence[str]], argparse.Namespace]
+) -> None:
+    """`parse`: reads a whole command line."""
     config = _command(commands, "config", "print the settings, and where each comes from")
     config.add_argument(
         "--repo", metavar="DIR", type=Path, help="with the settings of this repository (default: where you stand)"
@@ -203,6 +209,10 @@ def _add_own(commands: argparse._SubParsersAction[Parser]) -> None:
     add("--until", metavar="DATE", help="the last day on which it counts, such as 2027-01-31")
     add("--author", metavar="NAME", help="who decides (default: GIT_AUTHOR_NAME, or your user name)")
     add("--repo", metavar="DIR", type=Path, help="the repository (default: .)")
+    mcp = _command(commands, "mcp", "serve coding agents over the Model Context Protocol, on standard input and output")
+    mcp.add_argument("--repo", metavar="DIR", type=Path, help="the one folder that is reviewed (default: .)")
+    add_flags({"models": mcp, "what is looked for": mcp, "the run": mcp}, ("engine", "effort", "max_cost"))
+    mcp.set_defaults(parse=parse)
     completion = _command(commands, "completion", "print a completion script for a shell", epilog=COMPLETION)
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
 

@@ -35,9 +35,9 @@ _NAME = re.compile(r"[0-9a-f]{8,32}")
 
 def ledger_command(arguments: argparse.Namespace) -> int:
     """`reviewbot ledger`. Raises HostError, InputError and ConfigError."""
-    ledger = _local(arguments.repo or Path()) if arguments.pr is None else _of_pull(arguments.pr)
+    ledger = local_ledger(arguments.repo or Path()) if arguments.pr is None else _of_pull(arguments.pr)
     if arguments.format == "json":
-        sys.stdout.write(write_json(ledger.model_dump(mode="json", exclude={"seen", "seen_last"}), indent=2) + "\n")
+        sys.stdout.write(ledger_json(ledger))
         return ExitCode.REVIEWED
     rows = [_HEAD, *(_row(record) for record in ledger.records)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
@@ -46,10 +46,21 @@ def ledger_command(arguments: argparse.Namespace) -> int:
     return ExitCode.REVIEWED
 
 
+def ledger_json(ledger: Ledger) -> str:
+    """A ledger as JSON, without what only the next review needs."""
+    return write_json(ledger.model_dump(mode="json", exclude={"seen", "seen_last"}), indent=2) + "\n"
+
+
 def dismiss_command(arguments: argparse.Namespace) -> int:
     """`reviewbot dismiss`. Raises InputError and ConfigError."""
+    say(decide(arguments))
+    return ExitCode.REVIEWED
+
+
+def decide(arguments: argparse.Namespace) -> str:
+    """Write the decision that the arguments of `dismiss` name, and say where. Raises InputError and ConfigError."""
     top = find_top(arguments.repo or Path())
-    ledger = _local(arguments.repo or Path())
+    ledger = local_ledger(arguments.repo or Path())
     decision = check_decision(about(_decision(arguments, ledger), ledger))
     folder, path = (top / FILE_NAME).parent, top / FILE_NAME
     if folder.is_symlink() or path.is_symlink():
@@ -60,8 +71,7 @@ def dismiss_command(arguments: argparse.Namespace) -> int:
     if broken := next((note for note in notes if "entry" not in note), ""):
         raise ConfigError(broken)
     write_file(path, f"{before}{os.linesep if before and not before.endswith(chr(10)) else ''}{format_entry(decision)}")
-    say(f"{path} has the decision; it counts once the base branch has it")
-    return ExitCode.REVIEWED
+    return f"{path} has the decision; it counts once the base branch has it"
 
 
 def _decision(arguments: argparse.Namespace, ledger: Ledger) -> Decision:
@@ -83,7 +93,8 @@ def _date(text: str | None) -> dt.date | None:
         raise InputError(f"--until {quote(text)} is no date, such as 2027-01-31") from None
 
 
-def _local(folder: Path) -> Ledger:
+def local_ledger(folder: Path) -> Ledger:
+    """What is remembered of the branch that is checked out there. Raises InputError."""
     key = branch_key(folder)
     if not key:
         raise InputError(f"{folder} is in no git repository; name one with --repo DIR, or a pull request")
