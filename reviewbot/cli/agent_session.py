@@ -17,7 +17,7 @@ from reviewbot.cli.commands.ledger import decide, ledger_json, local_ledger
 from reviewbot.cli.commands.replay import events_of
 from reviewbot.cli.commands.review import review_command
 from reviewbot.cli.local_memory import find_top
-from reviewbot.config.hints import quote
+from reviewbot.config.messages import quote
 from reviewbot.domain.errors import InputError
 from reviewbot.report.terminal.explanation import render_explanation
 from reviewbot.review.trace import Event
