@@ -104,7 +104,7 @@ _WITH_FLOOR = RepositoryRule(
     lambda value: not value or FLOOR_WORKER in value,
 )
 _LESS = RepositoryRule(
-    "only lower budgets",
+    "any threshold, only lower budgets",
     f"can only lower budgets in a repository, and of {FLOOR_WORKER!r} set the threshold alone",
     lambda value: not any(limit.worker == FLOOR_WORKER and limit.key in BUDGET for limit in value),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reviewbot.llm.client.rate_limiter import RateLimiter
 
 _OWN_SECRETS = (
-    *SECRET_VARIABLES, "GH_TOKEN", "GITHUB_TOKEN",
+    *SECRET_VARIABLES, "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN",
     "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
 )  # fmt: skip
 """Variables of which no value may ever be in a report, from whatever source."""

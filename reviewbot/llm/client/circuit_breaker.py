@@ -45,7 +45,7 @@ class CircuitBreaker:
     def wait_s(self, tier: Tier, remaining_s: float) -> float:
         """Seconds until a call of this tier may ask for its turn; 0: it may now.
 
-        `left_s` are the seconds until the deadline. Raises ProviderError where the call is refused.
+        `remaining_s` are the seconds until the deadline. Raises ProviderError where the call is refused.
         """
         final = self._final.get(None, self._final.get(tier))
         if final is not None:

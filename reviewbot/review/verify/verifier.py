@@ -1,7 +1,7 @@
 """Set the confidence of a finding by the evidence for it. No source scores its own finding.
 
-Findings of programs carry the confidence that was measured for their rule. What a model says is worth little until a
-second look confirms it; that second look is another call, and where an engine offers none, the cap stays.
+Findings of programs carry the confidence of their rule, counted on labelled cases or estimated. What a model says is
+worth little until a second look confirms it; that is another call, and where an engine offers none, the cap stays.
 
 No model lowers or deletes what a program found. Where one holds it to be wrong, that is written into `disputed` and
 the confidence stays; a disputed finding that is critical and certain enough to be shown is for a person to decide.

@@ -4,7 +4,7 @@
     access   who serves the models, and the key
     sdk      the SDK, loaded beside other work
     wire     a request and an answer as the API writes them
-    faults   the API's errors as ours
+    errors   the API's errors as ours
 
 Written against version 2.12 of the SDK `anthropic`, which no other module of ours knows.
 """
