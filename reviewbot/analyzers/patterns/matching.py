@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,9 @@ _STEPS = 1_000_000
 
 _MATCH_LIMIT = 1_000
 """Matches that a query may hold unfinished; those of the tables hold a few dozen."""
+
+_NESTED_TYPES = re.compile(r"(?:\w<\s{0,20}\w{0,80}){200}")
+"""What the parser of Java recovers from in a time that grows with its square, and without asking whether to go on."""
 
 _READ_AT_ONCE = 1 << 16
 _ERRORS = "[(ERROR) (MISSING)] @hit"
@@ -87,6 +91,8 @@ class _Search:
         self._text, self._language, self._syntax = text, language, syntax
         self._until = time.thread_time() + MAX_SECONDS
         self._source = text.text.encode("utf-8", "replace")
+        if _NESTED_TYPES.search(text.text) is not None:
+            raise OutOfSteps
         parser = Parser(syntax.grammar(language, whole=text.whole))
         # Only a parser that reads by a callback can be stopped.
         tree = parser.parse(lambda at, _: self._source[at : at + _READ_AT_ONCE], progress_callback=self._keep_parsing)
