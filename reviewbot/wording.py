@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, as in "1 file" and "2,000 files"."""
+def with_count(number: int, noun: str) -> str:
+    """Write a number with its noun, as in "1 file" and "2,000 files"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

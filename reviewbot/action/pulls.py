@@ -37,7 +37,7 @@ from reviewbot.pull_requests import post
 from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 # Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read.
 
@@ -73,7 +73,7 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
         delivered = delivery.deliver(answer, subject.snapshot, run.trace, None, notes, memory)
     change = subject.change
     base = f"{change.base_sha[:12]}.." if change.base_sha else ""
-    what = f"{base}{(change.head_sha or '')[:12]}, {counted(len(change.files), 'file')}"
+    what = f"{base}{(change.head_sha or '')[:12]}, {with_count(len(change.files), 'file')}"
     return Reviewed(delivered, delivery.exit_code(delivered.review, settings, run.rules), what)
 
 

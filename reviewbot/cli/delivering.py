@@ -20,7 +20,7 @@ from reviewbot.report.estimate_report import render_estimate
 from reviewbot.report.terminal_style import style_of, write
 from reviewbot.report.text import one_line
 from reviewbot.review.trace import Trace
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.llm.estimate import Estimate
@@ -78,7 +78,7 @@ def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
             (folder / f"{number}-{request.purpose}.txt").write_text(request_text(request), "utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot write the prompts to {one_line(str(folder))}: {error.strerror}") from None
-    written = f"{counted(len(requests), 'request')} written to {one_line(str(folder))}"
+    written = f"{with_count(len(requests), 'request')} written to {one_line(str(folder))}"
     say(f"{written}; the readers' lack the analyzers' results")
     return ExitCode.REVIEWED
 
@@ -110,4 +110,4 @@ def _what_is_missing(answer: Review) -> str:
 
 
 def _were(others: int) -> str:
-    return f"{'was' if others == 1 else 'were'} {counted(others, 'other file')}"
+    return f"{'was' if others == 1 else 'were'} {with_count(others, 'other file')}"

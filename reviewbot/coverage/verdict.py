@@ -16,7 +16,7 @@ from reviewbot.domain.contracts import (
     Review,
     Verdict,
 )
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 STATE_WORDS: dict[CoverageState, str] = {
     "reviewed": "reviewed",
@@ -88,7 +88,7 @@ def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, pe
 
 def verdict_words(verdict: Verdict, issues: int, people: int) -> str:
     """The verdict in a few words."""
-    return VERDICT_WORDS[verdict].format(issues=counted(issues, "issue"), people=counted(people, "thing"))
+    return VERDICT_WORDS[verdict].format(issues=with_count(issues, "issue"), people=with_count(people, "thing"))
 
 
 def issues_of(review: Review) -> int:
@@ -104,7 +104,7 @@ def coverage_words(coverage: Sequence[FileCoverage]) -> str:
         f"{number:,} {STATE_WORDS[state]}" for state, number in _by_state(count) if number and state != "reviewed"
     ]
     rest = f" ({', '.join(others)})" if others else ""
-    return f"{count.reviewed} of {counted(count.files, 'file')} reviewed{rest}"
+    return f"{count.reviewed} of {with_count(count.files, 'file')} reviewed{rest}"
 
 
 def is_lacking(review: Review) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot.review.model_calibration import Band, Key, MeasuredMap, ModelTables, Points, key_of, place_on
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 PRIOR = 1
 """Claims that are as right as they are stated, added to each stated number: a single claim moves it half of the way, so
@@ -153,7 +153,7 @@ def render_reliability(tables: Iterable[MeasuredMap]) -> str:
 def _reliability(table: MeasuredMap) -> str:
     right = "true" if table.quantity == "confidence" else "labelled"
     fitted = "" if table.points else " The fit is no better, so that the numbers stay as stated."
-    size = f"{counted(table.claims, 'claim')} of {counted(table.changes, 'change')}"
+    size = f"{with_count(table.claims, 'claim')} of {with_count(table.changes, 'change')}"
     lines = [
         (
             f"{table.quantity.capitalize()} of {table.model} as {table.role}, prompt `{table.prompt}`, {table.date}: "

@@ -17,7 +17,7 @@ from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens
 from reviewbot.llm.prompts.analyzer_hints import MAX_HINTS, MAX_MESSAGE, MAX_QUOTE
 from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 LIKELY_TURNS = 3
 """Calls of a reader: two turns of look-ups and the answer."""
@@ -130,7 +130,7 @@ class Estimate:
     def parts(self) -> dict[str, str]:
         """Each share in words, by who takes it."""
         return {
-            share.name: (f"{counted(share.tasks, 'task')}, " if share.tasks else "")
+            share.name: (f"{with_count(share.tasks, 'task')}, " if share.tasks else "")
             + f"{_taken(share)}, {_dollars(share.dollars)}, {', '.join(share.models)}"
             for share in self.shares
         }
@@ -300,7 +300,7 @@ def _taken(part: Estimate | Share) -> str:
     calls, usage = part.calls, part.usage
     read = usage.input_tokens + usage.cached_tokens + usage.cache_write_tokens
     return (
-        f"{counted(calls.likely, 'call')} ({calls.least:,} to {calls.most:,}), "
+        f"{with_count(calls.likely, 'call')} ({calls.least:,} to {calls.most:,}), "
         f"{read:,} tokens in ({usage.cached_tokens:,} cached), {usage.output_tokens:,} out"
     )
 

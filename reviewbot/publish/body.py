@@ -14,7 +14,7 @@ from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishRequest
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from reviewbot.report.text import md_code
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 MIN_CHARS = 30_000
 """What the report needs at least, see `render_markdown`. The longest marker leaves more."""
@@ -53,7 +53,7 @@ def _ending(request: PublishRequest, signer: Signer) -> str:
 def part_body(request: PublishRequest, summary: PostedReview, comments: int, signer: Signer) -> str:
     """The body of a review that only adds comments at lines; the report stands in the summary."""
     marker = replace(marker_of(request), summary=summary.review_id)
-    what = counted(comments, "new comment") if comments else "the gate is closed"
+    what = with_count(comments, "new comment") if comments else "the gate is closed"
     report = _link(summary, "The report")
     text = f"Of {_commit(marker)}. {report} has all findings of this head, and the states of earlier ones."
     return _pointer(what, text, signer.review(marker))

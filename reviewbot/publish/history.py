@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from reviewbot.domain.contracts.ledger import FindingState, HeadOutcome, Ledger, Record
 from reviewbot.report.text import md, md_code, short_line
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 MAX_HEADS, MAX_RECORDS = 15, 40
 MAX_ROWS_CHARS = 4_000
@@ -37,7 +37,7 @@ def states_line(ledger: Ledger) -> str:
 
 
 def _blocks(ledger: Ledger) -> Iterator[str]:
-    heads = counted(len(ledger.heads), "head")
+    heads = with_count(len(ledger.heads), "head")
     yield f"<details><summary>Over {heads}: {states_line(ledger) or 'no findings'}</summary>"
     rows = ["| Head | Review | New | Open before | Closed |", "| --- | --- | ---: | ---: | ---: |"]
     rows += [
@@ -51,7 +51,7 @@ def _blocks(ledger: Ledger) -> Iterator[str]:
         yield "\n".join(shown)
     left = len(older) - len(shown) + ledger.forgotten
     if left > 0:
-        yield f"... and {counted(left, 'more finding')} of earlier heads."
+        yield f"... and {with_count(left, 'more finding')} of earlier heads."
     yield "</details>"
 
 

@@ -52,7 +52,7 @@ def inline_comments(
     return tuple(comments)
 
 
-def said_before(request: PublishRequest, threads: Collection[str]) -> frozenset[str]:
+def reported_fingerprints(request: PublishRequest, threads: Collection[str]) -> frozenset[str]:
     """The fingerprints of findings that a comment or the report of an earlier head has said.
 
     `threads`: the names in the markers of our comments at lines, also of those whose line is no longer in the change.

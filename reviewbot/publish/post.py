@@ -22,7 +22,7 @@ from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
-from reviewbot.publish.inline import PlacedComment, inline_comments, said_before
+from reviewbot.publish.inline import PlacedComment, inline_comments, reported_fingerprints
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
 from reviewbot.publish.rebuild_ledger import OwnThread, own_threads
@@ -137,7 +137,7 @@ class _Run:
 
     async def _comments(self, threads: Sequence[OwnThread]) -> tuple[PlacedComment, ...]:
         """Comments for what was not said before."""
-        before = said_before(self.request, {each.name for each in threads})
+        before = reported_fingerprints(self.request, {each.name for each in threads})
         return await asyncio.to_thread(inline_comments, self.request, self.options, before)
 
     async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:

@@ -12,7 +12,7 @@ from reviewbot.hosts.base import PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 LEASE_S = 60.0
 """How long an intent is held: longer than one call takes, and as long as a crashed poster keeps others waiting."""
@@ -167,6 +167,6 @@ def _less_and_less(draft: ReviewDraft, whole: str) -> Iterator[ReviewDraft]:
 
 
 def _refusal(draft: ReviewDraft, error: HostInvalidError) -> str:
-    what = f"the review with {counted(len(draft.comments), 'comment')} at lines" if draft.comments else "the review"
+    what = f"the review with {with_count(len(draft.comments), 'comment')} at lines" if draft.comments else "the review"
     asking = " that asks for changes" if draft.event == "REQUEST_CHANGES" else ""
     return f"the host refused {what}{asking}: {error}"

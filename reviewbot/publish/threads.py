@@ -16,7 +16,7 @@ from reviewbot.hosts.base import PullRequest, ReviewHost
 from reviewbot.publish.marker import AnswerMarker, Signer
 from reviewbot.publish.rebuild_ledger import OwnThread
 from reviewbot.report.text import md, md_code, short_line
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 _WORDS: dict[FindingState, str] = {
     "new": "Back since",
@@ -50,7 +50,7 @@ class Answering:
                 failures.append(error)
         if not failures:
             return []
-        return [f"{counted(len(failures), 'thread')} could not be answered or resolved: {failures[0]}"]
+        return [f"{with_count(len(failures), 'thread')} could not be answered or resolved: {failures[0]}"]
 
     async def _answer(self, own: OwnThread, record: Record) -> None:
         said = own.answer.state if own.answer is not None else "open"

@@ -10,7 +10,7 @@ from reviewbot.domain.contracts import DESCRIPTION, TITLE
 from reviewbot.report.findings.view import mark_of
 from reviewbot.report.text import clip, label, short_line, visible
 from reviewbot.report.view_model import by_severity, suppression_groups
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def render_annotations(review: Review) -> str:
         notices = kept["notice"]
         left += len(notices[PER_LEVEL - 1 :])
         del notices[PER_LEVEL - 1 :]
-        more = f"{counted(left, 'further annotation')} left out: GitHub shows {PER_LEVEL} of each level"
+        more = f"{with_count(left, 'further annotation')} left out: GitHub shows {PER_LEVEL} of each level"
         notices.append(_Annotation("notice", _OURS, more))
     return "".join(_command(annotation) + "\n" for group in kept.values() for annotation in group)
 
@@ -89,7 +89,7 @@ def _annotations(review: Review) -> Iterator[_Annotation]:
     yield from (_of(finding, "notice") for finding in certain if finding.severity == "info")
     for group in suppression_groups(review):
         path, line = group.places[0]
-        more = f" ({counted(len(group.places), 'place')})" if len(group.places) > 1 else ""
+        more = f" ({with_count(len(group.places), 'place')})" if len(group.places) > 1 else ""
         text = short_line(f"{group.text}{more}", _MESSAGE_CHARS)
         yield _Annotation("notice", f"{_OURS}: suppressed", text, path, line, line)
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.domain.contracts import Usage
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def _estimate_note(usage: Usage) -> str:
     """How many calls are in these figures by estimate."""
     if not usage.estimated_calls:
         return ""
-    calls = f"{usage.estimated_calls:,} of {counted(usage.calls, 'call')}"
+    calls = f"{usage.estimated_calls:,} of {with_count(usage.calls, 'call')}"
     return (
         f" Estimated from the lengths of request and answer for {calls}, of which the provider gave no usable counts."
     )

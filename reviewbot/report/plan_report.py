@@ -10,7 +10,7 @@ from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.terminal.report import write_unseen
 from reviewbot.report.text import label, one_line
 from reviewbot.report.view_model import skipped_parts, without_review
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Payload, Plan, ReviewTask
@@ -28,7 +28,7 @@ def render_plan_json(plan: Plan) -> str:
 def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:
     """The plan as text with a last LF: the tasks in their order, what no task reads and why, and a last paragraph."""
     page = Page(width=width, colour=colour)
-    count = counted(len(plan.tasks), "task")
+    count = with_count(len(plan.tasks), "task")
     page.paragraph(f"{count}: {one_line(plan.goal)}", PLACE)
     page.paragraph(one_line(f"{_ORIGINS[plan.origin]}, results joined by {plan.strategy}: {plan.reason}"), LABEL)
     digits = len(str(len(plan.tasks)))
@@ -60,7 +60,7 @@ def _task(page: Page, task: ReviewTask, number: str, *, with_instruction: bool) 
         page.paragraph(f"{programs}, within {seconds(limits.timeout_ms)}", indent=indent, lead="by      ")
     else:
         page.paragraph(", then ".join((limits.tier, *limits.higher_tiers)), indent=indent, lead="tier    ")
-        budget = f"{limits.max_tokens:,} tokens, {seconds(limits.timeout_ms)}, {counted(limits.max_turns, 'turn')}"
+        budget = f"{limits.max_tokens:,} tokens, {seconds(limits.timeout_ms)}, {with_count(limits.max_turns, 'turn')}"
         page.paragraph(budget, indent=indent, lead="budget  ")
     page.paragraph(label(task.task_id), indent=indent, lead="id      ")
     if task.depends_on:

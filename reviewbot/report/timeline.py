@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reviewbot.report.costs import seconds
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 _DECISIONS = {"retry": "tries again", "climb": "climbs a tier", "reassign": "moves on", "split": "is split",
               "human": "goes to a person", "give_up": "given up"}  # fmt: skip
@@ -162,7 +162,7 @@ def _mention(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         for task in tasks:
             if isinstance(task, dict) and isinstance(waits := task.get("depends_on"), list):
                 reading.waits[_text(task, "task_id")] = tuple(str(name) for name in waits)
-        reading.rows.append(Row(at, at, "planner", f"plan of {counted(len(tasks), 'task')}"))
+        reading.rows.append(Row(at, at, "planner", f"plan of {with_count(len(tasks), 'task')}"))
     elif kind == "ruling":
         # Rulings are made while the task runs: they are shown on its line.
         reading.note(task_id, _ruling(event))
@@ -196,13 +196,13 @@ def _totals(totals: Mapping[str, float]) -> tuple[str, ...]:
         found += [f"{int(totals['in']):,} tokens in", f"{int(totals['out']):,} out"]
         unknown = int(totals["unpriced"])
         found.append(
-            f"${totals['dollars']:.2f}" + (f" and {counted(unknown, 'call')} of unknown price" if unknown else "")
+            f"${totals['dollars']:.2f}" + (f" and {with_count(unknown, 'call')} of unknown price" if unknown else "")
         )
     return tuple(found)
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number:,} retries" if noun == "retry" and number != 1 else counted(number, noun)
+    return f"{number:,} retries" if noun == "retry" and number != 1 else with_count(number, noun)
 
 
 def span(row: Row) -> str:

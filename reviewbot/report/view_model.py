@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reviewbot.coverage.states import READER
 from reviewbot.coverage.verdict import STATE_WORDS
 from reviewbot.domain.contracts import MODEL_SOURCE, SEVERITY_ORDER
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +78,7 @@ def readers_line(review: Review, *, names: bool = True) -> str:
     for word, field, noun in kinds:
         if found := sorted({name for entry in review.coverage for name in getattr(entry, field)}):
             by_number = noun and not names
-            parts.append(f"{word} {counted(len(found), noun) if by_number else ', '.join(found)}")
+            parts.append(f"{word} {with_count(len(found), noun) if by_number else ', '.join(found)}")
     line = "; ".join(parts) or "nothing was read"
     return f"{line[0].upper()}{line[1:]}."
 

@@ -21,7 +21,7 @@ from reviewbot.sources.git.snapshot import GitSnapshot
 from reviewbot.sources.git.tracked import tracked_files
 from reviewbot.sources.git.work_tree import WorkTreeHistory
 from reviewbot.sources.memory import DiffSnapshot
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def from_branch(folder: Path, closing: ExitStack) -> tuple[Subject, str]:
     """What the branch that is checked out has beyond its base, and in words what that is. Raises InputError."""
     with GitRepository(folder) as repository:
         found = repository.branch_range()
-    taken = f"{counted(found.commits, 'commit')} of {found.branch} that {found.base} lacks ({found.base}...HEAD)"
+    taken = f"{with_count(found.commits, 'commit')} of {found.branch} that {found.base} lacks ({found.base}...HEAD)"
     return from_range(folder, found.text, closing), taken
 
 

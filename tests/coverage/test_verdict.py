@@ -28,7 +28,7 @@ from reviewbot.domain.contracts import (
     Need,
     Verdict,
 )
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 from tests.make import MakeChange, MakeFile
 from tests.publishing import a_review
 
@@ -175,7 +175,7 @@ def test_the_states_add_up_to_all_files() -> None:
 
 
 def test_a_number_stands_with_its_noun() -> None:
-    assert [counted(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
+    assert [with_count(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
 
 
 # --- colours

@@ -12,7 +12,7 @@ from reviewbot.analyzers.python.views import Budget
 from reviewbot.context.python_text import Function, dotted_name
 from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, python_file
 from reviewbot.diff.paths import is_test
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 # Find the callers of a function, as far as imports and classes identify them for certain.
 
@@ -280,7 +280,7 @@ def _check_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding
     if wrong and size is not None:
         ends = [node for node in ast.walk(new.node) if isinstance(node, ast.Return)]
         spot = ends[0].lineno, ends[0].end_lineno or ends[0].lineno
-        message = f"`{new.name}` returns {counted(size, 'value')} now, and not so many are taken at {places(wrong)}"
+        message = f"`{new.name}` returns {with_count(size, 'value')} now, and not so many are taken at {places(wrong)}"
         gone = [node for node in ast.walk(old.node) if isinstance(node, ast.Return)]
         yield SideFinding(
             "return-changed", message, (gone[0].lineno, gone[0].end_lineno or gone[0].lineno), spot, new.rows

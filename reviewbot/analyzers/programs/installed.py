@@ -11,7 +11,7 @@ from reviewbot.analyzers.programs.rows import PROGRAMS
 from reviewbot.config.globs import matches_glob
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.ports import Tool
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 FOREIGN: Final = "sarif-"
 """How the names of tools begin that only pass on what other programs found."""
@@ -29,7 +29,7 @@ def missing_note(
         if file.status != "deleted" and file.hunks and not any(matches_glob(glob, file.path) for glob in ignore)
     ]
     wanted = {row.name: sum(row.reads(*each) for each in paths) for row in programs if row.file() is None}
-    named = [f"{name} ({counted(files, 'file')})" for name, files in wanted.items() if files]
+    named = [f"{name} ({with_count(files, 'file')})" for name, files in wanted.items() if files]
     return (f"not installed, and so not run: {', '.join(named)}; {INSTALL} has them",) if named else ()
 
 

@@ -17,7 +17,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 _MAX_ROWS = 30
 """Of code that a finding is known by; of longer code its first row."""
@@ -125,7 +125,7 @@ class PythonTool:
         """The gap of a file that was not read to its end."""
         if tired:
             return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")
-        apart = f"{read.unread} of {counted(read.hunks, 'hunk')} could not be read in full on their own"
+        apart = f"{read.unread} of {with_count(read.hunks, 'hunk')} could not be read in full on their own"
         if read.fault:
             return gap(path, self.name, "unreadable", f"{read.fault}; {apart}")
         if read.unread:

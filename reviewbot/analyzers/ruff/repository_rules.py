@@ -28,7 +28,7 @@ from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot, ToolReport
 from reviewbot.tables import words_in
 from reviewbot.threads import in_thread
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 # Find the selected ruff rules that the repository's own files break; reports of these are trusted less.
 #
@@ -253,7 +253,7 @@ class RepositoryRules:
         """The gap of a file that was not read to its end."""
         if answer.syntax is None and not answer.unread:
             return None
-        unread = f"{counted(answer.unread, 'hunk')} could not be parsed"
+        unread = f"{with_count(answer.unread, 'hunk')} could not be parsed"
         why = unread if answer.syntax is None else "the file does not parse"
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
 

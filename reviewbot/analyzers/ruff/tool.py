@@ -19,7 +19,7 @@ from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 """What `process.run_program` does on every system; resource limits come on top where the system has them."""
@@ -155,7 +155,7 @@ class RuffTool:
         if loud := [code for code in answer.loud if code in self._rules]:
             message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"
             return gap(path, self.name, "flooded", message)
-        apart = f"{answer.unread} of {counted(answer.hunks, 'hunk')} could not be read in full on their own"
+        apart = f"{answer.unread} of {with_count(answer.hunks, 'hunk')} could not be read in full on their own"
         if answer.syntax is not None:
             where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
             return gap(path, self.name, "unreadable", f"the file does not parse at {where}; {apart}")

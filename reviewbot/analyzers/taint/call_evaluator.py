@@ -13,7 +13,7 @@ from reviewbot.analyzers.taint.results import Results
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.sinks import Sinks, names_of
 from reviewbot.analyzers.taint.summaries import Summaries
-from reviewbot.analyzers.taint.values import CLEAN, Value, joined
+from reviewbot.analyzers.taint.values import CLEAN, Value, join_values
 
 _CONFIGURED: dict[str, tuple[str, bool]] = {
     "jinja2.Environment": ("autoescape", False),
@@ -64,7 +64,7 @@ class CallEvaluator:
         there = self._flow.fields.get((owner, name))
         if taints or (value.path and there is None):
             kept = Value(taints, path=value.path)
-            self._flow.fields[owner, name] = kept if there is None else joined([there, kept])
+            self._flow.fields[owner, name] = kept if there is None else join_values([there, kept])
 
     def _change(self, call: Call, scope: Scope) -> None:
         """Fill or empty the container that a method belongs to."""

@@ -23,7 +23,7 @@ from reviewbot.analyzers.taint.knowledge import Knowledge, packaged_knowledge
 from reviewbot.analyzers.taint.operations import PATH
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.statements import Statements
-from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, joined
+from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, join_values
 from reviewbot.diff.paths import is_test
 
 # Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside.
@@ -127,7 +127,7 @@ class Functions:
 def _returned(values: Sequence[Value]) -> Value:
     if not values:
         return CLEAN
-    value = joined(list(values))
+    value = join_values(list(values))
     return value if value.items is None or len(value.items) <= _MAX_ITEMS else replace(value, items=None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from reviewbot.analyzers.taint.flow import Call
 from reviewbot.analyzers.taint.operations import container, pair, position
-from reviewbot.analyzers.taint.values import CLEAN, Value, element, is_container, joined, merged, mixed, plain
+from reviewbot.analyzers.taint.values import CLEAN, Value, element, is_container, join_values, merge_taints, mix, plain
 
 _MAX_ITEMS = 200
 """A container with more known items is taken as a whole."""
@@ -26,8 +26,8 @@ def after(call: Call, receiver: Value) -> Value:
     items = None if receiver.items is None else _changed(dict(receiver.items), call, receiver.form)
     if items is None or len(items) > _MAX_ITEMS:
         each = _filled(call, receiver) if is_container(receiver) else None
-        return Value(merged([receiver, *call.all_arguments]), path=receiver.path, form=receiver.form, each=each)
-    return Value(merged(items.values()), path=receiver.path, items=items, form=receiver.form)
+        return Value(merge_taints([receiver, *call.all_arguments]), path=receiver.path, form=receiver.form, each=each)
+    return Value(merge_taints(items.values()), path=receiver.path, items=items, form=receiver.form)
 
 
 def _filled(call: Call, receiver: Value) -> Value | None:
@@ -35,11 +35,11 @@ def _filled(call: Call, receiver: Value) -> Value | None:
     if call.name in EMPTIES:
         return element(receiver)
     if call.name in ("append", "add", "appendleft", "insert") and receiver.form != "dict" and call.args:
-        return joined([element(receiver), call.args[-1]])
+        return join_values([element(receiver), call.args[-1]])
     if call.name in ("extend", "update") and call.args and not call.keywords and is_container(call.args[0]):
-        return joined([element(receiver), element(call.args[0])])
+        return join_values([element(receiver), element(call.args[0])])
     if call.name in ("setdefault", "__setitem__") and receiver.form == "dict" and call.args:
-        return joined([element(receiver), plain(call.args[0])])
+        return join_values([element(receiver), plain(call.args[0])])
     return None
 
 
@@ -48,12 +48,12 @@ def parts_of(name: str, receiver: Value) -> Value | None:
     if receiver.form != "dict" or not is_container(receiver):
         return None
     keys = element(receiver)
-    values = joined(list(receiver.items.values())) if receiver.items else plain(receiver)
+    values = join_values(list(receiver.items.values())) if receiver.items else plain(receiver)
     each = {"keys": keys, "values": values, "items": pair(keys, values)}.get(name)
     return None if each is None else container(each)
 
 
-def looked_up(call: Call, receiver: Value) -> Value | None:
+def look_up(call: Call, receiver: Value) -> Value | None:
     """What a look-up in a container returns; None where its items are not known one by one."""
     if receiver.items is None:
         return None
@@ -65,7 +65,7 @@ def looked_up(call: Call, receiver: Value) -> Value | None:
         return last[0] if last else CLEAN
     default = call.args[1] if len(call.args) > 1 else CLEAN
     if not call.args[0].known:
-        return mixed([element(receiver) if receiver.form == "list" else plain(receiver), default])
+        return mix([element(receiver) if receiver.form == "list" else plain(receiver), default])
     found = receiver.items.get(position(receiver, keys[0]))
     return found if found is not None else default
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Sequence
 
 from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
-from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, referred, source
+from reviewbot.analyzers.taint.flow import Call, Flow, Here, is_request, nothing, read_header, source
 from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.operations import (
     PATH,
-    combined,
+    combine,
     compare,
-    composed,
+    compose,
     container,
     item_of,
     position,
@@ -20,7 +20,7 @@ from reviewbot.analyzers.taint.operations import (
     truth_of,
     without,
 )
-from reviewbot.analyzers.taint.places import place, shown
+from reviewbot.analyzers.taint.places import place, render_expression
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.targets import Members, Targets
 from reviewbot.analyzers.taint.values import (
@@ -32,9 +32,9 @@ from reviewbot.analyzers.taint.values import (
     YIELDED,
     Value,
     element,
-    joined,
-    merged,
-    mixed,
+    join_values,
+    merge_taints,
+    mix,
     plain,
 )
 
@@ -116,7 +116,7 @@ class Expressions:
             self._flow.budget.spend()
             if isinstance(inner, ast.Name) and (value := scope.get(inner.id)) is not None:
                 held.append(value)
-        return mixed(held, BUILT)
+        return mix(held, BUILT)
 
     def _constant(self, node: ast.Constant, _scope: Scope) -> Value:
         return Value(const=tracked_constant(node.value))
@@ -130,7 +130,7 @@ class Expressions:
     def _known(self, node: ast.expr, path: str) -> Value | None:
         """A source by its name, where it is a value and no function."""
         reach = self._flow.reach(path)
-        return None if reach is None else source(reach, node, shown(node), path)
+        return None if reach is None else source(reach, node, render_expression(node), path)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         name, key = place(node)
@@ -167,9 +167,9 @@ class Expressions:
             found = base.items.get(position(base, index.const))
             return found if found is not None else plain(base)
         if is_request(base.path, self._flow.knowledge):
-            return CLEAN if self._flow.is_stored(index) else source("remote", node, shown(node))
+            return CLEAN if self._flow.is_stored(index) else source("remote", node, render_expression(node))
         path = f"{base.path}[]" if base.path else ""
-        held = referred(base, index, self._flow.knowledge)
+        held = read_header(base, index, self._flow.knowledge)
         return Value(held.taints, path=path) if held.taints else nothing(path)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -189,7 +189,7 @@ class Expressions:
             path, function = target.path, target.function
         args = self.values(node.args, scope)
         keywords = {word.arg or "**": self.value(word.value, scope) for word in node.keywords}
-        call = Call(node, name, path, receiver, args, keywords, function, shown(node.func))
+        call = Call(node, name, path, receiver, args, keywords, function, render_expression(node.func))
         return self._calls.result(call, scope)
 
     def _operation(self, node: ast.BinOp, scope: Scope) -> Value:
@@ -202,7 +202,7 @@ class Expressions:
             left = left.left
         value = self.value(left, scope)
         for operation in reversed(chain):
-            value = combined(operation.op, value, self.value(operation.right, scope))
+            value = combine(operation.op, value, self.value(operation.right, scope))
         return value
 
     def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
@@ -216,7 +216,7 @@ class Expressions:
                 break
             self._guards.refine(operand, truth=isinstance(node.op, ast.And), scope=inner, evaluate=self.value)
         live = [value for value in found[:-1] if not value.known] + found[-1:]
-        return joined(live)
+        return join_values(live)
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.value(node.operand, scope)
@@ -245,10 +245,10 @@ class Expressions:
             inner = scope.fork()
             self._guards.refine(node.test, truth=truth, scope=inner, evaluate=self.value)
             found.append(self.value(branch, inner))
-        return joined(found)
+        return join_values(found)
 
     def _joined_text(self, node: ast.JoinedStr, scope: Scope) -> Value:
-        return composed(self.values(node.values, scope))
+        return compose(self.values(node.values, scope))
 
     def _formatted(self, node: ast.FormattedValue, scope: Scope) -> Value:
         value = self.value(node.value, scope)
@@ -261,7 +261,7 @@ class Expressions:
         form = type(node).__name__.lower()
         starred = any(isinstance(element, ast.Starred) for element in node.elts)
         items = None if starred else dict(enumerate(found))
-        return Value(merged(found), items=items, form=form)
+        return Value(merge_taints(found), items=items, form=form)
 
     def _mapping(self, node: ast.Dict, scope: Scope) -> Value:
         items: dict[object, Value] | None = {}
@@ -276,7 +276,7 @@ class Expressions:
                 items[name.const] = value
             else:
                 items = None
-        return Value(merged(found), items=items, form="dict", each=joined(keys) if items is None else None)
+        return Value(merge_taints(found), items=items, form="dict", each=join_values(keys) if items is None else None)
 
     def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.value(node.value, scope)
@@ -298,7 +298,7 @@ class Expressions:
                 self._guards.refine(test, truth=True, scope=inner, evaluate=self.value)
         if isinstance(node, ast.DictComp):
             key, held = self.values([node.key, node.value], inner)
-            return Value(merged([key, held]), form="dict", each=plain(key))
+            return Value(merge_taints([key, held]), form="dict", each=plain(key))
         return container(self.value(node.elt, inner))
 
     def _inner(self, node: ast.Await | ast.Starred, scope: Scope) -> Value:

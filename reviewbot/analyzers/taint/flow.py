@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.python.views import Budget, Found, Step, View
 from reviewbot.analyzers.taint.knowledge import Knowledge, Sink, words_of
-from reviewbot.analyzers.taint.places import shown
+from reviewbot.analyzers.taint.places import render_expression
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -248,10 +248,10 @@ class Flow:
         """What a member of a request holds."""
         words = self.knowledge.words
         how = [mark for mark, key in _MEMBERS.items() if member in words[key]]
-        value = source("remote", node, shown(node), "", *how)
+        value = source("remote", node, render_expression(node), "", *how)
         if member in words["request.one_line"]:
-            referred = ("redirect",) if member in words["request.referrers"] else ()
-            return value.mark("header", "log", *referred)
+            safe = ("redirect",) if member in words["request.referrers"] else ()
+            return value.mark("header", "log", *safe)
         return value.mark("redirect") if member in words["request.route"] else value
 
     def method(self, owner: str, name: str) -> int:
@@ -290,7 +290,7 @@ def is_request(path: str, knowledge: Knowledge) -> bool:
     return path in knowledge.words["request.objects"] or path in knowledge.words["request.names"]
 
 
-def referred(value: Value, key: Value, knowledge: Knowledge) -> Value:
+def read_header(value: Value, key: Value, knowledge: Knowledge) -> Value:
     """A header by its name; a referrer is marked safe for redirects, since an attacker cannot choose it as a target."""
     is_referrer = isinstance(key.const, str) and key.const.lower() in knowledge.words["request.referrers"]
     return value.mark("redirect") if is_referrer else value

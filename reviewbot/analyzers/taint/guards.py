@@ -245,7 +245,7 @@ class Guards:
         return not words["checks.good" if truth else "checks.bad"].isdisjoint(words_of(name))
 
 
-def anchored(pattern: Value, name: str) -> bool:
+def is_anchored(pattern: Value, name: str) -> bool:
     """Whether a match of a pattern speaks for the whole text."""
     text = pattern.const if isinstance(pattern.const, str) else pattern.lead
     return name == "fullmatch" or (name == "match" and (not text or text.endswith(_ENDS)))

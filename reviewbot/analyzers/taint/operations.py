@@ -23,9 +23,9 @@ from reviewbot.analyzers.taint.values import (
     Value,
     element,
     is_container,
-    joined,
-    merged,
-    mixed,
+    join_values,
+    merge_taints,
+    mix,
 )
 
 # Fold expressions of constants, so that branches which are never taken carry no taint.
@@ -133,7 +133,7 @@ _TAIL = 250
 """Characters in front of a part that are looked at for what it is."""
 
 
-def composed(parts: Sequence[Value]) -> Value:
+def compose(parts: Sequence[Value]) -> Value:
     """A text made of some parts, one after the other."""
     if all(part.known for part in parts):
         return _constant(parts)
@@ -146,7 +146,7 @@ def composed(parts: Sequence[Value]) -> Value:
         hosted = fixed or (index > 0 and index >= rest and _closed(parts[:index]))
         value = part.mark("redirect", "ssrf", HOSTED) if hosted else part
         values.append(value.mark(NAMED) if value.taints and _is_name(parts[:index]) else value)
-    mixed = Value(merged(values), lead=lead[:_LEAD])
+    mixed = Value(merge_taints(values), lead=lead[:_LEAD])
     others = any(not part.taints and (not part.known or part.const not in ("", b"")) for part in parts)
     several = sum(bool(part.taints) for part in parts) > 1
     return without(mixed, OBJECT).became(BUILT) if others or several else without(mixed, OBJECT)
@@ -209,7 +209,7 @@ _NUMERIC = (ast.Sub, ast.FloorDiv, ast.Pow)
 """Operations that make a number of whatever is not a number, or fail, where the other side is one."""
 
 
-def combined(operation: ast.operator, left: Value, right: Value) -> Value:
+def combine(operation: ast.operator, left: Value, right: Value) -> Value:
     """What an operation makes of two values."""
     if left.known and right.known:
         const = arithmetic(operation, left.const, right.const)
@@ -217,20 +217,20 @@ def combined(operation: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(operation, ast.Add):
         if left.form or right.form:
             return _concatenated(left, right)
-        return composed([left, right])
+        return compose([left, right])
     if isinstance(operation, ast.Mult) and (repeated := next(filter(_is_sequence, (left, right)), None)) is not None:
         return _repeated(repeated)
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
         placed = right if left.taints else right.mark(PLACED)
-        return Value(merged([left, placed]), path=PATH).became(BUILT)
+        return Value(merge_taints([left, placed]), path=PATH).became(BUILT)
     if isinstance(operation, ast.Mod) and isinstance(left.const, str):
-        return formatted(left, [right])
+        return format_value(left, [right])
     if isinstance(operation, _NUMERIC) and any(isinstance(side.const, (int, float)) for side in (left, right)):
         left, right = (side.mark(ALL).became(NUMBER) for side in (left, right))
-    return mixed([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
+    return mix([left, right], *((BUILT,) if isinstance(operation, ast.Mod) else ()))
 
 
-def formatted(pattern: Value, given: Sequence[Value]) -> Value:
+def format_value(pattern: Value, given: Sequence[Value]) -> Value:
     """A constant pattern that is filled with values."""
     values: list[Value] = []
     for value in given:
@@ -240,8 +240,8 @@ def formatted(pattern: Value, given: Sequence[Value]) -> Value:
     lead, rest = Value(const=text[:cut]), Value(const=text[cut:] if len(text) - cut > len("%s") else "")
     several = sum(bool(value.taints) for value in values) > 1
     if several or len(values) != 1:  # which of them stands right behind the beginning is not known
-        return composed([lead, CLEAN, mixed(values), rest])
-    return composed([lead, mixed(values), rest])
+        return compose([lead, CLEAN, mix(values), rest])
+    return compose([lead, mix(values), rest])
 
 
 def container(each: Value, form: str = "list") -> Value:
@@ -251,7 +251,7 @@ def container(each: Value, form: str = "list") -> Value:
 
 def pair(first: Value, second: Value) -> Value:
     """A tuple of two."""
-    return Value(merged([first, second]), items={0: first, 1: second}, form="tuple")
+    return Value(merge_taints([first, second]), items={0: first, 1: second}, form="tuple")
 
 
 def _repeated(sequence: Value) -> Value:
@@ -265,10 +265,12 @@ def _is_sequence(value: Value) -> bool:
 
 def _concatenated(left: Value, right: Value) -> Value:
     if left.items is None or right.items is None or "dict" in (left.form, right.form):
-        each = joined([element(left), element(right)]) if is_container(left) and is_container(right) else None
-        return Value(merged([left, right]), form=left.form or right.form, each=each)
+        each = join_values([element(left), element(right)]) if is_container(left) and is_container(right) else None
+        return Value(merge_taints([left, right]), form=left.form or right.form, each=each)
     return Value(
-        merged([left, right]), items=dict(enumerate([*left.items.values(), *right.items.values()])), form=left.form
+        merge_taints([left, right]),
+        items=dict(enumerate([*left.items.values(), *right.items.values()])),
+        form=left.form,
     )
 
 

@@ -28,7 +28,7 @@ def place(node: ast.expr) -> tuple[str, str]:
     return "", ""
 
 
-def shown(node: ast.expr) -> str:
+def render_expression(node: ast.expr) -> str:
     """An expression as a step shows it: its names, short."""
     parts: list[str] = []
     for _ in range(_MAX_PARTS):

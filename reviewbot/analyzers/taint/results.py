@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from reviewbot.analyzers.taint import containers
-from reviewbot.analyzers.taint.flow import Call, Flow, is_request, referred, source
-from reviewbot.analyzers.taint.guards import anchored
+from reviewbot.analyzers.taint.flow import Call, Flow, is_request, read_header, source
+from reviewbot.analyzers.taint.guards import is_anchored
 from reviewbot.analyzers.taint.knowledge import words_of
-from reviewbot.analyzers.taint.operations import composed, container, formatted, pair, without
-from reviewbot.analyzers.taint.places import shown
+from reviewbot.analyzers.taint.operations import compose, container, format_value, pair, without
+from reviewbot.analyzers.taint.places import render_expression
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -26,8 +26,8 @@ from reviewbot.analyzers.taint.values import (
     Value,
     element,
     is_container,
-    merged,
-    mixed,
+    merge_taints,
+    mix,
     plain,
 )
 
@@ -57,7 +57,7 @@ class Results:
             "repr": _as_text,
             "format": _as_text,
             "min": _limited,
-            "re.sub": lambda call, _: mixed(call.args[1:]),
+            "re.sub": lambda call, _: mix(call.args[1:]),
             "collections.deque": _listed,
             "enumerate": lambda call, value: container(pair(CLEAN, element(call.args[0]))) if call.args else value,
             "zip": _zipped,
@@ -89,12 +89,12 @@ class Results:
             if call.name != "get":
                 return None
             stored = not call.args or self._flow.is_stored(call.args[0])
-            return CLEAN if stored else source("remote", call.node, shown(call.node))
+            return CLEAN if stored else source("remote", call.node, render_expression(call.node))
         if f".{call.name}" in words["handler.calls"] and receiver is not None:
-            return source("remote", call.node, shown(call.node))
+            return source("remote", call.node, render_expression(call.node))
         for name in names:
             if (reach := self._flow.reach(name)) is not None:
-                return source(reach, call.node, shown(call.node), f"{call.path}()" if call.path else "")
+                return source(reach, call.node, render_expression(call.node), f"{call.path}()" if call.path else "")
         return None
 
     def _made_harmless(self, call: Call, names: list[str]) -> Value | None:
@@ -105,19 +105,19 @@ class Results:
         if held is None and call.receiver is not None and _is_followed(call.receiver):
             held = self._method(call, call.receiver)
         elif held is None:
-            held = mixed(call.all_arguments)
+            held = mix(call.all_arguments)
         if ALL in kinds:
             number = (NUMBER,) if call.path in _CASTS else ()
-            return Value(mixed([held.mark(ALL)], *number).taints)
+            return Value(mix([held.mark(ALL)], *number).taints)
         return held.mark(*kinds)
 
     def _by_path(self, call: Call) -> Value | None:
         """What a function returns that the table knows; None where it does not."""
         words = self._knowledge.words
         if call.path in words["passes.addresses"] and call.args:
-            return Value(merged(call.args), about=call.args[0], form="address")
+            return Value(merge_taints(call.args), about=call.args[0], form="address")
         if call.path in words["passes.functions"]:
-            value = mixed(call.all_arguments)
+            value = mix(call.all_arguments)
             value = value.mark(RESOLVED) if call.path in words["passes.resolves"] else value
             handle = self._by_name.get(call.path)
             return value if handle is None else handle(call, value)
@@ -140,7 +140,7 @@ class Results:
         if call.receiver is not None and _is_followed(call.receiver):
             return self._method(call, call.receiver)
         if call.name == "joinpath" and call.receiver is not None:
-            return mixed(call.all_arguments, BUILT).mark(PLACED)
+            return mix(call.all_arguments, BUILT).mark(PLACED)
         if call.name == "join" and call.args:
             return _connected(CLEAN, call.args[0])
         return self._unseen(call)
@@ -148,15 +148,15 @@ class Results:
     def _method(self, call: Call, receiver: Value) -> Value:
         """What a method returns whose receiver is a text, a container, or comes from outside."""
         if call.name in containers.LOOKS_UP:
-            found = containers.looked_up(call, receiver)
+            found = containers.look_up(call, receiver)
             key = call.args[0] if call.args else CLEAN
-            kept = referred(receiver, key, self._knowledge)
-            return found if found is not None else mixed([kept, *call.args[1:]])
+            kept = read_header(receiver, key, self._knowledge)
+            return found if found is not None else mix([kept, *call.args[1:]])
         if call.name == "format":
             return (
-                formatted(receiver, call.all_arguments)
+                format_value(receiver, call.all_arguments)
                 if receiver.known
-                else mixed([receiver, *call.all_arguments], BUILT)
+                else mix([receiver, *call.all_arguments], BUILT)
             )
         if call.name == "join":
             return _connected(receiver, call.args[0] if call.args else CLEAN)
@@ -166,7 +166,7 @@ class Results:
             return _replaced(call, receiver)
         if call.name in self._knowledge.words["passes.methods"]:
             parts = containers.parts_of(call.name, receiver)
-            value = mixed([receiver, *call.all_arguments]) if call.name in _WHOLE else parts or plain(receiver)
+            value = mix([receiver, *call.all_arguments]) if call.name in _WHOLE else parts or plain(receiver)
             if call.name == "splitlines" or (call.args and call.args[0].const in _LINE_BREAKS):
                 value = value.mark("log", "header", "mail")
             return value.mark(RESOLVED) if f".{call.name}" in self._knowledge.words["passes.resolves"] else value
@@ -188,7 +188,7 @@ class Results:
                 harmless = self._knowledge.harmless_by_name(call.name)
                 return source("remote", call.node, f"{call.shown}()", "", UNSEEN).mark(*harmless)
             return CLEAN
-        held = mixed([receiver] if first in _GETS else [receiver, *call.all_arguments])
+        held = mix([receiver] if first in _GETS else [receiver, *call.all_arguments])
         taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
         value = Value(taints).mark(*self._knowledge.harmless_by_name(call.name))
         return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
@@ -208,7 +208,7 @@ def _match_of(call: Call) -> Value | None:
         return None
     own = call.receiver is not None and call.receiver.path != "re"
     pattern = call.receiver if own and call.receiver is not None else call.args[0]
-    return call.args[-1 if len(call.args) == 1 else 1 - own] if anchored(pattern, call.name) else None
+    return call.args[-1 if len(call.args) == 1 else 1 - own] if is_anchored(pattern, call.name) else None
 
 
 def _as_text(call: Call, value: Value) -> Value:
@@ -228,7 +228,7 @@ def _address(call: Call, receiver: Value) -> Value:
     """A parsed address with other parts, or as a text: what is put behind its host leaves the host as it is."""
     behind = [value for name, value in call.keywords.items() if name not in ("netloc", "scheme")]
     before = [value for name, value in call.keywords.items() if name in ("netloc", "scheme")]
-    held = mixed([receiver, *before, *(value.mark("redirect", "ssrf", HOSTED) for value in behind)])
+    held = mix([receiver, *before, *(value.mark("redirect", "ssrf", HOSTED) for value in behind)])
     return held if call.name == "geturl" else replace(receiver, taints=held.taints)
 
 
@@ -252,11 +252,11 @@ def _listed(call: Call, value: Value) -> Value:
 def _connected(between: Value, parts: Value) -> Value:
     """What a text makes of a list that it joins."""
     if parts.items is None or parts.form not in ("list", "tuple"):
-        return mixed([between, element(parts)], BUILT)
+        return mix([between, element(parts)], BUILT)
     held: list[Value] = []
     for part in parts.items.values():
         held += [between, part] if held else [part]
-    return composed(held)
+    return compose(held)
 
 
 def _uses_its_parameters(node: ast.Lambda) -> bool:
@@ -269,12 +269,12 @@ def _zipped(call: Call, value: Value) -> Value:
     if any(isinstance(arg, ast.Starred) for arg in call.node.args):
         return value
     each = [element(arg) for arg in call.args]
-    return container(Value(merged(each), items=dict(enumerate(each)), form="tuple"))
+    return container(Value(merge_taints(each), items=dict(enumerate(each)), form="tuple"))
 
 
 def _replaced(call: Call, receiver: Value) -> Value:
     old = call.args[0].const if call.args else None
-    value = mixed([receiver, *call.args[1:]])
+    value = mix([receiver, *call.args[1:]])
     if old in _LINE_BREAKS:
         return value.mark("log", "header", "mail")
     if len(call.args) > 1 and call.args[1].taints:

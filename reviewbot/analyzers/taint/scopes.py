@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.python.views import Budget
-from reviewbot.analyzers.taint.values import Value, joined
+from reviewbot.analyzers.taint.values import Value, join_values
 
 _FORGOTTEN = Value()
 """Stands where nothing is known of a key any more."""
@@ -98,7 +98,7 @@ class Scope:
         for key in keys:
             values = [value for branch in alive if (value := branch.get(key)) is not None]
             lapsed = len(values) < len(alive) and any(key in branch.checked for branch in alive)
-            self.own[key] = joined(values) if values and not lapsed else _FORGOTTEN
+            self.own[key] = join_values(values) if values and not lapsed else _FORGOTTEN
         for branch in alive:
             for name, inner in branch.inner.items():
                 self.inner.setdefault(name, []).extend(inner)

@@ -7,8 +7,8 @@ import ast
 from reviewbot.analyzers.taint.flow import Call, Flow
 from reviewbot.analyzers.taint.knowledge import Sink
 from reviewbot.analyzers.taint.operations import is_statement
-from reviewbot.analyzers.taint.places import shown
-from reviewbot.analyzers.taint.values import HOSTED, NUMBER, Value, mixed
+from reviewbot.analyzers.taint.places import render_expression
+from reviewbot.analyzers.taint.values import HOSTED, NUMBER, Value, mix
 
 _RECEIVER, _EVERY = -1, -2
 """In `Sink.args`: the receiver of the call, and all arguments."""
@@ -54,7 +54,9 @@ class Sinks:
         for sink in self._flow.knowledge.sinks_called(names):
             moves = sink.kind == "header" and isinstance(index.const, str) and index.const.lower() in _MOVES
             given = index if 0 in sink.args else value
-            self._flow.hits.arrive("redirect" if moves else sink.kind, target, shown(target.value), given, sink)
+            self._flow.hits.arrive(
+                "redirect" if moves else sink.kind, target, render_expression(target.value), given, sink
+            )
 
     def check_return(self, node: ast.expr, value: Value) -> None:
         """Check a function's return value that is shown as a page."""
@@ -123,7 +125,7 @@ class Sinks:
             return
         shells = [str(name).rsplit("/", 1)[-1].rsplit("\\", 1)[-1] in _SHELLS for name in _options(parts[0])]
         if any(shells) and any(flag in _SHELL_FLAGS for part in parts[1:] for flag in _options(part)):
-            self._command(call, mixed(parts[2:]))
+            self._command(call, mix(parts[2:]))
         else:
             self._command(call, Value(tuple(t for t in parts[0].taints if t.origin.reach == "remote")))
 

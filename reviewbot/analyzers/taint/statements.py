@@ -14,7 +14,7 @@ from reviewbot.analyzers.taint.flow import Flow, Here
 from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import changed_names
 from reviewbot.analyzers.taint.knowledge import words_of
-from reviewbot.analyzers.taint.operations import combined, truth_of
+from reviewbot.analyzers.taint.operations import combine, truth_of
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
@@ -170,7 +170,7 @@ class Statements:
 
     def _augmented(self, node: ast.AugAssign, scope: Scope) -> None:
         before = self._value(node.target, scope)
-        value = combined(node.op, before, self._value(node.value, scope))
+        value = combine(node.op, before, self._value(node.value, scope))
         self._expressions.targets.bind(node.target, value, scope)
 
     def _return(self, node: ast.Return, scope: Scope) -> None:

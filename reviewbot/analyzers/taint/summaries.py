@@ -8,7 +8,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.taint.flow import Call, Flow
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.places import place
-from reviewbot.analyzers.taint.values import ALL, CLEAN, Function, Taint, Value, merged, mixed
+from reviewbot.analyzers.taint.values import ALL, CLEAN, Function, Taint, Value, merge_taints, mix
 
 _MAX_STEPS = 10
 
@@ -73,7 +73,7 @@ class Summaries:
             return Value(path=f"{function.owner}()")
         returned = self._flow.summaries.get(number)
         if returned is None:
-            return mixed(call.all_arguments)
+            return mix(call.all_arguments)
         return self._returned(returned, given, call, function)
 
     def escaped_kinds(self, call: Call, number: int) -> frozenset[str]:
@@ -102,7 +102,9 @@ class Summaries:
                 continue
             arg = given.get(taint.origin.text, CLEAN)
             found.append(Value(tuple(_through(inner, taint, call, function) for inner in arg.taints)))
-        return Value(merged(found), path=returned.path, items=items, lead=returned.lead, form=returned.form, each=each)
+        return Value(
+            merge_taints(found), path=returned.path, items=items, lead=returned.lead, form=returned.form, each=each
+        )
 
     def _given(self, call: Call, function: Function) -> dict[str, Value]:
         """The arguments by the names of the parameters."""
@@ -113,10 +115,10 @@ class Summaries:
         given.update({name: value for name, value in call.keywords.items() if name != "**"})
         surplus = call.args[len(names) - bound :]
         if arguments.vararg is not None and surplus:
-            given[arguments.vararg.arg] = mixed(surplus)
+            given[arguments.vararg.arg] = mix(surplus)
         if arguments.kwarg is not None:
             known = {arg.arg for arg in function.parameters}
-            given[arguments.kwarg.arg] = mixed(value for name, value in call.keywords.items() if name not in known)
+            given[arguments.kwarg.arg] = mix(value for name, value in call.keywords.items() if name not in known)
         return given
 
 

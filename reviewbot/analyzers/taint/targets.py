@@ -7,9 +7,18 @@ from collections.abc import Callable
 
 from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.flow import Flow, Here, is_request, nothing, source
-from reviewbot.analyzers.taint.places import place, shown
+from reviewbot.analyzers.taint.places import place, render_expression
 from reviewbot.analyzers.taint.scopes import Scope
-from reviewbot.analyzers.taint.values import CLEAN, SEQUENCES, Value, element, is_container, joined, merged, plain
+from reviewbot.analyzers.taint.values import (
+    CLEAN,
+    SEQUENCES,
+    Value,
+    element,
+    is_container,
+    join_values,
+    merge_taints,
+    plain,
+)
 
 # Decide which patterns of a `match` a value takes for certain, or never.
 
@@ -82,7 +91,7 @@ class Members:
         if node.attr == "request":
             return nothing("request")
         if node.attr in words["handler.members"] and self._flow.is_handler(owner):
-            return source("remote", node, shown(node))
+            return source("remote", node, render_expression(node))
         return self._flow.fields.get((owner, node.attr))
 
     def dotted_name(self, base: Value, name: str) -> str:
@@ -138,10 +147,10 @@ class Targets:
         items = dict(base.items) if base.items is not None and index.known else None
         if items is not None:
             items[index.const] = value
-        held = merged(items.values()) if items is not None else merged([base, value])
+        held = merge_taints(items.values()) if items is not None else merge_taints([base, value])
         each = None
         if items is None and is_container(base):
-            each = joined([element(base), value if base.form in SEQUENCES else plain(index)])
+            each = join_values([element(base), value if base.form in SEQUENCES else plain(index)])
         scope.put(name, key, Value(held, path=base.path, items=items, form=base.form or "dict", each=each))
         inner_name, inner_key = place(target)
         if inner_name and scope.get(inner_key) is not None:

@@ -180,15 +180,15 @@ def plain(value: Value) -> Value:
     return Value(value.taints) if value.taints else CLEAN
 
 
-def mixed(values: Iterable[Value], *how: str) -> Value:
+def mix(values: Iterable[Value], *how: str) -> Value:
     """A value that holds all of these."""
     held = [value for value in values if value.taints]
     if not held:
         return CLEAN
-    return Value(merged(held)).became(*how)
+    return Value(merge_taints(held)).became(*how)
 
 
-def merged(values: Iterable[Value]) -> tuple[Taint, ...]:
+def merge_taints(values: Iterable[Value]) -> tuple[Taint, ...]:
     """The taints of some values: one for each origin, harmless only where all of them are."""
     found: dict[Origin, Taint] = {}
     for value in values:
@@ -210,7 +210,7 @@ def safer(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
     return one if ALL in other else one & other
 
 
-def joined(values: list[Value]) -> Value:
+def join_values(values: list[Value]) -> Value:
     """What is known of a name that has one of these values."""
     first = values[0]
     if all(value is first for value in values):
@@ -227,7 +227,7 @@ def joined(values: list[Value]) -> Value:
     choices = () if same["const"] is not UNKNOWN else _choices(values)
     items = _joined_items(values)
     each = None if items is not None else _joined_each(values)
-    return Value(merged(values), items=items, about=about, choices=choices, lead=lead, each=each, **same)
+    return Value(merge_taints(values), items=items, about=about, choices=choices, lead=lead, each=each, **same)
 
 
 def _choices(values: list[Value]) -> tuple[object, ...]:
@@ -247,7 +247,7 @@ def element(value: Value) -> Value:
     if value.form == "dict" and value.items is not None:
         return CLEAN  # constant keys
     if value.items and value.form in SEQUENCES:
-        return joined(list(value.items.values()))
+        return join_values(list(value.items.values()))
     path = f"{value.path}[]" if value.path else ""
     return Value(value.taints, path=path) if value.taints or path else CLEAN
 
@@ -263,7 +263,7 @@ def _joined_each(values: list[Value]) -> Value | None:
     if not values or not all(map(is_container, values)):
         return None
     given = [element(value) for value in values if value.items != {}]
-    return joined(given) if given else CLEAN
+    return join_values(given) if given else CLEAN
 
 
 def _joined_items(values: list[Value]) -> Mapping[Any, Value] | None:
@@ -272,4 +272,4 @@ def _joined_items(values: list[Value]) -> Mapping[Any, Value] | None:
     keys = [None if value.items is None else list(value.items) for value in values]
     if keys[0] is None or any(other != keys[0] for other in keys):
         return None
-    return {key: joined([value.items[key] for value in values if value.items is not None]) for key in keys[0]}
+    return {key: join_values([value.items[key] for value in values if value.items is not None]) for key in keys[0]}

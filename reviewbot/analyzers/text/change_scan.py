@@ -13,7 +13,7 @@ from reviewbot.analyzers.text.hidden_text import HiddenText, visual_form
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Candidate, ChangeSet, FileChange, Finding, WorkerResult
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 TASK_ID = "change"
 
@@ -123,5 +123,7 @@ def _capped(found: Iterator[Candidate]) -> list[Candidate]:
 def _first(group: Sequence[Candidate]) -> list[Candidate]:
     kept = list(group[:MAX_NAMES])
     if more := len(group) - len(kept):
-        kept[-1] = kept[-1].model_copy(update={"message": f"{kept[-1].message}; likewise {counted(more, 'more name')}"})
+        kept[-1] = kept[-1].model_copy(
+            update={"message": f"{kept[-1].message}; likewise {with_count(more, 'more name')}"}
+        )
     return kept

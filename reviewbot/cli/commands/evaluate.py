@@ -41,7 +41,7 @@ from reviewbot.report.progress import ProgressLine
 from reviewbot.report.text import one_line
 from reviewbot.review.calibration import Calibration, read_calibration
 from reviewbot.review.model_calibration import ModelTables, read_model_tables
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 SHOWN_FAILURES = 5
 """Lines on standard error; all of them are in the results."""
@@ -123,7 +123,7 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
         return _calibrate_models(arguments, rows, labels)
     counts = count((row for row in used if "error" not in row), labels, arguments.type or ())
     _write(arguments.out, render_table(counts, datetime.now(UTC).date().isoformat()))
-    summary = f"{counted(len(counts.rows), 'row')} counted in {counted(len(used) - len(failed), 'case')}"
+    summary = f"{with_count(len(counts.rows), 'row')} counted in {with_count(len(used) - len(failed), 'case')}"
     say(f"{summary}, {len(failed)} that failed left out")
     return ExitCode.REVIEWED
 
@@ -133,7 +133,7 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
     hands = {} if arguments.judged is None else read_hand_labels(arguments.judged)
     known = {claim_key(row["case"], finding) for row in rows for finding in row["findings"]}
     if lost := sum(key not in known for key in hands):
-        say(f"no claim in these results for {counted(lost, 'label')} of {one_line(str(arguments.judged))}")
+        say(f"no claim in these results for {with_count(lost, 'label')} of {one_line(str(arguments.judged))}")
     found = labelled_claims(rows, labels, hands, arguments.truth or (), arguments.worth or ())
     if not found:
         raise InputError("no claim of a model in these results has a label; see --truth, --worth and --judged")
@@ -150,7 +150,7 @@ def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], label
     earlier = _model_tables(arguments.out) if arguments.out.exists() else ModelTables()
     _write(arguments.out, render_tables(replace_tables(earlier, kept)))
     few = len(tables) - len(kept)
-    say(f"{counted(len(kept), 'table')} written, {few} left out: under {MIN_CLAIMS} claims or {MIN_CHANGES} changes")
+    say(f"{with_count(len(kept), 'table')} written, {few} left out: under {MIN_CLAIMS} claims or {MIN_CHANGES} changes")
     return ExitCode.REVIEWED
 
 
@@ -233,8 +233,8 @@ def _summary(rows: Sequence[Json], *, kept: int) -> str:
     findings = sum(len(row["findings"]) for row in rows)
     with_gaps = sum(bool(row.get("gaps")) for row in rows)
     failed = len(failures(rows))
-    cases = f"{counted(len(rows), 'case')} ({kept} from before)"
-    return f"{cases}, {with_gaps} with gaps, {failed} failed; {counted(findings, 'finding')}"
+    cases = f"{with_count(len(rows), 'case')} ({kept} from before)"
+    return f"{cases}, {with_gaps} with gaps, {failed} failed; {with_count(findings, 'finding')}"
 
 
 def _table(path: Path) -> str:

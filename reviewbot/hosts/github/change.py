@@ -26,7 +26,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.pull import GithubPull, check_repository, check_sha, read_pull
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 DIFF = "application/vnd.github.diff"
 
@@ -156,14 +156,14 @@ def _check_counts(change: ChangeSet, pull: GithubPull, notes: list[str]) -> Chan
     known = len({file.path for file in change.files})
     missing = pull.changed_files - known
     if missing < 0:
-        notes.append(f"GitHub counts {counted(pull.changed_files, 'changed file')}; found: {known}")
+        notes.append(f"GitHub counts {with_count(pull.changed_files, 'changed file')}; found: {known}")
     if missing <= 0:
         _count_lines(change, pull, notes)
         return change
-    reason = f"GitHub counts {counted(pull.changed_files, 'changed file')} and names {known}"
+    reason = f"GitHub counts {with_count(pull.changed_files, 'changed file')} and names {known}"
     if known >= MAX_LISTED:
         reason += f": it lists no more than {MAX_LISTED:,}"
-    path = f"({counted(missing, 'more changed file')})"
+    path = f"({with_count(missing, 'more changed file')})"
     notes.append(f"{reason}; the others were not reviewed")
     file = FileChange(path=path, status="modified", language="text", kind="prose")
     parsed = ParsedFile(path=path, state="over_budget", reason=reason)
@@ -181,4 +181,4 @@ def _count_lines(change: ChangeSet, pull: GithubPull, notes: list[str]) -> None:
     for word, expected, of in counts:
         found = sum(of(file) for file in change.files)
         if found != expected:
-            notes.append(f"GitHub counts {counted(expected, f'{word} line')}; its diff shows {found}")
+            notes.append(f"GitHub counts {with_count(expected, f'{word} line')}; its diff shows {found}")

@@ -51,7 +51,7 @@ from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindi
 from reviewbot.review.combine.visibility import sort_findings
 from reviewbot.review.verify.verifier import by_programs_alone
 from reviewbot.threads import in_thread
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 BATCH, MAX_JUDGED = 12, 36
 """Claims of one request, and of a review: the gravest and surest."""
@@ -279,7 +279,7 @@ def _batches(claims: Sequence[NamedClaim], prefixes: Mapping[str, SharedPrefix])
 
 def unjudged_note(number: int, why: str) -> str:
     """What a report says of claims on which no judge ruled."""
-    return f"{counted(number, 'claim')} of models without a judge's ruling: {why}"
+    return f"{with_count(number, 'claim')} of models without a judge's ruling: {why}"
 
 
 def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:

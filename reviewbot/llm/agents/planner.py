@@ -25,7 +25,7 @@ from reviewbot.review.plan.build_plan import plan_of
 from reviewbot.review.plan.instruction_lint import one_line
 from reviewbot.review.plan.planner import RoutedPlanner
 from reviewbot.review.plan.validate_plan import PlanCaps, PlanContext, faults_of
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 MIN_TASKS = 2
 """Of a routed plan that a model may better; one task cannot be split by files."""
@@ -104,7 +104,7 @@ class ModelPlanner:
         further = await self._follow_up(change, plan, settled) if self.planning.replan else ()
         if not again and not further:
             return None
-        reason = f"a second round: {counted(len(again), 'task')} tried again, {len(further)} that findings ask for"
+        reason = f"a second round: {with_count(len(again), 'task')} tried again, {len(further)} that findings ask for"
         return Plan(goal=plan.goal, tasks=(*again, *further), origin=plan.origin, reason=reason)
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
@@ -153,11 +153,11 @@ class ModelPlanner:
             return "the routed plan has nothing to split or to order"
         read = [file for file in change.files if file.path in context.slices]
         if len(read) > MAX_FILES:
-            return f"{counted(len(read), 'file')}, and a planner model is given at most {MAX_FILES}"
+            return f"{with_count(len(read), 'file')}, and a planner model is given at most {MAX_FILES}"
         lines = sum(file.added + file.removed for file in read)
         if lines > self.planning.plan_above:
             return None
-        return f"{counted(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
+        return f"{with_count(lines, 'changed line')}; rules are enough up to {self.planning.plan_above}"
 
     async def _ask(self, request: ModelRequest, context: PlanContext) -> _PlanAnswer:
         """Ask once, and once more where the answer has faults."""

@@ -27,7 +27,7 @@ from reviewbot.report.view_model import (
     state_words,
     suppression_groups,
 )
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Finding, HumanItem, Review
@@ -73,7 +73,7 @@ def _sections(report: ReportInput, verdict: str) -> Iterator[Html]:
         yield from (_finding(each, report, is_open=is_open and severity != "info") for each in findings)
     yield from _unsettled(report)
     yield from _left_out(review)
-    yield fold(f"Coverage of {counted(len(review.coverage), 'file')}", _coverage(review), _skipped(review))
+    yield fold(f"Coverage of {with_count(len(review.coverage), 'file')}", _coverage(review), _skipped(review))
     yield fold("How this review was made", *_making(review))
 
 

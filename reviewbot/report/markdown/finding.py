@@ -91,11 +91,11 @@ def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | 
         detail = Detail(1)
         yield "- *Instead, not tried out:*"
         yield from _code(finding, fix, detail, evidence=False)
-    yield from folded("Prompt for an agent", [md_block(prompt_of(finding), "text")])
+    yield from fold_section("Prompt for an agent", [md_block(prompt_of(finding), "text")])
     yield small_line(finding)
 
 
-def folded(title: str, blocks: Iterable[str]) -> Iterator[str]:
+def fold_section(title: str, blocks: Iterable[str]) -> Iterator[str]:
     """A folded section of our own; `title` holds no text of others."""
     yield f"<details><summary>{title}</summary>"
     yield from blocks

@@ -20,7 +20,7 @@ from reviewbot.report.markdown.finding import (
     TAG_CHARS,
     Detail,
     finding_blocks,
-    folded,
+    fold_section,
     linked_place,
     name_of,
     names_of,
@@ -39,7 +39,7 @@ from reviewbot.report.view_model import (
     suppression_groups,
     withheld_counts,
 )
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Withheld
@@ -95,7 +95,7 @@ def finding_sections(page: Page, detail: Detail) -> Iterator[str]:
         for finding in group:
             yield from entry_of(finding, page, detail)
     if (left := len(ranked) - detail.findings) > 0:
-        yield f"**{counted(left, 'finding')} of least weight left out here** to stay within GitHub's limit."
+        yield f"**{with_count(left, 'finding')} of least weight left out here** to stay within GitHub's limit."
 
 
 def open_ranked(review: Review) -> list[Finding]:
@@ -177,7 +177,7 @@ def suppression_blocks(page: Page, detail: Detail) -> Iterator[str]:
         yield from _list(items[:important])
     rest = [*_list(items[important:]), *_more(len(groups) - detail.items, "suppression")]
     if rest and detail.folds:
-        yield from folded(f"Suppressed by settings and comments ({len(groups) - important:,})", rest)
+        yield from fold_section(f"Suppressed by settings and comments ({len(groups) - important:,})", rest)
     else:
         yield from rest
 
@@ -190,8 +190,8 @@ def minor_blocks(page: Page, detail: Detail) -> Iterator[str]:
         return
     blocks = (text for finding in notes[:room] for text in entry_of(finding, page, detail))
     left = len(notes) - room
-    lost = [f"**{counted(left, 'finding')} of least weight left out here** to stay within GitHub's limit."]
-    yield from folded(f"{SEVERITY_WORDS['info']} ({len(notes):,})", [*blocks, *(lost if left > 0 else [])])
+    lost = [f"**{with_count(left, 'finding')} of least weight left out here** to stay within GitHub's limit."]
+    yield from fold_section(f"{SEVERITY_WORDS['info']} ({len(notes):,})", [*blocks, *(lost if left > 0 else [])])
 
 
 def withheld_blocks(page: Page, detail: Detail) -> Iterator[str]:
@@ -204,7 +204,7 @@ def withheld_blocks(page: Page, detail: Detail) -> Iterator[str]:
         yield f"{title}. They are not listed here to stay within GitHub's limit."
         return
     items = [f"- {_withheld(item, page.links, detail)}" for item in withheld[: detail.items]]
-    yield from folded(title, [*_list(items), *_more(len(withheld) - detail.items, "finding")])
+    yield from fold_section(title, [*_list(items), *_more(len(withheld) - detail.items, "finding")])
 
 
 def _withheld(item: Withheld, links: SourceLinks | None, detail: Detail) -> str:
@@ -219,8 +219,8 @@ def coverage_blocks(page: Page, detail: Detail) -> Iterator[str]:
         return
     groups = coverage_groups(page.review)
     items = [_unseen(group, detail) for group in groups[: detail.items]]
-    title = f"Coverage of {counted(len(page.review.coverage), 'file')}"
-    yield from folded(title, [*_list(items), *_more(len(groups) - detail.items, "reason")])
+    title = f"Coverage of {with_count(len(page.review.coverage), 'file')}"
+    yield from fold_section(title, [*_list(items), *_more(len(groups) - detail.items, "reason")])
 
 
 def making_blocks(page: Page, detail: Detail) -> Iterator[str]:
@@ -239,7 +239,7 @@ def making_blocks(page: Page, detail: Detail) -> Iterator[str]:
     ]
     costs = _bill(review, detail) if asked_models(review) else []
     if detail.folds:
-        yield from folded("How this review was made", ["\n".join(items), *(["\n".join(costs)] if costs else [])])
+        yield from fold_section("How this review was made", ["\n".join(items), *(["\n".join(costs)] if costs else [])])
     else:
         yield "\n".join(items)
 
@@ -262,7 +262,9 @@ def agent_blocks(page: Page, detail: Detail) -> Iterator[str]:
     findings = [finding for _, finding in open_findings(page.review)]
     if findings and detail.folds:
         left = _more(len(findings) - MAX_PROMPTED, "finding")
-        yield from folded("Prompt for an agent", [md_block(prompt_of_all(findings[:MAX_PROMPTED]), "text"), *left])
+        yield from fold_section(
+            "Prompt for an agent", [md_block(prompt_of_all(findings[:MAX_PROMPTED]), "text"), *left]
+        )
 
 
 def _list(items: list[str]) -> list[str]:
@@ -270,4 +272,4 @@ def _list(items: list[str]) -> list[str]:
 
 
 def _more(left: int, noun: str) -> list[str]:
-    return [f"... and {counted(left, f'more {noun}')}."] if left > 0 else []
+    return [f"... and {with_count(left, f'more {noun}')}."] if left > 0 else []

@@ -20,7 +20,7 @@ from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_
 from reviewbot.report.text import clip_block, short_line
 from reviewbot.report.view_model import SuppressionGroup, by_severity, suppression_groups, withheld_counts
 from reviewbot.strict_json import write_json
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,11 +145,11 @@ def _invocation(review: Review, shown: int) -> Json:
     notices += [_unlooked(part) for part in review.unlooked]
     notices += [_suppressed_result(group) for group in suppression_groups(review)]
     if review.withheld:
-        text = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
+        text = f"{with_count(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
         notices.append(_notification("withheld", "note", text))
     everything = len(review.findings) + len(review.human) + sum(len(each.findings) for each in review.conflicts)
     if left := everything - shown:
-        text = f"{counted(left, 'result')} left out: at most {MAX_RESULTS:,} are taken by those who read this"
+        text = f"{with_count(left, 'result')} left out: at most {MAX_RESULTS:,} are taken by those who read this"
         notices.append(_notification("left-out", "warning", text))
     notices += [_coverage(entry) for entry in review.coverage if not is_sufficient(entry)][:MAX_FILES]
     invocation: Json = {

@@ -17,7 +17,7 @@ from reviewbot.report.view_model import (
     unseen,
     withheld_counts,
 )
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
@@ -179,7 +179,7 @@ def _bill(page: Page, review: Review) -> None:
 def _closing(page: Page, review: Review, *, verbose: bool) -> None:
     page.blank()
     if review.withheld:
-        counts = f"{counted(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
+        counts = f"{with_count(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}."
         page.paragraph(f"{counts} --format json lists {'it' if len(review.withheld) == 1 else 'them'}.")
     page.paragraph(one_line(readers_line(review, names=verbose)), PLACE)
     page.paragraph(one_line(cost_line(review, chains=verbose)), LABEL)

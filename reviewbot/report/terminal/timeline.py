@@ -8,7 +8,7 @@ from reviewbot.report.costs import seconds
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.text import label, one_line, short_line
 from reviewbot.report.timeline import span
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from reviewbot.report.timeline import Row, Timeline
@@ -35,7 +35,7 @@ def render_timeline(timeline: Timeline, *, width: int, colour: bool) -> str:
     for row in timeline.rows[:_ROWS]:
         _row(page, row, timeline.wall_ms, columns)
     if (more := len(timeline.rows) - _ROWS) > 0:
-        page.paragraph(f"... and {counted(more, 'more line')}; the trace has all of them.")
+        page.paragraph(f"... and {with_count(more, 'more line')}; the trace has all of them.")
     return page.render()
 
 

@@ -30,7 +30,7 @@ from reviewbot.domain.ports import TaskResult, UsageLedger
 from reviewbot.review.combine.suppression import distinct_suppressions
 from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
 from reviewbot.review.plan.seams import seam_notes
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 # Collect what readers say that the change does: one summary for each part, and the files by theme.
 
@@ -267,5 +267,5 @@ def _summary(change: ChangeSet, weighed: SortedFindings, people: int, gaps: Sequ
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)
     cause = provider_failure(gaps)
     model = f". The model provider could not be used: {cause}" if cause else ""
-    files = counted(len(change.files), "file")
+    files = with_count(len(change.files), "file")
     return f"{files}, +{added} -{removed}: {', '.join(parts) or 'nothing to report'}{model}"

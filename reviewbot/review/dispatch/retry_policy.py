@@ -23,7 +23,7 @@ from reviewbot.domain.contracts import (
     WorkerResult,
 )
 from reviewbot.review.gaps import gaps_of
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 BREAKER_OPENS_AT = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""
@@ -81,7 +81,7 @@ def _after_failure(task: ReviewTask, failure: Failure) -> Step:
     if failure.reason == "refused":
         return _after_refusal(task, failure)
     if task.failures >= BREAKER_OPENS_AT:
-        message = f"given up after {counted(task.failures, 'failure')}: {failure.message}"
+        message = f"given up after {with_count(task.failures, 'failure')}: {failure.message}"
         return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
         return _again_or_higher(_refined(task, failure.message), failure.message)
@@ -137,7 +137,7 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
 
 def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
     if last:
-        message = f"given up after {counted(task.failures, 'failure')}: {said.message}"
+        message = f"given up after {with_count(task.failures, 'failure')}: {said.message}"
         return Step("give_up", message, gaps=gaps_of(task, "timeout", message), result=said.partial_result)
     smaller = split(task)
     if smaller is None:

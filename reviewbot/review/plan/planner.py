@@ -32,7 +32,7 @@ from reviewbot.review.plan.parts import parts_of
 from reviewbot.review.plan.routing import HasConventions, Readers, is_plain, route, unread_note
 from reviewbot.review.plan.slices import Slice, changed_lines, payloads
 from reviewbot.review.plan.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 __all__ = ["PlanLimits", "RoutedPlanner", "make_plan", "payloads", "retarget", "task_for"]
 
@@ -142,7 +142,7 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
     tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
-        goal=change.title or f"Review a change of {counted(len(change.files), 'file')}",
+        goal=change.title or f"Review a change of {with_count(len(change.files), 'file')}",
         tasks=tuple(tasks),
         reason=_reason(sorted_files, tasks)
         + (unread_note((each.file, each.readers) for each in routed) if limits.ask_models else ""),
@@ -352,6 +352,6 @@ def _reason(found: Triage, tasks: Sequence[ReviewTask]) -> str:
     by_worker = ", ".join(f"{count} {name}" for name, count in Counter(task.worker for task in tasks).items())
     left = len(found.files) - len(found.read)
     return (
-        f"routed by rules: {counted(len(found.read), 'file')} to read ({by_language or 'none'}), riskiest first; "
-        f"{counted(len(tasks), 'task')} ({by_worker or 'none'}); {counted(left, 'file')} without a reader"
+        f"routed by rules: {with_count(len(found.read), 'file')} to read ({by_language or 'none'}), riskiest first; "
+        f"{with_count(len(tasks), 'task')} ({by_worker or 'none'}); {with_count(left, 'file')} without a reader"
     )

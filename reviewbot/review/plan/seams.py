@@ -14,7 +14,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Payload, Plan, ReviewTask
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.plan.name_uses import HunkRef, hunks_of, name_uses
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 WORKER = "logic"
 """Whose task it is."""
@@ -65,8 +65,8 @@ def with_seams(plan: Plan) -> Plan:
         return plan
     tasks = [_task(parts[0], number, seam, slices) for number, seam in enumerate(seams, 1)]
     names = sum(len(task.seam) for task in tasks)
-    seam_tasks = counted(len(tasks), "seam task")
-    reason = f"{plan.reason}; {seam_tasks} for {names} of {counted(len(crossings), 'name')} used across parts"
+    seam_tasks = with_count(len(tasks), "seam task")
+    reason = f"{plan.reason}; {seam_tasks} for {names} of {with_count(len(crossings), 'name')} used across parts"
     return plan.model_copy(update={"tasks": (*plan.tasks, *tasks), "reason": reason})
 
 

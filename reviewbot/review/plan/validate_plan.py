@@ -18,7 +18,7 @@ from reviewbot.domain.contracts.answers import ProposedPlan, ProposedTask, Propo
 from reviewbot.review.plan.instruction_lint import looks_away, vagueness
 from reviewbot.review.plan.routing import FIRST_READERS
 from reviewbot.review.plan.slices import Slice, bundles
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 # Dependencies as a map from each name to those that it waits for: cycles, topological order and longest chain.
 
@@ -136,7 +136,7 @@ def faults_of(proposed: ProposedPlan, context: PlanContext) -> tuple[str, ...]:
     """What is wrong with a proposal, a line each, worst first; nothing: `build_plan.plan_of` makes a plan of it."""
     most = max(context.caps.max_tasks, len(context.of_models) if context.caps.whole else 0)
     if len(proposed.tasks) > most:
-        return (f"it has {counted(len(proposed.tasks), 'task')}; at most {most} are allowed",)
+        return (f"it has {with_count(len(proposed.tasks), 'task')}; at most {most} are allowed",)
     found = [*_of_workers(proposed, context)]
     for task in proposed.tasks:
         found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, context))
@@ -176,7 +176,7 @@ def _of_workers(proposed: ProposedPlan, context: PlanContext) -> Iterator[str]:
         yield "it asks for workers that it does not describe; this review has only those that were named"
         return
     if len(proposed.workers) > len(context.seats):
-        yield f"it asks for {counted(len(proposed.workers), 'new worker')}; at most {len(context.seats)} are allowed"
+        yield f"it asks for {with_count(len(proposed.workers), 'new worker')}; at most {len(context.seats)} are allowed"
     names = Counter(worker.name for worker in proposed.workers)
     for worker, seat in zip(proposed.workers, context.seats, strict=False):
         yield from (f"new worker {worker.name}: {fault}" for fault in _of_worker(worker, seat, names, context))

@@ -10,7 +10,7 @@ from reviewbot.analyzers.python.views import Budget, OutOfSteps, Step
 from reviewbot.analyzers.taint.operations import (
     arithmetic,
     compare,
-    composed,
+    compose,
     fixes_host,
     is_statement,
     item_of,
@@ -18,7 +18,7 @@ from reviewbot.analyzers.taint.operations import (
     truth_of,
     without,
 )
-from reviewbot.analyzers.taint.places import place, shown
+from reviewbot.analyzers.taint.places import place, render_expression
 from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.values import (
     ALL,
@@ -29,9 +29,9 @@ from reviewbot.analyzers.taint.values import (
     Origin,
     Taint,
     Value,
-    joined,
-    merged,
-    mixed,
+    join_values,
+    merge_taints,
+    mix,
     plain,
     safer,
 )
@@ -46,7 +46,7 @@ def scope() -> Scope:
 
 
 def test_a_value_is_harmless_only_where_both_sides_are() -> None:
-    taints = merged([tainted("a", "xss", "sql"), tainted("a", "sql", "path")])
+    taints = merge_taints([tainted("a", "xss", "sql"), tainted("a", "sql", "path")])
     assert [taint.safe for taint in taints] == [{"sql"}]
     assert safer(frozenset({ALL}), frozenset({"sql"})) == {"sql"}
     assert safer(frozenset({"sql"}), frozenset({ALL})) == {"sql"}
@@ -54,36 +54,36 @@ def test_a_value_is_harmless_only_where_both_sides_are() -> None:
 
 def test_of_many_origins_the_strongest_are_kept() -> None:
     many = [tainted(str(number), reach="parameter") for number in range(10)]
-    assert merged([*many, tainted("far")])[0].origin.text == "far"
-    assert len(merged([*many, tainted("far")])) == 6
+    assert merge_taints([*many, tainted("far")])[0].origin.text == "far"
+    assert len(merge_taints([*many, tainted("far")])) == 6
 
 
 def test_what_is_known_of_both_is_known_of_a_choice() -> None:
     one = Value(const=1, path="a", form="list", items={0: Value(const=1)})
     same = Value(const=1, path="a", form="list", items={0: Value(const=2)})
-    both = joined([one, same])
+    both = join_values([one, same])
     assert (both.const, both.path, both.form) == (1, "a", "list")
     assert both.items is not None
     assert both.items[0].choices == (1, 2)
-    other = joined([one, Value(const=2, path="b", form="set", items={1: CLEAN})])
+    other = join_values([one, Value(const=2, path="b", form="set", items={1: CLEAN})])
     assert (other.const, other.path, other.form, other.items) == (UNKNOWN, "", "", None)
-    assert joined([one, one]) is one
+    assert join_values([one, one]) is one
 
 
 def test_too_many_choices_are_none() -> None:
-    assert joined([Value(const=number) for number in range(6)]).choices == ()
-    assert joined([Value(const=1), Value()]).choices == ()
+    assert join_values([Value(const=number) for number in range(6)]).choices == ()
+    assert join_values([Value(const=1), Value()]).choices == ()
 
 
 def test_true_and_one_are_two_constants() -> None:
-    assert not joined([Value(const=True), Value(const=1)]).known
+    assert not join_values([Value(const=True), Value(const=1)]).known
 
 
 def test_clean_values_stay_as_they_are() -> None:
     clean = Value(path="a")
     assert clean.mark("sql") is clean.became("built") is clean.after(1, "x") is clean
     assert plain(clean) is CLEAN
-    assert mixed([clean]) is CLEAN
+    assert mix([clean]) is CLEAN
     assert without(tainted(), "built").taints == tainted().taints
 
 
@@ -216,7 +216,7 @@ def test_places_as_they_are_written(code: str, expected: str) -> None:
     [("a.b['c']", "a.b['c']"), ("a[b](c).d", "a[…]().d"), ("(a + b).c", "….c"), ("a" + ".b" * 20, ".b" * 8)],
 )
 def test_expressions_as_a_step_shows_them(code: str, expected: str) -> None:
-    assert shown(ast.parse(code, mode="eval").body) == expected
+    assert render_expression(ast.parse(code, mode="eval").body) == expected
 
 
 @pytest.mark.parametrize("lead", ["https://a.b/", "/x", "mailto:a", "a", "//a/b"])
@@ -230,23 +230,23 @@ def test_a_beginning_that_leaves_the_host_open(lead: str) -> None:
 
 
 def test_what_stands_behind_a_host_is_behind_it() -> None:
-    behind = composed([Value(const="https://a.b/"), tainted()])
+    behind = compose([Value(const="https://a.b/"), tainted()])
     assert HOSTED in behind.taints[0].safe
-    base = composed([CLEAN, Value(const="/x/"), tainted()])
+    base = compose([CLEAN, Value(const="/x/"), tainted()])
     assert HOSTED in base.taints[0].safe
-    before = composed([Value(const="https://"), tainted("h"), Value(const="/"), tainted("p")])
+    before = compose([Value(const="https://"), tainted("h"), Value(const="/"), tainted("p")])
     assert [HOSTED in taint.safe for taint in before.taints] == [False, False]
-    first = composed([Value(const="https://"), CLEAN, Value(const="/"), tainted("p")])
+    first = compose([Value(const="https://"), CLEAN, Value(const="/"), tainted("p")])
     assert HOSTED in first.taints[0].safe
-    second = composed([behind, Value(const="/"), tainted("q")])
+    second = compose([behind, Value(const="/"), tainted("q")])
     assert all(HOSTED in taint.safe for taint in second.taints)
 
 
 def test_a_text_of_one_part_is_not_put_together() -> None:
-    assert BUILT not in composed([tainted(), Value(const="")]).taints[0].how
-    assert BUILT in composed([tainted(), Value(const="x")]).taints[0].how
-    assert composed([CLEAN, CLEAN]) is CLEAN
-    assert composed([Value(const="a"), CLEAN]).lead == "a"
+    assert BUILT not in compose([tainted(), Value(const="")]).taints[0].how
+    assert BUILT in compose([tainted(), Value(const="x")]).taints[0].how
+    assert compose([CLEAN, CLEAN]) is CLEAN
+    assert compose([Value(const="a"), CLEAN]).lead == "a"
 
 
 @pytest.mark.parametrize("text", ["select 1", "  (SELECT 1)", "\nDelete from", "with a as"])

@@ -20,7 +20,7 @@ from reviewbot.hosts.github.files.whole_tree import Place, WholeTree
 from reviewbot.hosts.github.pull import check_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.report.text import short_line
-from reviewbot.wording import counted
+from reviewbot.wording import with_count
 
 ORGANISATION = ".github"
 """The repository of an owner in which files lie that hold for all others:
@@ -207,7 +207,7 @@ class GithubSnapshot:
         """Raise HostLimitError where what is left of the hourly limit is needed for posting."""
         left = self._client.remaining()
         if left is not None and left < RESERVE:
-            more = counted(left, "more request")
+            more = with_count(left, "more request")
             reason = f"GitHub leaves this token {more} of REST in this hour, which is kept for posting"
             raise HostLimitError(reason)
 
@@ -215,7 +215,7 @@ class GithubSnapshot:
 def _which(missed: tuple[str, ...]) -> str:
     names = ", ".join(short_line(path, _NAME_CHARS) for path in missed[:MAX_NAMES])
     more = ", ..." if len(missed) > MAX_NAMES else ""
-    return f"; {counted(len(missed), 'file')} could not be read ({names}{more})"
+    return f"; {with_count(len(missed), 'file')} could not be read ({names}{more})"
 
 
 def _why(reason: str) -> str:
