@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
+from typing import Any
 
 from reviewbot.analyzers.programs.program import Said
 
 UNSURE = "-unsure"
 """What the code of a rule ends with where zizmor itself is not sure."""
 
+_INJECTION = "template-injection"
 _DEPRECATED = "is deprecated in GitHub Actions"
+_FROM_OUTSIDE = re.compile(
+    r"github\.(?:head_ref|event\.(?:issue|pull_request|comment|review|review_comment|discussion|discussion_comment|head_commit|commits"
+    r"|pages|workflow_run)\b[\w.*\[\]]{0,120}\.(?:title|body|ref|label|name|email|message|page_name|head_branch|default_branch|display_title))\b"
+)
+"""Texts of an event that an account without rights in the repository can choose."""
+
 _YAMLLINT = re.compile(
     r"(?P<path>[^:\n]{1,400}):(?P<row>\d{1,9}):\d{1,9}: \[\w{1,20}\] (?P<said>.*) \((?P<code>[\w-]{1,60})\)"
 )
@@ -56,14 +64,27 @@ def yamllint(output: bytes) -> Iterator[Said]:
 
 
 def zizmor(output: bytes) -> Iterator[Said]:
-    """Read `--format json-v1`, which counts rows from 0, on the place that it calls the primary one."""
+    """Read `--format json-v1`, which counts rows from 0, on the place that it calls the primary one.
+
+    It is as sure of an injection by an input of the workflow, or by a variable, as of one by the title of an issue.
+    """
     for item in json.loads(output):
         place = next(each for each in item["locations"] if each["symbolic"]["kind"] == "Primary")
-        code = item["ident"] + ("" if item["determinations"]["confidence"] == "High" else UNSURE)
+        sure = item["determinations"]["confidence"] == "High" and (
+            item["ident"] != _INJECTION or _FROM_OUTSIDE.search(_expression(place)) is not None
+        )
+        code = item["ident"] + ("" if sure else UNSURE)
         span = place["concrete"]["location"]
         said = f"{item['desc']}: {place['symbolic']['annotation']}"
         name = place["symbolic"]["key"]["Local"]["verbatim_path"]
         yield _said(name, code, said, span["start_point"]["row"] + 1, span["end_point"]["row"] + 1)
+
+
+def _expression(place: Mapping[str, Any]) -> str:
+    """The part of the place that zizmor means; the whole of it where it does not say."""
+    kind = place["symbolic"]["feature_kind"]
+    fragment = kind.get("Subfeature", {}).get("fragment", {}) if isinstance(kind, dict) else {}
+    return str(fragment.get("Raw") or place["concrete"]["feature"])
 
 
 def _said(file: object, code: object, message: object, first: object, last: object) -> Said:
