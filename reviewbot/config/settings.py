@@ -26,7 +26,7 @@ FlagGroup = Literal["what is looked for", "models", "the report", "the run"]
 PREFIX = "REVIEWBOT_"
 """How the variables of settings begin."""
 
-FLOOR_WORKER = "security"
+MANDATORY_WORKER = "security"
 """The worker that a repository cannot switch off; the contracts' own name for it, which pydantic comes with."""
 
 DEFAULT_DEADLINE_S = 600
@@ -99,14 +99,14 @@ _LOWER = RepositoryRule(
     lambda value: value <= DEFAULT_DEADLINE_S,
 )
 _WITH_FLOOR = RepositoryRule(
-    f"with `{FLOOR_WORKER}`",
-    f"must name {FLOOR_WORKER!r}; a repository cannot switch it off",
-    lambda value: not value or FLOOR_WORKER in value,
+    f"with `{MANDATORY_WORKER}`",
+    f"must name {MANDATORY_WORKER!r}; a repository cannot switch it off",
+    lambda value: not value or MANDATORY_WORKER in value,
 )
 _LESS = RepositoryRule(
     "any threshold, only lower budgets",
-    f"can only lower budgets in a repository, and of {FLOOR_WORKER!r} set the threshold alone",
-    lambda value: not any(limit.worker == FLOOR_WORKER and limit.key in BUDGET for limit in value),
+    f"can only lower budgets in a repository, and of {MANDATORY_WORKER!r} set the threshold alone",
+    lambda value: not any(limit.worker == MANDATORY_WORKER and limit.key in BUDGET for limit in value),
 )
 
 

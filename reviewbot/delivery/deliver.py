@@ -185,7 +185,7 @@ def exit_code(answer: Review, settings: Settings, rules: Rules) -> ExitCode:
     if settings.fail_on is not None:
         worst_allowed = SEVERITY_ORDER[settings.fail_on]
         # A conflict is shown for the sake of one side; the other side may be a guess, and no guess closes the gate.
-        if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.let_through(f)):
+        if any(SEVERITY_ORDER[f.severity] <= worst_allowed for f in found if rules.reaches_threshold(f)):
             return ExitCode.GATE
     if not answer.incomplete or settings.allow_partial:
         return ExitCode.REVIEWED

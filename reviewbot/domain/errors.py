@@ -133,12 +133,14 @@ class EngineError(ReviewbotError):
 class TransientError(EngineError):
     """An engine failed in a way that may not recur for the same request.
 
-    `retry_after_s` is what the far end asked for, where it did.
+    `retry_after_s` is what the far end asked for, where it did. `throttled` says that it is there and wants fewer
+    requests: a rate limit, an overload, or any `retry-after`.
     """
 
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, retry_after_s: float | None = None, *, throttled: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.throttled = throttled
 
 
 class RefusedError(EngineError):

@@ -17,7 +17,7 @@ from reviewbot.llm.agents.planner import ModelPlanner, Planning
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
 from reviewbot.llm.estimate import Preview
-from reviewbot.llm.prompts.change_map import MapMaker
+from reviewbot.llm.prompts.reader_context import ReaderContextBuilder
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.prices import unpriced_note
 from reviewbot.replay.model import RecordingLedger, RecordingModel
@@ -101,7 +101,7 @@ def _reader(
         model=session.model,
         programs=head,
         tools=tools,
-        map_of=MapMaker(tools.view, context.subject.change.files, _mask(context)),
+        context_of=ReaderContextBuilder(tools.view, context.subject.change.files, _mask(context)),
         prompt=prompt("reader"),
         trace=context.services.trace,
         clock=context.services.clock,

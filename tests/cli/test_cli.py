@@ -22,7 +22,7 @@ from reviewbot.config import Settings
 from reviewbot.delivery import exit_code
 from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings
 from reviewbot.domain.errors import InputError
-from reviewbot.review.combine.synthesizer import Rules, weigh
+from reviewbot.review.combine.synthesizer import Rules, merge_and_sort
 from tests.command_line import Run, git
 from tests.git_repo import GitRepo
 from tests.make import one_fast
@@ -530,7 +530,7 @@ def test_no_words_of_a_model_open_the_gate_that_a_programs_finding_closes(
     told = {"severity": "critical", "disputed": "a comment says it is a test key", **fields}
     rules = Rules({"security": 80}, max_findings=1)
 
-    weighed = weigh([a_finding(**told)], rules)
+    weighed = merge_and_sort([a_finding(**told)], rules)
     answer = _review(human=tuple(weighed.human))
 
     assert [item.path for item in answer.human] == ["src/app.py"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load, load_settings
-from reviewbot.config.settings import FLOOR_WORKER, KEYS
+from reviewbot.config.settings import KEYS, MANDATORY_WORKER
 from reviewbot.domain import contracts
 from reviewbot.domain.errors import ConfigError
 
@@ -415,7 +415,7 @@ def test_any_flags_give_settings_of_the_right_types_or_a_refusal(flags: dict[str
 
 
 def test_the_floor_has_one_name() -> None:
-    assert FLOOR_WORKER == contracts.FLOOR_WORKER
+    assert MANDATORY_WORKER == contracts.MANDATORY_WORKER
 
 
 def test_settings_are_loaded_without_any_installed_package() -> None:

@@ -87,7 +87,7 @@ def test_each_door_sends_the_same_requests_of_a_planner_and_of_readers_of_parts(
     sent = same_requests(make_doors(100, plan_above=20, reader_lines=50))
 
     assert "The workers:" in sent
-    assert "web/cart.ts (modified, +1 -1)" in sent.partition("Files of the same change that other readers review")[2]
+    assert "web/cart.ts (modified, +1 -1)" in sent.partition("Other files of the change, not shown")[2]
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import commentable
 from reviewbot.domain.contracts import Review, WorkerCard
-from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT
+from reviewbot.review.dispatch.retry_policy import MAX_TASK_FAILURES
 
 Tell = Callable[..., Any]
 
 WORKERS = ("logic", "security", "style")
-MAX_ATTEMPTS = 1 + 2 + BREAKER_OPENS_AT
+MAX_ATTEMPTS = 1 + 2 + MAX_TASK_FAILURES
 """Of one unsplit task: each decision that goes on adds a failure, and the last request may meet three busy engines."""
 
 CANDIDATES = st.fixed_dictionaries(

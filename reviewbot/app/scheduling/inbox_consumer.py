@@ -33,9 +33,9 @@ class InboxCommand(NamedTuple):
 
     key: int
     """Of the delivery, in the inbox."""
-    kind: Literal["review", "withdraw", "forget", "let go", "nothing"]
+    kind: Literal["review", "cancel", "delete_installation", "revoke_tokens", "nothing"]
     request: ReviewRequest
-    """For "withdraw" its pull request counts, for "forget" and "let go" its installation."""
+    """For "cancel" its pull request counts, for "delete_installation" and "revoke_tokens" its installation."""
 
 
 class Incoming(Protocol):
@@ -57,21 +57,23 @@ class Incoming(Protocol):
 class InboxConsumer:
     """Moves commands from the inbox to the scheduler. One is done when the queue has it durably, and not before."""
 
-    def __init__(self, inbox: Incoming, scheduler: Scheduler, let_go: Callable[[int], None] | None = None) -> None:
-        """`let_go` is called with each installation whose tokens are not to be given out again."""
+    def __init__(
+        self, inbox: Incoming, scheduler: Scheduler, revoke_tokens: Callable[[int], None] | None = None
+    ) -> None:
+        """`revoke_tokens` is called with each installation whose tokens are not to be given out again."""
         self._inbox = inbox
         self._scheduler = scheduler
-        self._let_go = let_go or (lambda _: None)
+        self._revoke_tokens = revoke_tokens or (lambda _: None)
 
     def once(self) -> int:
         """Move the waiting deliveries; how many. Raises ReviewbotError where the inbox or the queue cannot be used."""
-        wishes = self._inbox.claim(BATCH, LEASE_S)
-        for number, command in enumerate(wishes):
+        commands = self._inbox.claim(BATCH, LEASE_S)
+        for number, command in enumerate(commands):
             try:
                 self._take(command)
             except ReviewbotError:
                 # The queue is away, and not for this one alone: without this, all of them would soon be given up.
-                for each in wishes[number:]:
+                for each in commands[number:]:
                     self._inbox.release(each.key)
                 raise
             except Exception as error:  # noqa: BLE001 - one delivery that trips us up must not hold up all others
@@ -79,7 +81,7 @@ class InboxConsumer:
                 self._inbox.mark_failed(command.key, f"internal fault ({type(error).__name__})")
             else:
                 self._inbox.mark_done(command.key)
-        return len(wishes)
+        return len(commands)
 
     def run(self, stop: Event) -> None:
         """Consume until `stop`, also through outages of the databases."""
@@ -94,13 +96,13 @@ class InboxConsumer:
     def _take(self, command: InboxCommand) -> None:
         if command.kind == "review":
             self._scheduler.submit(command.request)
-        elif command.kind == "withdraw":
-            self._scheduler.withdraw(command.request)
-        elif command.kind == "forget":
-            self._let_go(command.request.installation)
-            self._scheduler.forget(command.request.installation)
-        elif command.kind == "let go":
-            self._let_go(command.request.installation)
+        elif command.kind == "cancel":
+            self._scheduler.cancel(command.request)
+        elif command.kind == "delete_installation":
+            self._revoke_tokens(command.request.installation)
+            self._scheduler.delete_installation(command.request.installation)
+        elif command.kind == "revoke_tokens":
+            self._revoke_tokens(command.request.installation)
 
 
 # Read the inbox's deliveries as commands for the scheduler.
@@ -115,7 +117,7 @@ class Deliveries:
 
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
         """As `Incoming.claim`."""
-        return [wish_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
+        return [command_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
 
     def mark_done(self, key: int) -> None:
         """As `Incoming.done`."""
@@ -130,7 +132,7 @@ class Deliveries:
         self._inbox.release(key)
 
 
-def wish_of(delivery: Delivery) -> InboxCommand:
+def command_of(delivery: Delivery) -> InboxCommand:
     """The command that a delivery asks for."""
     trigger = delivery.trigger
     request = ReviewRequest(
@@ -147,11 +149,11 @@ def wish_of(delivery: Delivery) -> InboxCommand:
     )
     match trigger.kind:
         case "closed":
-            return InboxCommand(delivery.id, "withdraw", request)
+            return InboxCommand(delivery.id, "cancel", request)
         case "uninstalled":
-            return InboxCommand(delivery.id, "forget", request)
+            return InboxCommand(delivery.id, "delete_installation", request)
         case "narrowed":
-            return InboxCommand(delivery.id, "let go", request)
+            return InboxCommand(delivery.id, "revoke_tokens", request)
         case "command" | "rerun" if trigger.number:
             # The head of a comment is that of its moment, and a check may be one of long ago: the host tells which one
             # it is now, and who may command.

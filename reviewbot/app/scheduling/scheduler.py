@@ -54,7 +54,7 @@ class Scheduler:
         """Submit a review request; the name of its run, or of the question which head it is about."""
         if not request.head_sha or not request.number:
             return self._ask(request)
-        request = self._round(request)
+        request = self._with_rerun_number(request)
         run = request.run_id(self._policy)
         anew = bool(request.again) or (not request.refusal and self._refusing(request.pull))
         claim = self._heads.claim(request.pull, request.head_sha, run, as_of=request.as_of, again=anew)
@@ -69,8 +69,8 @@ class Scheduler:
         logger.info("ordered %s (%s)", run, request.cause)
         return run
 
-    def withdraw(self, request: ReviewRequest) -> None:
-        """Withdraw the runs of a closed pull request; see `ReviewRequest.as_of`.
+    def cancel(self, request: ReviewRequest) -> None:
+        """Cancel the runs of a closed pull request; see `ReviewRequest.as_of`.
 
         The host delivers in any order. It is asked whether the pull request is still closed, for a review that it was
         opened for again may just have been stopped.
@@ -92,7 +92,7 @@ class Scheduler:
         elif record.state == "superseded":
             self._close(record, record.reason, f":{owner}")
 
-    def forget(self, installation: int) -> None:
+    def delete_installation(self, installation: int) -> None:
         """Stop the runs of an installation that has ended, and remove what is kept for it.
 
         What the steps of a run under way gave goes with the next round of tidying up that finds it old enough.
@@ -112,8 +112,11 @@ class Scheduler:
         self._queue.enqueue("ask", name, str(request.installation), request.as_json())
         return name
 
-    def _round(self, request: ReviewRequest) -> ReviewRequest:
-        """The request as another run of its head where that is asked for, and none is under way."""
+    def _with_rerun_number(self, request: ReviewRequest) -> ReviewRequest:
+        """The request with a rerun number in `again`, where its head needs a further run; see `_is_over`.
+
+        Without one where another run of the head is under way: the request then gets that run.
+        """
         runs = self._runs.on_head(request.pull, request.head_sha)
         own = request.run_id(self._policy)
         if request.again and any(each.state in OPEN and each.run != own for each in runs):

@@ -65,18 +65,18 @@ class _Read:
     """Of a check, whose it is; of a comment, through which App it was written."""
 
 
-def judge(
+def decide_trigger(
     name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
 ) -> Trigger | Refusal:
     """What follows from a signed payload. Raises PayloadError where a field that we use is not what it must be."""
     try:
-        return _judged(name, payload, delivery_id, who, settings)
+        return _read_and_decide(name, payload, delivery_id, who, settings)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         raise PayloadError(f"{'.'.join(str(part) for part in first['loc'])[:100]} is not as it must be") from None
 
 
-def _judged(
+def _read_and_decide(
     name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
 ) -> Trigger | Refusal:
     shape = _SHAPES.get(name)

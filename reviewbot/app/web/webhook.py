@@ -26,7 +26,7 @@ from werkzeug.exceptions import (
 )
 
 from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
-from reviewbot.app.web.events import Identity, PayloadError, judge
+from reviewbot.app.web.events import Identity, PayloadError, decide_trigger
 from reviewbot.app.web.health import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.strict_json import strictly
@@ -160,7 +160,7 @@ def _names(headers: Headers) -> tuple[str, str]:
 
 def _received(parts: WebParts, who: Identity, event: str, delivery_id: str, body: bytes) -> Answer:
     try:
-        decision = judge(event, read_object(body), delivery_id, who, parts.settings)
+        decision = decide_trigger(event, read_object(body), delivery_id, who, parts.settings)
     except (JsonError, PayloadError) as error:
         raise BadRequest(str(error)) from None
     trigger = decision if isinstance(decision, Trigger) else decision.trigger

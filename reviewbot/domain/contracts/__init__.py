@@ -10,7 +10,7 @@ What models are asked to answer in stands in `answers.py`: a review without mode
 from __future__ import annotations
 
 from reviewbot.domain.contracts.base import (
-    FLOOR_WORKER,
+    MANDATORY_WORKER,
     SEVERITY_ORDER,
     SURE,
     Conclusion,
@@ -74,7 +74,7 @@ from reviewbot.domain.contracts.work import (
 
 __all__ = [
     "DESCRIPTION",
-    "FLOOR_WORKER",
+    "MANDATORY_WORKER",
     "MODEL_SOURCE",
     "SECRET",
     "SEVERITY_ORDER",

@@ -49,7 +49,7 @@ SEVERITY_ORDER: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}  
 SURE = 80
 """From this confidence on a finding counts as sure: most cards show it, and a model's finding speaks for others."""
 
-FLOOR_WORKER = "security"
+MANDATORY_WORKER = "security"
 """The worker that neither a repository nor a model can switch off."""
 
 

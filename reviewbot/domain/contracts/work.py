@@ -88,7 +88,7 @@ class Constraints(Contract):
 class ReviewTask(Contract):
     """One unit of work: some slices for one worker to read in one go, most often one.
 
-    `failures` counts what has gone wrong with it so far; the breaker opens at three.
+    `failures` counts what has gone wrong with it so far; after three the task is given up.
     """
 
     task_id: Annotated[str, Field(min_length=1, max_length=400)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from reviewbot.coverage.readings import reading_of
 from reviewbot.domain.contracts import (
-    FLOOR_WORKER,
+    MANDATORY_WORKER,
     MODEL_SOURCE,
     Candidate,
     GapReason,
@@ -50,7 +50,7 @@ from reviewbot.llm.agents.shared_conversations import FailedConversation, Reader
 from reviewbot.llm.client.answers import read_answer
 from reviewbot.llm.prompts.analyzer_hints import Hint, hints_of, weigh_hints
 from reviewbot.llm.prompts.delimiters import fence_text
-from reviewbot.llm.prompts.reader_prompt import ChangeMap, SharedPrefix, reader_request, shared_prefix
+from reviewbot.llm.prompts.reader_prompt import ReaderContext, SharedPrefix, reader_request, shared_prefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.arguments import Refused
 from reviewbot.review.gaps import gaps_of
@@ -70,7 +70,7 @@ REPAIR = (
 _NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
 
 
-MapOf = Callable[[Sequence[WorkOrder]], ChangeMap]
+ContextOf = Callable[[Sequence[WorkOrder]], ReaderContext]
 """What all readers of a part are shown, from their orders; may block."""
 
 
@@ -81,7 +81,7 @@ class ReaderEngine:
     model: Model
     programs: Engine
     tools: RepositoryTools
-    map_of: MapOf
+    context_of: ContextOf
     prompt: str
     """The system prompt of all readers."""
     trace: Recorder
@@ -203,7 +203,7 @@ class ReaderEngine:
         key = (tier, tuple(order.task.task_id for order in orders))
         if key not in self._prefixes:
             tools = self.tools.list_tools() if self.bounds.tool_turns else ()
-            self._prefixes[key] = shared_prefix(self.map_of(orders), self.prompt, tools, tier)
+            self._prefixes[key] = shared_prefix(self.context_of(orders), self.prompt, tools, tier)
         return self._prefixes[key]
 
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
@@ -237,27 +237,29 @@ class ReaderEngine:
         return answer.model_copy(update={"findings": apply_repair(answer.findings, corrected, found)})
 
     def _call_of(self, reader: str) -> Callable[[ToolCall], asyncio.Future[ToolAnswer]]:
-        async def call(wish: ToolCall) -> ToolAnswer:
+        async def call(tool_call: ToolCall) -> ToolAnswer:
             try:
-                result = await self.tools.call(wish.name, wish.arguments)
-                answer = ToolAnswer(wish.call_id, result.text, result.failed)
+                result = await self.tools.call(tool_call.name, tool_call.arguments)
+                answer = ToolAnswer(tool_call.call_id, result.text, result.failed)
                 evidence = [[each.path, each.side, each.first, each.last] for each in result.evidence]
             except Exception as error:  # noqa: BLE001 - a bug in one tool costs its own answer and not the reader's
                 # The type alone: the text of a foreign error may name files of this machine.
-                answer = ToolAnswer(wish.call_id, f"{wish.name} could not be run ({type(error).__name__})", failed=True)
+                answer = ToolAnswer(
+                    tool_call.call_id, f"{tool_call.name} could not be run ({type(error).__name__})", failed=True
+                )
                 evidence = []
             self.trace.record(
                 "tool_call",
                 task_id=reader,
-                tool=wish.name,
-                arguments=dict(wish.arguments),
+                tool=tool_call.name,
+                arguments=dict(tool_call.arguments),
                 failed=answer.failed,
                 chars=len(answer.text),
                 evidence=evidence,
             )
             return answer
 
-        return lambda wish: asyncio.ensure_future(call(wish))
+        return lambda tool_call: asyncio.ensure_future(call(tool_call))
 
     def _text(self, path: str, side: Side) -> str | None:
         try:
@@ -275,7 +277,7 @@ class ReaderEngine:
         candidates = result.candidates[task.worker]
         escalation = _escalation(result.answer, task)
         # To hand the floor's own job away is no look at it, whatever the reason.
-        read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != FLOOR_WORKER)
+        read = escalation is None or (escalation.reason == "out_of_scope" and task.worker != MANDATORY_WORKER)
         model = f"{MODEL_SOURCE}{source}"
         # A seam is shown parts of files, and asked about names alone: that is no review of a file.
         readings = [reading_of(payload, models=[model]) for payload in task.slices] if read and not task.seam else []

@@ -14,7 +14,7 @@ from reviewbot.domain.errors import (
     TransientError,
 )
 from reviewbot.llm.agents.conversation import LoopError
-from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT, split
+from reviewbot.review.dispatch.retry_policy import MAX_TASK_FAILURES, split
 
 FINAL = (BudgetError, DeadlineError, LoopError, ProviderError, TooLongError, TransientError)
 """Errors that the same question would meet again at once; transient ones have been retried by the client."""
@@ -25,7 +25,7 @@ def is_too_much(error: Exception, task: ReviewTask) -> bool:
     twice = isinstance(error, CutOffError) and task.previous_error == str(error)
     if not (twice or isinstance(error, TooLongError)):
         return False
-    return task.failures < BREAKER_OPENS_AT - 1 and split(task) is not None
+    return task.failures < MAX_TASK_FAILURES - 1 and split(task) is not None
 
 
 def may_pass(error: Exception, task: ReviewTask) -> bool:
@@ -35,7 +35,7 @@ def may_pass(error: Exception, task: ReviewTask) -> bool:
     if isinstance(error, RefusedError):
         # A stronger model may answer what one declined; that is tried once.
         return task.failures == 0 and bool(task.constraints.higher_tiers)
-    return task.failures < BREAKER_OPENS_AT - 1
+    return task.failures < MAX_TASK_FAILURES - 1
 
 
 def message_of(error: Exception, failures: int) -> str:

@@ -145,7 +145,7 @@ class RetryingModel:
     def _slow_down(self, error: TransientError | CallRejectedError, slot: int, attempt: Attempt) -> None:
         """Let all calls of the run take notice of a failure that the next one would meet as well."""
         asked = error.retry_after_s if isinstance(error, TransientError) else None
-        if asked is not None:
+        if _is_throttled(error):
             self._slots.shrink(slot)
         failures = self._breaker.fail(attempt, str(error), self._policy.max_tries(error))
         pause, left = max(asked or 0.0, self._policy.wait_s(failures)), self._deadline.remaining_s()
@@ -181,5 +181,5 @@ def _error_of(state: RetryCallState) -> BaseException | None:
 
 
 def _is_throttled(error: BaseException | None) -> bool:
-    """Whether the provider is there and wants fewer requests: a rate limit, an overload, or any `retry-after`."""
-    return isinstance(error, TransientError) and error.retry_after_s is not None
+    """See `TransientError`."""
+    return isinstance(error, TransientError) and error.throttled

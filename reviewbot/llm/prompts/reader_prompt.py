@@ -27,7 +27,7 @@ MAX_FINDING_CHARS = 400
 
 
 @dataclass(frozen=True)
-class ChangeMap:
+class ReaderContext:
     """What all readers of one part of a change are shown. Every text is data that others wrote."""
 
     title: str
@@ -37,7 +37,7 @@ class ChangeMap:
     deleted: str = ""
     """The old text of files that the change deletes, as far as there is room."""
     other_parts: str = ""
-    """Of a change that several readers share: the files that this one is not shown."""
+    """The other files of the change, which are not shown."""
     conventions: str = ""
     repository: str = ""
     is_whole: bool = False
@@ -53,7 +53,7 @@ class SharedPrefix:
     tools: tuple[OfferedTool, ...] = ()
     shown: tuple[Text, ...] = ()
     is_whole: bool = False
-    """See `ChangeMap`."""
+    """See `ReaderContext`."""
 
     def request(self, purpose: str, subject: str, text: str, max_tokens: int) -> ModelRequest:
         """The request that begins with this and ends with `text`."""
@@ -69,8 +69,8 @@ class SharedPrefix:
         )
 
 
-def shared_prefix(shared: ChangeMap, system: str, tools: tuple[OfferedTool, ...], tier: Tier) -> SharedPrefix:
-    """The prefix of the conversations that are shown this map. Nothing is looked up where everything is shown."""
+def shared_prefix(shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], tier: Tier) -> SharedPrefix:
+    """The prefix of the conversations that are shown this context. Nothing is looked up where everything is shown."""
     return SharedPrefix(
         tier=tier,
         system=(Text(f"{system.strip()}\n\n{RULE}"),),
@@ -89,13 +89,13 @@ def reader_request(
     return prefix.request("reader", task.reader or task.task_id, _tasks(orders, hints, bounds), max_tokens)
 
 
-def _shared(shared: ChangeMap) -> str:
+def _shared(shared: ReaderContext) -> str:
     sections = (
         ("rules of the house, from the branch that the change goes into", "conventions", shared.conventions),
         ("The title of the change, in its author's words", "title", shared.title.strip()[:MAX_TITLE]),
         ("Its description", "description", shared.description.strip()[:MAX_DESCRIPTION]),
         ("The repository", "repository", shared.repository),
-        ("Files of the same change that other readers review", "others", shared.other_parts),
+        ("Other files of the change, not shown", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
         (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
     )

@@ -15,7 +15,7 @@ from reviewbot.review.verify.verifier import (
     agreed_confidence,
     by_a_model_alone,
     by_programs_alone,
-    voice_of,
+    vote_of,
 )
 
 SAME_WORDS = 0.6
@@ -44,19 +44,19 @@ class Merged(NamedTuple):
     """Two defects each that cannot both be followed, or be one, as they stand."""
 
 
-class _Said(NamedTuple):
-    """A finding, the words of its message, which are dear to cut and compared often, and its voices."""
+class _Claim(NamedTuple):
+    """A finding, the words of its message, which are dear to cut and compared often, and the votes for it."""
 
     finding: Finding
     words: frozenset[str]
-    voices: set[Vote]
-    trust: int
-    """Of the surest voice on its own; no bonus and no count is in it."""
+    votes: set[Vote]
+    best_confidence: int
+    """Of the surest vote on its own; no bonus and no count is in it."""
 
     @property
     def believed(self) -> bool:
         """Whether one of them is more likely right than wrong."""
-        return self.trust >= AGREES_FROM
+        return self.best_confidence >= AGREES_FROM
 
 
 def merge(findings: Iterable[Finding], joint_confidence: JointConfidence = lambda _sources, _rules: None) -> Merged:
@@ -70,9 +70,9 @@ def merge(findings: Iterable[Finding], joint_confidence: JointConfidence = lambd
     repetitions and contradicts nothing: it stays a defect of its own. Programs are believed as their counts say, and no
     model's finding changes which of theirs are one.
     """
-    by_path: dict[str, list[_Said]] = defaultdict(list)
+    by_path: dict[str, list[_Claim]] = defaultdict(list)
     for finding in findings:
-        by_path[finding.path].append(_said(finding))
+        by_path[finding.path].append(_claim(finding))
     found = Merged([], [])
     for group in by_path.values():
         kept, contradicting = _parted(_trusted(_fold(group), joint_confidence))
@@ -93,11 +93,11 @@ def speaks_for(speaker: Finding, other: Finding) -> bool:
     first, second = sorted((speaker, other), key=order)
     if first.end_line < second.line - REACH:
         return False
-    return _graver(speaker) <= _graver(other) and _is_twin(_said(first), _said(second))
+    return _graver(speaker) <= _graver(other) and _is_twin(_claim(first), _claim(second))
 
 
-def _said(finding: Finding) -> _Said:
-    return _Said(finding, words_of(finding), {voice_of(finding)}, finding.confidence)
+def _claim(finding: Finding) -> _Claim:
+    return _Claim(finding, words_of(finding), {vote_of(finding)}, finding.confidence)
 
 
 class _Window:
@@ -108,92 +108,92 @@ class _Window:
 
     def __init__(self, reach: int = 0) -> None:
         self._reach = reach
-        self.near: list[_Said] = []
-        self.done: list[_Said] = []
+        self.near: list[_Claim] = []
+        self.done: list[_Claim] = []
 
     def advance(self, line: int) -> None:
         """Drop what ends above a line."""
         top = line - self._reach
-        self.done += [said for said in self.near if said.finding.end_line < top]
-        self.near = [said for said in self.near if said.finding.end_line >= top]
+        self.done += [claim for claim in self.near if claim.finding.end_line < top]
+        self.near = [claim for claim in self.near if claim.finding.end_line >= top]
 
-    def add(self, said: _Said) -> None:
+    def add(self, claim: _Claim) -> None:
         """Add one more; the oldest is dropped where there is no room."""
-        self.near.append(said)
+        self.near.append(claim)
         self.done += self.near[:-COMPARED]
         self.near = self.near[-COMPARED:]
 
 
-def _trusted(group: Iterable[_Said], joint_confidence: JointConfidence) -> Iterator[_Said]:
+def _trusted(group: Iterable[_Claim], joint_confidence: JointConfidence) -> Iterator[_Claim]:
     """Each with the confidence that all who said it have together, which no order of theirs changes."""
-    for said in group:
-        confidence = agreed_confidence(said.voices, joint_confidence)
-        yield said._replace(finding=said.finding.model_copy(update={"confidence": confidence}))
+    for claim in group:
+        confidence = agreed_confidence(claim.votes, joint_confidence)
+        yield claim._replace(finding=claim.finding.model_copy(update={"confidence": confidence}))
 
 
-def _fold(group: Sequence[_Said]) -> list[_Said]:
+def _fold(group: Sequence[_Claim]) -> list[_Claim]:
     """Join what is the same defect, in the findings of one file: those of programs first, as if no model had spoken."""
-    programs = [said for said in group if by_programs_alone(said.finding)]
-    others = [said for said in group if not by_programs_alone(said.finding)]
+    programs = [claim for claim in group if by_programs_alone(claim.finding)]
+    others = [claim for claim in group if not by_programs_alone(claim.finding)]
     joined = _folded(programs, _is_twin)
     return _folded([*joined, *others], _is_twin_by_a_model) if others else joined
 
 
-def _folded(group: Iterable[_Said], is_twin: Callable[[_Said, _Said], bool]) -> list[_Said]:
+def _folded(group: Iterable[_Claim], is_twin: Callable[[_Claim, _Claim], bool]) -> list[_Claim]:
     window = _Window(REACH)
-    for said in sorted(group, key=_order):
-        window.advance(said.finding.line)
-        twin = next((n for n, kept in enumerate(window.near) if is_twin(kept, said)), None)
+    for claim in sorted(group, key=_order):
+        window.advance(claim.finding.line)
+        twin = next((n for n, kept in enumerate(window.near) if is_twin(kept, claim)), None)
         if twin is None:
-            window.add(said)
+            window.add(claim)
         else:
-            window.near[twin] = _joined(window.near[twin], said)
+            window.near[twin] = _joined(window.near[twin], claim)
     return window.done + window.near
 
 
-def _parted(group: Iterable[_Said]) -> tuple[list[Finding], list[Conflict]]:
+def _parted(group: Iterable[_Claim]) -> tuple[list[Finding], list[Conflict]]:
     """Take pairs that contradict each other out of the findings of one file."""
     window = _Window()
     pairs: list[Conflict] = []
-    for said in sorted(group, key=_order):
-        window.advance(said.finding.line)
-        reasons = ((kept, _contradiction(kept, said)) for kept in window.near)
+    for claim in sorted(group, key=_order):
+        window.advance(claim.finding.line)
+        reasons = ((kept, _contradiction(kept, claim, only_believed=True)) for kept in window.near)
         other, reason = next((pair for pair in reasons if pair[1] is not None), (None, None))
         if other is None or reason is None:
-            window.add(said)
+            window.add(claim)
         else:
             window.near.remove(other)
-            pairs.append(Conflict(findings=(other.finding, said.finding), reason=reason))
-    return [said.finding for said in window.done + window.near], pairs
+            pairs.append(Conflict(findings=(other.finding, claim.finding), reason=reason))
+    return [claim.finding for claim in window.done + window.near], pairs
 
 
-def _is_twin(one: _Said, other: _Said) -> bool:
+def _is_twin(one: _Claim, other: _Claim) -> bool:
     if one.finding.end_line >= other.finding.line:
-        same = _same_cause(one, other) and _quarrel(one, other) is None
+        same = _same_cause(one, other) and _contradiction(one, other, only_believed=False) is None
     else:
-        same = _on_the_way(one.finding, other.finding)
+        same = _is_on_data_flow_path(one.finding, other.finding)
     return same and _may_be_joined(one, other)
 
 
-def _is_twin_by_a_model(one: _Said, other: _Said) -> bool:
+def _is_twin_by_a_model(one: _Claim, other: _Claim) -> bool:
     """Whether they are twins, and a model's words are all that stands behind one of them."""
-    return any(by_a_model_alone(said.finding) for said in (one, other)) and _is_twin(one, other)
+    return any(by_a_model_alone(claim.finding) for claim in (one, other)) and _is_twin(one, other)
 
 
-def _may_be_joined(one: _Said, other: _Said) -> bool:
+def _may_be_joined(one: _Claim, other: _Claim) -> bool:
     """Whether both are believed; or neither gives the other more than it has."""
     if _count(one, other):
         return True
     return not (one.believed or other.believed) and _is_of_one_tool(one.finding, other.finding)
 
 
-def _count(one: _Said, other: _Said) -> bool:
+def _count(one: _Claim, other: _Claim) -> bool:
     """Whether both are believed. Of two programs the counts tell how likely each is, however little that may be."""
     programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
     return programs or (one.believed and other.believed)
 
 
-def _on_the_way(one: Finding, other: Finding) -> bool:
+def _is_on_data_flow_path(one: Finding, other: Finding) -> bool:
     """Whether two programs follow one defect from different ends: where a text is built, and where it is used."""
     if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
         return False
@@ -204,7 +204,7 @@ def _lies_on(one: Finding, other: Finding) -> bool:
     return any(one.line <= line <= one.end_line for line in other.also)
 
 
-def _same_cause(one: _Said, other: _Said) -> bool:
+def _same_cause(one: _Claim, other: _Claim) -> bool:
     """Whether two findings at one place say the same."""
     first, second = one.finding, other.finding
     if _is_of_one_tool(first, second):
@@ -236,13 +236,10 @@ def _is_of_one_tool(first: Finding, second: Finding) -> bool:
     return first.type == second.type and not set(first.sources).isdisjoint(second.sources)
 
 
-def _contradiction(one: _Said, other: _Said) -> str | None:
-    """Why two findings at one place that are both believed cannot both be followed, or None."""
-    return _quarrel(one, other) if _count(one, other) else None
-
-
-def _quarrel(one: _Said, other: _Said) -> str | None:
-    """Why two findings at one place cannot both be followed, believed or not, or None."""
+def _contradiction(one: _Claim, other: _Claim, *, only_believed: bool) -> str | None:
+    """Why two findings at one place cannot both be followed, or None; `only_believed`: None too unless both count."""
+    if only_believed and not _count(one, other):
+        return None
     first, second = one.finding, other.finding
     if first.type == second.type or not _same_cause(one, other):
         return None
@@ -253,7 +250,7 @@ def _quarrel(one: _Said, other: _Said) -> str | None:
     return None
 
 
-def _joined(one: _Said, other: _Said) -> _Said:
+def _joined(one: _Claim, other: _Claim) -> _Claim:
     """One finding for both, as severe as the graver one: one of them speaks, the other's evidence counts.
 
     Among programs the graver and surer one speaks, as their reports are counted. Where a model has a part in it, one
@@ -262,7 +259,7 @@ def _joined(one: _Said, other: _Said) -> _Said:
     """
     programs = by_programs_alone(one.finding) and by_programs_alone(other.finding)
     best, rest = sorted((one, other), key=_program_order if programs else _surer)
-    one.voices.update(other.voices)
+    one.votes.update(other.votes)
     severity = min(best.finding.severity, rest.finding.severity, key=SEVERITY_ORDER.__getitem__)
     fixed: dict[str, object] = {"severity": severity, "message": _both_messages(best.finding, rest.finding)}
     if by_a_model_alone(best.finding) and not by_a_model_alone(rest.finding):
@@ -270,8 +267,8 @@ def _joined(one: _Said, other: _Said) -> _Said:
         fixed |= {"type": rest.finding.type, "rule": rest.finding.rule or best.finding.rule}
         fixed |= {"also": _way(best.finding, rest.finding)}
     finding = merge_words(best.finding, rest.finding).model_copy(update=fixed)
-    trust = max(one.trust, other.trust)
-    return best._replace(finding=finding, voices=one.voices, trust=trust)
+    best_confidence = max(one.best_confidence, other.best_confidence)
+    return best._replace(finding=finding, votes=one.votes, best_confidence=best_confidence)
 
 
 def _both_messages(speaker: Finding, other: Finding) -> str:
@@ -295,12 +292,12 @@ def _graver(finding: Finding) -> tuple[int, int]:
     return SEVERITY_ORDER[finding.severity], -finding.confidence
 
 
-def _program_order(said: _Said) -> tuple[int, int]:
-    return _graver(said.finding)
+def _program_order(claim: _Claim) -> tuple[int, int]:
+    return _graver(claim.finding)
 
 
-def _surer(said: _Said) -> tuple[bool, bool, int, int]:
-    return (said.trust < SURE, by_a_model_alone(said.finding), *_graver(said.finding))
+def _surer(claim: _Claim) -> tuple[bool, bool, int, int]:
+    return (claim.best_confidence < SURE, by_a_model_alone(claim.finding), *_graver(claim.finding))
 
 
 def merge_words(speaker: Finding, other: Finding) -> Finding:
@@ -334,8 +331,8 @@ def order(f: Finding) -> tuple[int | str | Sequence[str], ...]:
     )
 
 
-def _order(said: _Said) -> tuple[int | str | Sequence[str], ...]:
-    return order(said.finding)
+def _order(claim: _Claim) -> tuple[int | str | Sequence[str], ...]:
+    return order(claim.finding)
 
 
 def plain(text: str) -> str:

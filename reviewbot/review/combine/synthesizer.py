@@ -28,7 +28,7 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.ports import TaskResult, UsageLedger
 from reviewbot.review.combine.suppression import distinct_suppressions
-from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
+from reviewbot.review.combine.visibility import Rules, SortedFindings, merge_and_sort
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import with_count
 
@@ -127,8 +127,8 @@ __all__ = [
     "SortedFindings",
     "build_review",
     "findings_of",
+    "merge_and_sort",
     "recount",
-    "weigh",
 ]
 
 
@@ -163,7 +163,7 @@ class RuledSynthesizer:
             None if self.usage_ledger is None else self.usage_ledger.usage_by_purpose(),
             self.refused,
         )
-        return build_review(change, plan, settled, weigh(findings_of(settled), self.rules), facts)
+        return build_review(change, plan, settled, merge_and_sort(findings_of(settled), self.rules), facts)
 
 
 def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewbot.domain.contracts import (
-    FLOOR_WORKER,
+    MANDATORY_WORKER,
     SEVERITY_ORDER,
     SURE,
     Conflict,
@@ -51,7 +51,7 @@ class Rules:
             by_type[card.task_type] = min(card.threshold, by_type.get(card.task_type, card.threshold))
         return cls(by_type, max_findings, joint_confidence)
 
-    def let_through(self, finding: Finding) -> bool:
+    def reaches_threshold(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
         # A type without a threshold is withheld and not let through.
         return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
@@ -72,7 +72,7 @@ class SortedFindings:
         return len(self.shown) + len(self.conflicts) + sum(entry.reason == "over_cap" for entry in self.withheld)
 
 
-def weigh(findings: Iterable[Finding], rules: Rules) -> SortedFindings:
+def merge_and_sort(findings: Iterable[Finding], rules: Rules) -> SortedFindings:
     """Merge, then sort into shown, withheld, for a person, and in conflict."""
     single, conflicts = merge(findings, rules.joint_confidence)
     return sort_findings(single, conflicts, rules)
@@ -86,16 +86,16 @@ def sort_findings(single: Sequence[Finding], conflicts: Iterable[Conflict], rule
     certain: list[Conflict] = []
     weak: list[Finding] = []
     for conflict in conflicts:
-        if any(rules.let_through(finding) for finding in conflict.findings):
+        if any(rules.reaches_threshold(finding) for finding in conflict.findings):
             certain.append(conflict)
         else:
             weak += conflict.findings
     for finding in sorted([*single, *weak], key=rank):
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
-        elif rules.let_through(finding) and is_minor(finding):
+        elif rules.reaches_threshold(finding) and is_minor(finding):
             withheld.append(Withheld(finding=finding, reason="minor", message=f"true and minor: worth {finding.worth}"))
-        elif rules.let_through(finding):
+        elif rules.reaches_threshold(finding):
             shown.append(finding)
         else:
             withheld.append(Withheld(finding=finding, reason="below_threshold", message=_why_not(finding, rules)))
@@ -113,7 +113,7 @@ def is_minor(finding: Finding) -> bool:
     """
     if finding.worth is None or finding.worth >= WORTH_FROM or finding.severity == "critical":
         return False
-    return not (finding.type == FLOOR_WORKER and finding.confidence >= SURE)
+    return not (finding.type == MANDATORY_WORKER and finding.confidence >= SURE)
 
 
 def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:
@@ -139,7 +139,7 @@ def _why_a_person(finding: Finding, rules: Rules) -> str | None:
             f"critical if true: {finders} found it, {finding.confidence} of 100 certain; "
             f"a model that looked holds that it is wrong: {finding.disputed}"
         )
-    if rules.let_through(finding):
+    if rules.reaches_threshold(finding):
         return None
     return f"critical if true, and {finding.confidence} of 100 certain"
 

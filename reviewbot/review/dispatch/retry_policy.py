@@ -1,7 +1,7 @@
 """Decide what to do after the outcome of a task: one pure function, `next_step(task, outcome)`.
 
 The ladder, from the bottom: the same again, with what was wrong; a tier higher; another worker; half the size; a
-person. Each outcome that is no answer counts, and the third one opens the breaker.
+person. Each outcome that is no answer counts as a failure; after `MAX_TASK_FAILURES` of them the task is given up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 from reviewbot.diff.rows import halves
 from reviewbot.domain.contracts import (
-    FLOOR_WORKER,
+    MANDATORY_WORKER,
     Constraints,
     Escalation,
     Failure,
@@ -25,7 +25,7 @@ from reviewbot.domain.contracts import (
 from reviewbot.review.gaps import gaps_of
 from reviewbot.wording import with_count
 
-BREAKER_OPENS_AT = 3
+MAX_TASK_FAILURES = 3
 """Failures of one task, whatever their kind, after which the review goes on without it."""
 
 FINAL: frozenset[GapReason] = frozenset({"budget", "deadline", "provider"})
@@ -56,7 +56,7 @@ class Step:
 
 
 def next_step(task: ReviewTask, outcome: Outcome) -> Step:
-    """Judge one outcome of one task. Ends after at most `BREAKER_OPENS_AT` outcomes that are no result."""
+    """Judge one outcome of one task. Ends after at most `MAX_TASK_FAILURES` outcomes that are no result."""
     if isinstance(outcome, WorkerResult):
         return _after_result(task, outcome)
     again = task.model_copy(update={"failures": task.failures + 1})
@@ -80,7 +80,7 @@ def _after_failure(task: ReviewTask, failure: Failure) -> Step:
         return Step("give_up", failure.message, gaps=gaps_of(task, failure.reason, failure.message))
     if failure.reason == "refused":
         return _after_refusal(task, failure)
-    if task.failures >= BREAKER_OPENS_AT:
+    if task.failures >= MAX_TASK_FAILURES:
         message = f"given up after {with_count(task.failures, 'failure')}: {failure.message}"
         return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
@@ -109,7 +109,7 @@ def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None
 
 def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
     partial = said.partial_result
-    last = task.failures >= BREAKER_OPENS_AT
+    last = task.failures >= MAX_TASK_FAILURES
     if said.reason == "out_of_scope":
         return _to_a_person(task, said) if last else _passed_on(task, said)
     if said.reason == "confidence_too_low":
@@ -128,7 +128,7 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
     if other is None or other == task.worker:
         return _to_a_person(task, said)
     gaps: tuple[Gap, ...] = ()
-    if task.worker == FLOOR_WORKER:
+    if task.worker == MANDATORY_WORKER:
         # Text in the change may have asked for this. The other worker looks at something else, whatever the text says.
         message = f"{task.job} left this to {other} and has not judged it: {said.message}"
         gaps = gaps_of(task, "unsettled", message)

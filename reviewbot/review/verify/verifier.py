@@ -72,7 +72,7 @@ class Vote(NamedTuple):
     sources: tuple[str, ...]
     rule: str
     """Without what follows ":", which tells forms of one rule apart."""
-    spoken: str
+    full_rule: str
     """The rule in full."""
     cwe: int | None
     confidence: int
@@ -84,12 +84,12 @@ class Vote(NamedTuple):
     """It was handed in as SARIF."""
 
 
-def voice_of(finding: Finding) -> Vote:
-    """The voice of one finding that nothing was joined to."""
+def vote_of(finding: Finding) -> Vote:
+    """The vote of one finding that nothing was joined to."""
     return Vote(
         sources=finding.sources,
         rule=finding.rule.partition(":")[0],
-        spoken=finding.rule,
+        full_rule=finding.rule,
         cwe=finding.cwe,
         confidence=finding.confidence,
         program=by_programs_alone(finding),
@@ -98,7 +98,7 @@ def voice_of(finding: Finding) -> Vote:
     )
 
 
-def agreed_confidence(voices: Iterable[Vote], joint_confidence: JointConfidence) -> int:
+def agreed_confidence(votes: Iterable[Vote], joint_confidence: JointConfidence) -> int:
     """The confidence of a defect that all of these have named; their order has no part in it.
 
     Our own programs that name one weakness by different rules have what was counted for them together. What was not
@@ -107,19 +107,19 @@ def agreed_confidence(voices: Iterable[Vote], joint_confidence: JointConfidence)
     are both more likely right than wrong. One that was handed in with a rule that ours has reported is the same
     program heard twice, and counts for nothing.
     """
-    everyone = set(voices)
-    known = {voice.rule for voice in everyone if voice.program and not voice.foreign and voice.rule}
-    heard = {voice for voice in everyone if not (voice.foreign and voice.rule in known)}
+    everyone = set(votes)
+    known = {vote.rule for vote in everyone if vote.program and not vote.foreign and vote.rule}
+    heard = {vote for vote in everyone if not (vote.foreign and vote.rule in known)}
     trust, bonus = 0, 0
     for weakness in _by_weakness(heard):
-        own = [voice for voice in weakness if not voice.foreign]
-        foreign = [voice for voice in weakness if voice.foreign]
+        own = [vote for vote in weakness if not vote.foreign]
+        foreign = [vote for vote in weakness if vote.foreign]
         count = _counted(own, joint_confidence) if _are_two(own) else None
         trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
         bonus = max(bonus, _agreement(own, foreign, counted=count is not None))
-    trust = max(trust, _surest(voice for voice in heard if not _is_weighed(voice)))
+    trust = max(trust, _surest(vote for vote in heard if not _is_weighed(vote)))
     believed = _believed(heard)
-    if any(voice.program for voice in believed) and any(voice.model for voice in believed):
+    if any(vote.program for vote in believed) and any(vote.model for vote in believed):
         bonus = max(bonus, AGREEMENT_BONUS)
     return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
 
@@ -131,31 +131,31 @@ def _agreement(own: Sequence[Vote], foreign: Sequence[Vote], *, counted: bool) -
     return AGREEMENT_BONUS if (not counted and _are_two(own)) or _are_two(foreign) else 0
 
 
-def _believed(voices: Iterable[Vote]) -> list[Vote]:
-    return [voice for voice in voices if voice.confidence >= AGREES_FROM]
+def _believed(votes: Iterable[Vote]) -> list[Vote]:
+    return [vote for vote in votes if vote.confidence >= AGREES_FROM]
 
 
-def _is_weighed(voice: Vote) -> bool:
-    return voice.program and voice.cwe is not None
+def _is_weighed(vote: Vote) -> bool:
+    return vote.program and vote.cwe is not None
 
 
-def _by_weakness(voices: Iterable[Vote]) -> Iterable[list[Vote]]:
+def _by_weakness(votes: Iterable[Vote]) -> Iterable[list[Vote]]:
     named: dict[int | None, list[Vote]] = defaultdict(list)
-    for voice in filter(_is_weighed, voices):
-        named[voice.cwe].append(voice)
+    for vote in filter(_is_weighed, votes):
+        named[vote.cwe].append(vote)
     return named.values()
 
 
-def _are_two(voices: Sequence[Vote]) -> bool:
+def _are_two(votes: Sequence[Vote]) -> bool:
     """Whether two of them are different programs that tell different rules."""
-    sources = {voice.sources for voice in voices}
-    return len(sources) > 1 and len({voice.rule or voice.sources for voice in voices}) > 1
+    sources = {vote.sources for vote in votes}
+    return len(sources) > 1 and len({vote.rule or vote.sources for vote in votes}) > 1
 
 
-def _counted(voices: Sequence[Vote], joint_confidence: JointConfidence) -> int | None:
-    sources = {source for voice in voices for source in voice.sources}
-    return joint_confidence(sources, {voice.spoken for voice in voices})
+def _counted(votes: Sequence[Vote], joint_confidence: JointConfidence) -> int | None:
+    sources = {source for vote in votes for source in vote.sources}
+    return joint_confidence(sources, {vote.full_rule for vote in votes})
 
 
-def _surest(voices: Iterable[Vote]) -> int:
-    return max((voice.confidence for voice in voices), default=0)
+def _surest(votes: Iterable[Vote]) -> int:
+    return max((vote.confidence for vote in votes), default=0)

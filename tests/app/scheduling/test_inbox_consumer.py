@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand, InboxConsumer, wish_of
+from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand, InboxConsumer, command_of
 from reviewbot.app.store.inbox.inbox import MAX_TRIES, open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.domain.errors import ConfigError
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Pile:
     """An inbox in memory."""
 
-    def __init__(self, *wishes: InboxCommand) -> None:
-        self.wishes = list(wishes)
+    def __init__(self, *commands: InboxCommand) -> None:
+        self.commands = list(commands)
         self.ended: dict[int, str] = {}
         self.released: list[int] = []
         self.trouble: list[Exception] = []
@@ -32,7 +32,7 @@ class Pile:
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
         if self.trouble:
             raise self.trouble.pop()
-        open_ones = [each for each in self.wishes if each.key not in self.ended]
+        open_ones = [each for each in self.commands if each.key not in self.ended]
         if not open_ones:
             self.stop.set()
         return open_ones[:limit]
@@ -51,7 +51,7 @@ def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
     pile = Pile(
         InboxCommand(1, "review", order(A)),
         InboxCommand(2, "review", order(A, number=8)),
-        InboxCommand(3, "withdraw", order("", number=8)),
+        InboxCommand(3, "cancel", order("", number=8)),
         InboxCommand(4, "nothing", order("")),
     )
 
@@ -62,14 +62,14 @@ def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
 
 def test_an_installation_that_ended_is_forgotten_and_so_are_its_tokens(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "forget", order(""))), stage.scheduler, forgotten.append).once()
+    InboxConsumer(Pile(InboxCommand(1, "delete_installation", order(""))), stage.scheduler, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("none", [1])
 
 
 def test_of_an_installation_that_may_less_than_before_only_the_tokens_are_forgotten(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "let go", order(""))), stage.scheduler, forgotten.append).once()
+    InboxConsumer(Pile(InboxCommand(1, "revoke_tokens", order(""))), stage.scheduler, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("waiting", [1])
 
@@ -141,20 +141,20 @@ HEAD = Trigger("head", 1, 5, "o/n", 7, A, "opened", "guid")
 
 
 def delivered(trigger: Trigger) -> InboxCommand:
-    return wish_of(Delivery("guid", "pull_request", "0" * 64, trigger, id=12))
+    return command_of(Delivery("guid", "pull_request", "0" * 64, trigger, id=12))
 
 
 def test_a_head_is_ordered_in_the_order_of_the_deliveries() -> None:
-    wish = delivered(HEAD)
+    command = delivered(HEAD)
 
-    assert (wish.key, wish.kind, wish.request.head_sha, wish.request.as_of, wish.request.again) == (
+    assert (command.key, command.kind, command.request.head_sha, command.request.as_of, command.request.again) == (
         12,
         "review",
         A,
         12,
         "",
     )
-    assert wish.request.trigger["kind"] == "head"
+    assert command.request.trigger["kind"] == "head"
 
 
 def test_a_refusal_is_ordered_with_its_reason() -> None:
@@ -162,28 +162,33 @@ def test_a_refusal_is_ordered_with_its_reason() -> None:
 
 
 def test_a_check_asked_for_again_is_another_run_of_its_head() -> None:
-    wish = delivered(replace(HEAD, kind="rerun", number=None, target_id=3))
+    command = delivered(replace(HEAD, kind="rerun", number=None, target_id=3))
 
-    assert (wish.request.again, wish.request.number, wish.request.head_sha, wish.request.as_of) == ("d12", 0, A, 0)
+    assert (command.request.again, command.request.number, command.request.head_sha, command.request.as_of) == (
+        "d12",
+        0,
+        A,
+        0,
+    )
 
 
 def test_the_host_is_asked_whether_a_check_asked_for_again_is_that_of_the_head() -> None:
-    wish = delivered(replace(HEAD, kind="rerun", target_id=3))
+    command = delivered(replace(HEAD, kind="rerun", target_id=3))
 
-    assert (wish.request.number, wish.request.head_sha, wish.request.trigger["head_sha"]) == (7, "", A)
+    assert (command.request.number, command.request.head_sha, command.request.trigger["head_sha"]) == (7, "", A)
 
 
 def test_the_host_is_asked_which_head_a_command_is_about() -> None:
-    wish = delivered(replace(HEAD, kind="command", comment_id=3, actor="me"))
+    command = delivered(replace(HEAD, kind="command", comment_id=3, actor="me"))
 
-    assert (wish.kind, wish.request.head_sha, wish.request.again) == ("review", "", "d12")
+    assert (command.kind, command.request.head_sha, command.request.again) == ("review", "", "d12")
 
 
 def test_the_end_of_a_pull_request_and_of_an_installation_are_told_apart() -> None:
     gone = Trigger("uninstalled", 1, 0, "", None, None, "the App was removed", "guid")
 
-    assert (delivered(replace(HEAD, kind="closed")).kind, delivered(gone).kind) == ("withdraw", "forget")
-    assert delivered(replace(gone, kind="narrowed")).kind == "let go"
+    assert (delivered(replace(HEAD, kind="closed")).kind, delivered(gone).kind) == ("cancel", "delete_installation")
+    assert delivered(replace(gone, kind="narrowed")).kind == "revoke_tokens"
 
 
 def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Path) -> None:

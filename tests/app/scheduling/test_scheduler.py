@@ -101,7 +101,7 @@ def test_what_a_stopped_run_may_have_left_on_its_head_is_ended_before_the_next_o
 def test_so_is_what_is_left_where_the_pull_request_was_closed(stage: Stage) -> None:
     run = stage.submit(order(A))
     stage.runs.begin(run, "me", "worker")
-    stage.scheduler.withdraw(order())
+    stage.scheduler.cancel(order())
     stage.close(f"close:{run}")
 
     assert stage.play.closed == [(A, "the pull request was closed")]
@@ -121,7 +121,7 @@ def test_nothing_is_ended_on_a_head_that_somebody_is_at(stage: Stage, number: in
 
 def test_of_an_app_that_was_removed_nothing_can_be_ended(stage: Stage) -> None:
     stage.runs.begin(stage.submit(order(A)), "me", "worker")
-    stage.scheduler.forget(1)
+    stage.scheduler.delete_installation(1)
 
     assert stage.closings() == []
 
@@ -197,7 +197,7 @@ def test_an_order_without_a_head_becomes_a_question_that_is_asked_once(stage: St
 
 def test_a_closed_pull_request_wants_no_review_until_it_is_opened_again(stage: Stage) -> None:
     run = stage.submit(order())
-    stage.scheduler.withdraw(order())
+    stage.scheduler.cancel(order())
 
     assert (stage.state(run), stage.shelf.cancelled) == ("superseded", [run])
     assert [kind for kind, _, _ in stage.shelf.waiting.values()] == ["review", "ask"]
@@ -207,8 +207,8 @@ def test_a_closed_pull_request_wants_no_review_until_it_is_opened_again(stage: S
 def test_an_end_that_comes_late_ends_nothing(stage: Stage) -> None:
     """It was claimed by a worker that died, and comes again after the pull request was opened once more."""
     run = stage.submit(order(as_of=5))
-    stage.scheduler.withdraw(order(as_of=4))
-    stage.scheduler.withdraw(order(number=8, as_of=4))
+    stage.scheduler.cancel(order(as_of=4))
+    stage.scheduler.cancel(order(number=8, as_of=4))
 
     assert stage.state(run) == "waiting"
 
@@ -216,7 +216,7 @@ def test_an_end_that_comes_late_ends_nothing(stage: Stage) -> None:
 def test_what_was_said_before_the_end_takes_nobodys_place_after_it(stage: Stage) -> None:
     """A worker died over the push, and whoever takes it up comes after the closing."""
     stage.submit(order(A, as_of=1))
-    stage.scheduler.withdraw(order(as_of=3))
+    stage.scheduler.cancel(order(as_of=3))
     stage.submit(order(B, as_of=2))
 
     assert Heads(stage.database).wanted_run((5, 7)) is None
@@ -226,7 +226,7 @@ def test_what_was_said_before_the_end_takes_nobodys_place_after_it(stage: Stage)
 def test_an_installation_that_ended_is_forgotten(stage: Stage) -> None:
     run, other = stage.submit(order()), stage.submit(order(installation=2, number=8))
     DurableJournal(stage.database, 1, 5).put("key", "x")
-    stage.scheduler.forget(1)
+    stage.scheduler.delete_installation(1)
 
     assert (stage.shelf.cancelled, stage.state(run), stage.state(other)) == ([run], "none", "waiting")
     assert DurableJournal(stage.database, 1, 5).get("key") is None
@@ -238,7 +238,7 @@ def test_what_the_steps_of_ended_runs_gave_is_forgotten_with_their_installation(
     for run in (ended, other):
         stage.runs.end(run, "posted")
     stage.submit(order(number=9))
-    stage.scheduler.forget(1)
+    stage.scheduler.delete_installation(1)
 
     assert stage.shelf.forgotten == [ended]
     assert (stage.state(ended), stage.state(other)) == ("none", "posted")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.app.triggers.values import Refusal, Trigger
-from reviewbot.app.web.events import GHOST, Identity, PayloadError, judge
+from reviewbot.app.web.events import GHOST, Identity, PayloadError, decide_trigger
 from reviewbot.app.web.payloads import MAX_TEXT
 from reviewbot.config import Settings
 from tests.webhooks import APP_ID, BOT, BOT_ID, PERSON, check_event, comment_event, event, pull_event, sha
@@ -26,7 +26,7 @@ BIGGEST = 2**63 - 1
 def judged(
     payload: dict[str, Any], name: str = "pull_request", settings: Settings | None = None, who: Identity = WHO
 ) -> Trigger | Refusal:
-    return judge(name, payload, "d-1", who, settings or Settings())
+    return decide_trigger(name, payload, "d-1", who, settings or Settings())
 
 
 def taken(payload: dict[str, Any], name: str = "pull_request", settings: Settings | None = None) -> Trigger:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.app.triggers.values import Refusal, Trigger
-from reviewbot.app.web.events import Identity, judge
+from reviewbot.app.web.events import Identity, decide_trigger
 from reviewbot.app.web.webhook import read_object
 from reviewbot.config import Settings
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="GitHub's own payloa
 def judged(payload: dict[str, Any], name: str) -> Trigger | Refusal:
     # They are of several Apps; an installation's own events say of which.
     who = replace(WHO, app_id=payload["installation"]["app_id"]) if name == "installation" else WHO
-    return judge(name, payload, "d-1", who, Settings(review_bots=True))
+    return decide_trigger(name, payload, "d-1", who, Settings(review_bots=True))
 
 
 def test_each_real_payload_is_taken_or_ignored_by_name() -> None:

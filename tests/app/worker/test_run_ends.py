@@ -118,7 +118,7 @@ def test_what_a_run_keeps_after_its_installation_was_forgotten_goes_with_it(stag
     run = stage.submit(order())
 
     def review(mine: Run) -> Reviewed:
-        stage.scheduler.forget(1)
+        stage.scheduler.delete_installation(1)
         mine.journal.put("key", "x")
         mine.keep("so far")
         raise UnwantedError

@@ -14,8 +14,8 @@ from reviewbot.domain.errors import BudgetError, CutOffError, DeadlineError, Eng
 from reviewbot.domain.ports import Answer, Escalated, Text, ToolAnswer, WorkOrder
 from reviewbot.llm.agents.conversation import LoopError
 from reviewbot.llm.agents.reader import REPAIR, ReaderEngine
-from reviewbot.llm.prompts.change_map import MapMaker
-from reviewbot.llm.prompts.reader_prompt import ChangeMap
+from reviewbot.llm.prompts.reader_context import ReaderContextBuilder
+from reviewbot.llm.prompts.reader_prompt import ReaderContext
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeReply
@@ -35,7 +35,11 @@ def an_engine(change: ChangeSet, fake_model: Any, fake_programs: Any, trace: Any
 
     def build(*replies: Any, programs: Any = None, **fields: Any) -> ReaderEngine:
         tools = RepositoryTools(DiffSnapshot(change))
-        known: dict[str, Any] = {"tools": tools, "map_of": MapMaker(tools.view, change.files), "prompt": "Read it."}
+        known: dict[str, Any] = {
+            "tools": tools,
+            "context_of": ReaderContextBuilder(tools.view, change.files),
+            "prompt": "Read it.",
+        }
         return ReaderEngine(
             model=fake_model(*replies), programs=programs or fake_programs(), trace=trace, clock=clock, **known | fields
         )
@@ -145,8 +149,8 @@ def test_everything_that_all_readers_share_comes_first_and_is_marked_for_the_cac
 def test_a_reader_that_is_shown_the_whole_repository_gets_no_tools(
     an_engine: Engine, an_order: Any, said: MakeReply, text_of: Any
 ) -> None:
-    everything = ChangeMap("", "", "+x = 1", repository="### a.py", is_whole=True)
-    engine = an_engine(said(), map_of=lambda _orders: everything)
+    everything = ReaderContext("", "", "+x = 1", repository="### a.py", is_whole=True)
+    engine = an_engine(said(), context_of=lambda _orders: everything)
 
     work(engine, an_order("logic"))
 
@@ -376,7 +380,7 @@ def test_a_bug_on_the_way_is_named_by_its_type_alone(an_engine: Engine, an_order
     def broken(*_given: object) -> Any:
         raise ValueError("/root/secret")
 
-    [answer] = work(an_engine(map_of=broken), an_order(failures=2))
+    [answer] = work(an_engine(context_of=broken), an_order(failures=2))
 
     assert [gap.message for gap in answer.gaps] == ["given up after 3 failures: ValueError in the reader"]
 

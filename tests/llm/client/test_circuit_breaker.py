@@ -81,7 +81,7 @@ def test_the_failure_of_that_call_refuses_all_for_twice_as_long(clock: Any, a_re
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "error", [DOWN, CallRejectedError("refused (400)"), TransientError("full (529)", 1.0)], ids=repr
+    "error", [DOWN, CallRejectedError("refused (400)"), TransientError("full (529)", 1.0, throttled=True)], ids=repr
 )
 def test_a_provider_that_is_down_for_a_whole_review_costs_few_calls(
     clock: Any, a_request: MakeRequest, error: EngineError

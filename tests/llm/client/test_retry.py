@@ -111,14 +111,24 @@ def test_what_another_try_would_not_change_is_not_tried_again(
 
 
 def test_the_far_ends_wish_is_kept_where_it_is_longer_than_ours(clock: Any, a_request: MakeRequest) -> None:
-    flaky = Flaky(TransientError("busy", 20.0), TransientError("busy", 0.0))
+    flaky = Flaky(TransientError("busy", 20.0, throttled=True), TransientError("busy", 0.0, throttled=True))
     ask(RetryingModel(flaky, clock, Deadline(clock, 100), RetryPolicy(first_wait_s=1)), a_request())
     assert clock.slept[0] == 20.0
     assert clock.slept[1] >= 2
 
 
+@pytest.mark.parametrize(("throttled", "tries"), [(True, 8), (False, 4)])
+def test_a_throttled_request_has_more_tries_whether_or_not_a_wait_was_asked_for(
+    clock: Any, a_request: MakeRequest, tries: int, *, throttled: bool
+) -> None:
+    flaky = Flaky(*(TransientError("busy", wait, throttled=throttled) for wait in (None, 1.0) * 8))
+    with pytest.raises(ProviderError, match=f"{tries} tries in a row"):
+        ask(RetryingModel(flaky, clock, Deadline(clock, 1_000)), a_request())
+    assert flaky.tries == tries
+
+
 def test_a_wish_to_wait_for_an_hour_does_not_outlive_the_deadline(clock: Any, a_request: MakeRequest) -> None:
-    flaky = Flaky(TransientError("busy", 3_600.0))
+    flaky = Flaky(TransientError("busy", 3_600.0, throttled=True))
     with pytest.raises(ProviderError, match="busy; it can be asked again in 3600 s, and the review has 600 s left"):
         ask(RetryingModel(flaky, clock, Deadline(clock, 600)), a_request())
     assert (flaky.tries, clock.slept) == (1, [])
@@ -159,7 +169,9 @@ def test_one_who_is_turned_away_stops_everybody(a_request: MakeRequest) -> None:
     clock = Watched()
     bucket = TokenBucket(clock)
     ask(
-        RetryingModel(Flaky(TransientError("slow down", 30.0)), clock, Deadline(clock, 100), rate_limiter=bucket),
+        RetryingModel(
+            Flaky(TransientError("slow down", 30.0, throttled=True)), clock, Deadline(clock, 100), rate_limiter=bucket
+        ),
         a_request(),
     )
     assert clock.closed == 30.0
@@ -206,7 +218,7 @@ def errors_of(model: RetryingModel, *requests: ModelRequest) -> list[BaseExcepti
     ("error", "calls"),
     [
         (TransientError("it cannot be reached"), 16 + 3),
-        (TransientError("it is full", 1.0), 16 + 7),
+        (TransientError("it is full", 1.0, throttled=True), 16 + 7),
         (CallRejectedError("refused (400)"), 16 + 3),
         (AccountError("the credentials (401)"), 16),
     ],
@@ -264,7 +276,7 @@ def test_a_rate_limit_halves_the_calls_in_flight_and_answers_raise_them_again(
         async def ask(self, request: ModelRequest) -> ModelReply:
             if self.open == 5:
                 self.refused += 1
-                raise TransientError("too many (429)", 1.0)
+                raise TransientError("too many (429)", 1.0, throttled=True)
             self.open += 1
             self.most_open = max(self.open, self.most_open)
             for _ in range(3):

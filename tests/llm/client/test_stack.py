@@ -113,7 +113,7 @@ def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(
         TooLongError("413"),
         EngineError("no"),
         RefusedError("no"),
-        TransientError("429", 2.0),
+        TransientError("429", 2.0, throttled=True),
         TransientError("500"),
     ],
     ids=repr,

@@ -57,7 +57,7 @@ def test_a_passing_failure_may_be_tried_again_and_we_alone_try(
 ) -> None:
     error = fault(messages_api, a_request(), failed(status, message=SECRET_BODY, retry_after="7"))
     assert isinstance(error, TransientError)
-    assert error.retry_after_s == 7.0
+    assert (error.retry_after_s, error.throttled) == (7.0, True)
     assert str(status) in str(error)
     assert len(messages_api.asked) == 1
 
@@ -68,7 +68,13 @@ def test_a_provider_that_is_full_and_names_no_time_is_waited_for_all_the_same(
 ) -> None:
     error = fault(messages_api, a_request(), failed(status))
     assert isinstance(error, TransientError)
-    assert error.retry_after_s == PAUSE_S
+    assert (error.retry_after_s, error.throttled) == (PAUSE_S, True)
+
+
+def test_a_server_error_that_names_no_time_is_not_throttled(messages_api: MessagesApi, a_request: MakeRequest) -> None:
+    error = fault(messages_api, a_request(), failed(500))
+    assert isinstance(error, TransientError)
+    assert (error.retry_after_s, error.throttled) == (None, False)
 
 
 @pytest.mark.parametrize(

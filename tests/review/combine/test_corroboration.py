@@ -169,13 +169,13 @@ def test_what_is_handed_in_supports_a_flow_that_names_the_defect_by_another_rule
 def test_bonuses_do_not_add_up_and_no_order_changes_them(
     pattern: MakeFinding, flow: MakeFinding, more: list[tuple[str, str]], expected: int
 ) -> None:
-    voices = [pattern(), flow(line=10)]
-    voices += [pattern(confidence=60, sources=(source,), rule=rule) for source, rule in more]
+    votes = [pattern(), flow(line=10)]
+    votes += [pattern(confidence=60, sources=(source,), rule=rule) for source, rule in more]
 
-    for order in itertools.permutations(voices):
+    for order in itertools.permutations(votes):
         [[joined], _] = merge(order)
         assert joined.confidence == expected
-        assert len(joined.sources) == len(voices)
+        assert len(joined.sources) == len(votes)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_bonuses_do_not_add_up_and_no_order_changes_them(
 def test_a_count_may_be_raised_once_by_who_was_not_counted(
     pattern: MakeFinding, flow: MakeFinding, source: str, rule: str, expected: int
 ) -> None:
-    voices = [pattern(), flow(line=10), pattern(confidence=65, sources=(source,), rule=rule)]
+    votes = [pattern(), flow(line=10), pattern(confidence=65, sources=(source,), rule=rule)]
 
-    [[joined], _] = merge(voices, lambda sources, _rules: 60 if set(sources) == {"ruff-security", "taint"} else None)
+    [[joined], _] = merge(votes, lambda sources, _rules: 60 if set(sources) == {"ruff-security", "taint"} else None)
 
     assert joined.confidence == expected

@@ -175,12 +175,12 @@ def test_one_worker_does_not_contradict_itself(a_finding: MakeFinding) -> None:
 
 
 def test_a_third_voice_at_a_conflict_stays_a_finding_of_its_own(a_finding: MakeFinding) -> None:
-    voices = [
+    votes = [
         a_finding(type=name, suggestion=f"{name}()", category=name, message=f"{name} speaks of it here")
         for name in ("logic", "security", "style")
     ]
 
-    single, [conflict] = merge(voices)
+    single, [conflict] = merge(votes)
 
     assert [finding.type for finding in conflict.findings] == ["logic", "security"]
     assert [finding.type for finding in single] == ["style"]

@@ -1,4 +1,4 @@
-"""Voices: who speaks for a defect that several have found, and that a voice which is not believed changes nothing."""
+"""Voices: who speaks for a defect that several have found, and that a vote which is not believed changes nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import SEVERITY_ORDER, SURE, Finding
 from reviewbot.review.combine.dedupe import merge
-from reviewbot.review.combine.visibility import Rules, SortedFindings, weigh
-from reviewbot.review.verify.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed_confidence, by_a_model_alone, voice_of
+from reviewbot.review.combine.visibility import Rules, SortedFindings, merge_and_sort
+from reviewbot.review.verify.verifier import AGREEMENT_BONUS, AGREES_FROM, agreed_confidence, by_a_model_alone, vote_of
 from tests.make import MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 100}, max_findings=50)
@@ -52,14 +52,14 @@ def test_a_refuted_finding_takes_nothing_from_a_programs(
     single, conflicts = merge([program, refuted])
 
     assert (sorted(map(str, single)), conflicts) == (sorted(map(str, [program, refuted])), [])
-    assert weigh([program, refuted], RULES).shown == [program]
+    assert merge_and_sort([program, refuted], RULES).shown == [program]
 
 
 def test_a_refuted_finding_takes_nothing_from_another_models(by_model: MakeFinding) -> None:
     verified = by_model(confidence=92)
     refuted = by_model(severity="critical", confidence=5, message="it is all wrong", sources=("model:y",), type="style")
 
-    weighed = weigh([refuted, verified], RULES)
+    weighed = merge_and_sort([refuted, verified], RULES)
 
     assert weighed.shown == [verified]
     assert [entry.finding for entry in weighed.withheld] == [refuted]
@@ -85,7 +85,7 @@ def test_only_a_believed_finding_contradicts_another(
 ) -> None:
     program = by_program(**told)
 
-    weighed = weigh([program, by_model(**said, confidence=confidence)], RULES)
+    weighed = merge_and_sort([program, by_model(**said, confidence=confidence)], RULES)
 
     assert len(weighed.conflicts) == conflicts
     assert (weighed.shown == [program]) == (conflicts == 0)
@@ -96,7 +96,7 @@ def test_a_program_that_is_not_believed_is_not_lifted_by_a_model(
 ) -> None:
     program, model = by_program(severity="critical", confidence=30), by_model(confidence=95, rule="S608")
 
-    weighed = weigh([program, model], RULES)
+    weighed = merge_and_sort([program, model], RULES)
 
     assert weighed.shown == [model]
     assert [entry.finding for entry in weighed.withheld] == [program]
@@ -106,9 +106,9 @@ def test_a_program_that_is_not_believed_is_not_lifted_by_a_model(
 def test_only_believed_voices_agree(
     program: int, model: int, together: int, by_program: MakeFinding, by_model: MakeFinding
 ) -> None:
-    voices = [voice_of(by_program(confidence=program)), voice_of(by_model(confidence=model))]
+    votes = [vote_of(by_program(confidence=program)), vote_of(by_model(confidence=model))]
 
-    assert agreed_confidence(voices, lambda _sources, _rules: None) == together
+    assert agreed_confidence(votes, lambda _sources, _rules: None) == together
 
 
 def test_a_repetition_is_one_finding_however_unlikely(by_program: MakeFinding, by_model: MakeFinding) -> None:
@@ -182,7 +182,7 @@ def test_a_programs_finding_keeps_its_rule_and_its_type_in_a_models_words(
     [[joined], _] = merge([by_program(confidence=60), by_model(confidence=95, type="style")])
 
     assert (joined.message, joined.type, joined.rule) == ("the name ends the statement", "security", "S608")
-    assert RULES.let_through(joined), "its own worker's threshold decides and not the stricter one of the model's"
+    assert RULES.reaches_threshold(joined), "its own worker's threshold decides and not the stricter one of the model's"
 
 
 @pytest.mark.parametrize(("line", "also"), [(12, (4, 10, 12)), (10, (4, 10))])
@@ -274,7 +274,7 @@ def test_a_programs_finding_is_told_with_at_least_its_confidence_and_severity(
 ) -> None:
     [found], said = drawn_ones(program, models, a_finding)
 
-    now = the_one_of("lint-0", told(weigh([*said, found], RULES)))
+    now = the_one_of("lint-0", told(merge_and_sort([*said, found], RULES)))
 
     assert now.confidence >= found.confidence
     at = {*range(now.line, now.end_line + 1), *now.also}
@@ -292,13 +292,13 @@ def test_what_programs_are_sure_of_stays_certain_and_as_grave_beside_any_models(
 ) -> None:
     found, said = drawn_ones(programs, models, a_finding)
 
-    alone, beside = told(weigh(found, RULES)), told(weigh([*said, *found], RULES))
+    alone, beside = told(merge_and_sort(found, RULES)), told(merge_and_sort([*said, *found], RULES))
 
     for source in (finding.sources[0] for finding in found):
         before, now = the_one_of(source, alone), the_one_of(source, beside)
         assert now.confidence >= before.confidence
         assert SEVERITY_ORDER[now.severity] <= SEVERITY_ORDER[before.severity]
-        assert RULES.let_through(now) or not RULES.let_through(before)
+        assert RULES.reaches_threshold(now) or not RULES.reaches_threshold(before)
 
 
 @given(programs=PROGRAMS, models=MODELS)
@@ -308,7 +308,7 @@ def test_models_that_are_not_believed_change_nothing_that_is_told_of_programs(
     weak = [{**each, "confidence": each["confidence"] % AGREES_FROM} for each in models]
     found, said = drawn_ones(programs, weak, a_finding)
 
-    alone, beside = weigh(found, RULES), weigh([*said, *found], RULES)
+    alone, beside = merge_and_sort(found, RULES), merge_and_sort([*said, *found], RULES)
 
     assert (beside.shown, beside.human, beside.conflicts) == (alone.shown, alone.human, alone.conflicts)
     kept = [entry for entry in beside.withheld if not by_a_model_alone(entry.finding)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import (
     Finding,
 )
-from reviewbot.review.combine.synthesizer import Rules, SortedFindings, weigh
+from reviewbot.review.combine.synthesizer import Rules, SortedFindings, merge_and_sort
 from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
@@ -30,26 +30,28 @@ def places(weighed: SortedFindings) -> list[Finding]:
 
 
 def test_a_finding_at_its_threshold_is_shown(a_finding: MakeFinding) -> None:
-    weighed = weigh([a_finding(confidence=80)], RULES)
+    weighed = merge_and_sort([a_finding(confidence=80)], RULES)
 
     assert [finding.confidence for finding in weighed.shown] == [80]
 
 
 def test_a_finding_below_its_threshold_is_withheld_with_the_reason(a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(confidence=79)], RULES).withheld
+    [entry] = merge_and_sort([a_finding(confidence=79)], RULES).withheld
 
     assert (entry.reason, entry.message) == ("below_threshold", "confidence 79 is below 80")
 
 
 def test_each_type_has_a_threshold_of_its_own(a_finding: MakeFinding) -> None:
-    weighed = weigh([a_finding(type=name, confidence=85, path=f"{name}.py") for name in ("logic", "style")], RULES)
+    weighed = merge_and_sort(
+        [a_finding(type=name, confidence=85, path=f"{name}.py") for name in ("logic", "style")], RULES
+    )
 
     assert [finding.type for finding in weighed.shown] == ["logic"]
     assert [entry.finding.type for entry in weighed.withheld] == ["style"]
 
 
 def test_a_type_that_nobody_judges_is_withheld_however_sure(a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(type="licence", confidence=100)], RULES).withheld
+    [entry] = merge_and_sort([a_finding(type="licence", confidence=100)], RULES).withheld
 
     assert entry.message == "no worker of this run is there for licence"
 
@@ -66,14 +68,14 @@ def test_a_type_that_nobody_judges_is_withheld_however_sure(a_finding: MakeFindi
     ],
 )
 def test_where_a_finding_goes(severity: str, confidence: int, place: str, a_finding: MakeFinding) -> None:
-    weighed = weigh([a_finding(severity=severity, confidence=confidence)], RULES)
+    weighed = merge_and_sort([a_finding(severity=severity, confidence=confidence)], RULES)
 
     counts = {"shown": len(weighed.shown), "human": len(weighed.human), "withheld": len(weighed.withheld)}
     assert {name for name, count in counts.items() if count} == {place}
 
 
 def test_a_person_is_told_how_sure_a_critical_finding_is(a_finding: MakeFinding) -> None:
-    [item] = weigh([a_finding(severity="critical", confidence=60, line=7)], RULES).human
+    [item] = merge_and_sort([a_finding(severity="critical", confidence=60, line=7)], RULES).human
 
     assert (item.path, item.line, item.reason) == ("src/app.py", 7, "critical if true, and 60 of 100 certain")
 
@@ -86,7 +88,7 @@ def test_a_critical_finding_of_a_program_that_a_model_refutes_goes_to_a_person_w
 ) -> None:
     refuted = a_finding(severity="critical", confidence=95, disputed="the name comes from a fixed list")
 
-    weighed = weigh([refuted], RULES)
+    weighed = merge_and_sort([refuted], RULES)
 
     assert weighed.shown == []
     [item] = weighed.human
@@ -100,20 +102,20 @@ def test_a_critical_finding_of_a_program_that_a_model_refutes_goes_to_a_person_w
 def test_a_disputed_finding_that_is_not_critical_is_shown_with_the_dispute(a_finding: MakeFinding) -> None:
     refuted = a_finding(disputed="the name comes from a fixed list")
 
-    assert weigh([refuted], RULES).shown == [refuted]
+    assert merge_and_sort([refuted], RULES).shown == [refuted]
 
 
 def test_a_disputed_finding_that_another_model_made_as_well_is_shown(a_finding: MakeFinding) -> None:
     by_program = a_finding(severity="critical", disputed="the name comes from a fixed list")
     by_model = a_finding(severity="critical", type="logic", sources=("model:x",))
 
-    [shown] = weigh([by_program, by_model], RULES).shown
+    [shown] = merge_and_sort([by_program, by_model], RULES).shown
 
     assert (shown.sources, shown.disputed) == (("model:x", "ruff"), "the name comes from a fixed list")
 
 
 def test_an_unlikely_critical_finding_does_not_reach_a_person_because_it_is_disputed(a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(severity="critical", confidence=49, disputed="it is a test")], RULES).withheld
+    [entry] = merge_and_sort([a_finding(severity="critical", confidence=49, disputed="it is a test")], RULES).withheld
 
     assert entry.message == "confidence 49 is below 80"
 
@@ -129,13 +131,13 @@ def test_an_unlikely_critical_finding_does_not_reach_a_person_because_it_is_disp
 def test_why_a_models_finding_is_withheld_is_told_in_its_verifiers_words(
     proof: str, message: str, a_finding: MakeFinding
 ) -> None:
-    [entry] = weigh([a_finding(confidence=62, sources=("model:x",), judgement=proof)], RULES).withheld
+    [entry] = merge_and_sort([a_finding(confidence=62, sources=("model:x",), judgement=proof)], RULES).withheld
 
     assert entry.message == message
 
 
 def test_why_a_programs_finding_is_withheld_is_its_count_alone(a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(confidence=62, judgement="counted in 40 places")], RULES).withheld
+    [entry] = merge_and_sort([a_finding(confidence=62, judgement="counted in 40 places")], RULES).withheld
 
     assert entry.message == "confidence 62 is below 80"
 
@@ -161,13 +163,13 @@ def test_findings_stand_by_severity_then_confidence_then_place(a_finding: MakeFi
         a_finding(severity="info", confidence=99, path="a.py", line=1),
     ]
 
-    assert weigh(reversed(wanted), RULES).shown == wanted
+    assert merge_and_sort(reversed(wanted), RULES).shown == wanted
 
 
 def test_what_is_over_the_cap_is_withheld_and_counted(a_finding: MakeFinding) -> None:
     findings = [a_finding(line=n, severity="critical" if n == 9 else "warning") for n in range(1, 10)]
 
-    weighed = weigh(findings, Rules(RULES.thresholds, max_findings=3))
+    weighed = merge_and_sort(findings, Rules(RULES.thresholds, max_findings=3))
 
     assert [finding.line for finding in weighed.shown] == [9, 1, 2]
     assert [entry.reason for entry in weighed.withheld] == ["over_cap"] * 6
@@ -181,7 +183,7 @@ def test_what_is_over_the_cap_is_withheld_and_counted(a_finding: MakeFinding) ->
 def test_a_conflict_is_shown_if_one_side_reaches_its_threshold(a_finding: MakeFinding) -> None:
     weak, sure = a_finding(type="logic", suggestion="a()", confidence=60), a_finding(suggestion="b()")
 
-    weighed = weigh([weak, sure], RULES)
+    weighed = merge_and_sort([weak, sure], RULES)
 
     assert [conflict.findings for conflict in weighed.conflicts] == [(weak, sure)]
     assert (weighed.shown, weighed.withheld, weighed.human) == ([], [], [])
@@ -191,7 +193,7 @@ def test_the_sides_of_a_weak_conflict_go_where_each_would_go_alone(a_finding: Ma
     critical = a_finding(type="logic", suggestion="a()", confidence=60, severity="critical")
     warning = a_finding(suggestion="b()", confidence=60)
 
-    weighed = weigh([critical, warning], RULES)
+    weighed = merge_and_sort([critical, warning], RULES)
 
     assert weighed.conflicts == []
     assert [item.finding for item in weighed.human] == [critical]
@@ -205,7 +207,7 @@ def test_conflicts_stand_in_the_order_of_their_first_findings(a_finding: MakeFin
         for name in ("logic", "security")
     ]
 
-    conflicts = weigh(findings, RULES).conflicts
+    conflicts = merge_and_sort(findings, RULES).conflicts
 
     assert [conflict.findings[0].line for conflict in conflicts] == [2, 3, 1]
 
@@ -233,7 +235,7 @@ def test_every_finding_is_in_exactly_one_place(
 ) -> None:
     findings = [a_finding(**fields, sources=(f"ruff-{n}",)) for n, fields in enumerate(drawn)]
 
-    weighed = weigh(findings, Rules(RULES.thresholds, cap))
+    weighed = merge_and_sort(findings, Rules(RULES.thresholds, cap))
 
     assert Counter(s for f in places(weighed) for s in f.sources) == Counter(s for f in findings for s in f.sources)
     assert len(weighed.shown) <= cap
@@ -247,14 +249,14 @@ def test_the_order_of_the_findings_does_not_show(
     shuffled = random.Random(seed).sample(findings, len(findings))
     rules = Rules(RULES.thresholds, cap)
 
-    assert weigh(findings, rules) == weigh(shuffled, rules)
+    assert merge_and_sort(findings, rules) == merge_and_sort(shuffled, rules)
 
 
 @given(drawn=DRAWN)
 def test_nothing_critical_and_likely_goes_away_in_silence(
     drawn: list[dict[str, object]], a_finding: MakeFinding
 ) -> None:
-    weighed = weigh([a_finding(**fields) for fields in drawn], RULES)
+    weighed = merge_and_sort([a_finding(**fields) for fields in drawn], RULES)
 
     lost = [entry.finding for entry in weighed.withheld if entry.reason == "below_threshold"]
     assert not [finding for finding in lost if finding.severity == "critical" and finding.confidence >= 50]
@@ -268,7 +270,7 @@ def test_ten_thousand_findings_and_as_many_conflicts_are_weighed(a_finding: Make
         for name in ("logic", "security")
     ]
 
-    weighed = weigh(pairs, RULES)
+    weighed = merge_and_sort(pairs, RULES)
 
     hidden = [entry for entry in weighed.withheld if entry.reason == "over_cap"]
     assert len(weighed.conflicts) + len(hidden) // 2 == 5_000
@@ -279,4 +281,4 @@ def test_what_a_model_is_sure_of_is_shown_whatever_its_weight_and_the_weighty_co
     model = {"sources": ("model:x",), "confidence": 95, "type": "logic"}
     light, told = a_finding(**model, severity="info", line=1), a_finding(**model, line=20)
 
-    assert weigh([light, told], Rules({"logic": 80}, max_findings=10)).shown == [told, light]
+    assert merge_and_sort([light, told], Rules({"logic": 80}, max_findings=10)).shown == [told, light]

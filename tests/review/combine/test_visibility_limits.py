@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import Finding
-from reviewbot.review.combine.visibility import Rules, sort_findings, weigh
+from reviewbot.review.combine.visibility import Rules, merge_and_sort, sort_findings
 from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80}, max_findings=50)
@@ -30,7 +30,7 @@ def test_conflicts_over_the_cap_are_withheld_with_all_sides_and_still_count(
 ) -> None:
     pairs = [quarrel(line) for line in (1, 2, 3)]
 
-    weighed = weigh([side for pair in pairs for side in pair], Rules(RULES.thresholds, max_findings=2))
+    weighed = merge_and_sort([side for pair in pairs for side in pair], Rules(RULES.thresholds, max_findings=2))
 
     assert [conflict.findings[0].line for conflict in weighed.conflicts] == [1, 2]
     assert [(entry.finding, entry.reason, entry.message) for entry in weighed.withheld] == [
@@ -44,7 +44,7 @@ def test_what_a_conflict_has_second_does_not_decide_its_place(quarrel: Callable[
     graver = [side.model_copy(update={"severity": "critical"}) for side in quarrel(3)]
     findings = [*first, second[0], second[1].model_copy(update={"severity": "critical"}), *graver]
 
-    conflicts = weigh(findings, RULES).conflicts
+    conflicts = merge_and_sort(findings, RULES).conflicts
 
     assert [conflict.findings[0].line for conflict in conflicts] == [3, 1, 2]
 
@@ -52,7 +52,9 @@ def test_what_a_conflict_has_second_does_not_decide_its_place(quarrel: Callable[
 def test_the_caps_of_findings_and_of_conflicts_are_counted_apart(
     quarrel: Callable[..., list[Finding]], a_finding: MakeFinding
 ) -> None:
-    weighed = weigh([*quarrel(1), *quarrel(2), a_finding(line=5), a_finding(line=6)], Rules(RULES.thresholds, 2))
+    weighed = merge_and_sort(
+        [*quarrel(1), *quarrel(2), a_finding(line=5), a_finding(line=6)], Rules(RULES.thresholds, 2)
+    )
 
     assert (len(weighed.shown), len(weighed.conflicts), weighed.withheld) == (2, 2, [])
 
@@ -68,7 +70,7 @@ def test_workers_of_one_type_share_the_lowest_threshold(thresholds: tuple[int, .
     ("kept", "told"), [("x" * 240, "x" * 240), ("x" * 241, "x" * 240 + "..."), ("x" * 239 + "  y", "x" * 239 + "...")]
 )
 def test_a_verifiers_words_are_cut_only_where_they_are_too_long(kept: str, told: str, a_finding: MakeFinding) -> None:
-    [entry] = weigh([a_finding(sources=("model:x",), confidence=60, judgement=kept)], RULES).withheld
+    [entry] = merge_and_sort([a_finding(sources=("model:x",), confidence=60, judgement=kept)], RULES).withheld
 
     assert entry.message == f"confidence 60 is below 80: {told}"
 
@@ -76,7 +78,7 @@ def test_a_verifiers_words_are_cut_only_where_they_are_too_long(kept: str, told:
 def test_a_type_without_a_threshold_goes_to_nobody_but_for_what_may_be_critical(a_finding: MakeFinding) -> None:
     critical, warning = a_finding(type="licence", severity="critical"), a_finding(type="licence", line=9)
 
-    weighed = weigh([critical, warning], RULES)
+    weighed = merge_and_sort([critical, warning], RULES)
 
     assert [item.finding for item in weighed.human] == [critical]
     assert [entry.finding for entry in weighed.withheld] == [warning]

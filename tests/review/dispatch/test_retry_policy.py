@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Escalation, EscalationReason, Failure, GapReason, WorkerResult
-from reviewbot.review.dispatch.retry_policy import BREAKER_OPENS_AT, Action, next_step
+from reviewbot.review.dispatch.retry_policy import MAX_TASK_FAILURES, Action, next_step
 from reviewbot.review.gaps import gaps_of
 from tests.make import MakeEscalation, MakeFailure, MakePayload, MakeResult, MakeTask
 
@@ -20,9 +20,9 @@ MAX_CHAIN = 1 + 2 + 4
 TABLE: list[tuple[str, EscalationReason | GapReason, dict[str, Any], int, Action]] = [
     ("a crash is tried again", "crashed", {}, 0, "retry"),
     ("a second crash is tried again", "crashed", {}, 1, "retry"),
-    ("a third crash opens the breaker", "crashed", {}, 2, "give_up"),
+    ("after a third crash the task is given up", "crashed", {}, 2, "give_up"),
     ("a bad answer is asked for again", "bad_answer", {}, 0, "retry"),
-    ("a third bad answer opens the breaker", "bad_answer", {}, 2, "give_up"),
+    ("after a third bad answer the task is given up", "bad_answer", {}, 2, "give_up"),
     ("what is out of scope goes to its worker", "out_of_scope", {"better_worker": "security"}, 0, "reassign"),
     ("nobody's job goes to a person", "out_of_scope", {}, 0, "human"),
     ("a worker cannot pass its job to itself", "out_of_scope", {"better_worker": "logic"}, 0, "human"),
@@ -336,13 +336,13 @@ def test_no_task_goes_on_for_ever_and_none_ends_in_silence(
 
         step = next_step(task, data.draw(OUTCOMES))
 
-        assert all(task.failures < later.failures < BREAKER_OPENS_AT for later in step.tasks)
+        assert all(task.failures < later.failures < MAX_TASK_FAILURES for later in step.tasks)
         assert step.tasks or step.result or step.gaps or step.human
         moved = {"worker": step.worker} if step.worker else {}
         todo += [later.model_copy(update=moved) for later in step.tasks]
 
 
-@given(outcome=OUTCOMES, failures=st.integers(0, BREAKER_OPENS_AT - 1), hunks=st.integers(1, 4))
+@given(outcome=OUTCOMES, failures=st.integers(0, MAX_TASK_FAILURES - 1), hunks=st.integers(1, 4))
 def test_a_decision_depends_on_the_task_and_the_outcome_alone(
     outcome: WorkerResult | Escalation | Failure,
     failures: int,

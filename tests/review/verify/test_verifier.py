@@ -16,7 +16,7 @@ from reviewbot.review.verify.verifier import (
     by_programs_alone,
     cap_finding,
     verify_result,
-    voice_of,
+    vote_of,
 )
 from tests.make import MakeFinding
 
@@ -84,7 +84,7 @@ def test_a_model_that_was_refuted_lends_a_program_no_weight(
 ) -> None:
     program, model = a_finding(confidence=75), a_finding(sources=("model:x",), confidence=min(confidence, 75))
 
-    assert agreed_confidence([voice_of(program), voice_of(model)], lambda _sources, _rules: None) == together
+    assert agreed_confidence([vote_of(program), vote_of(model)], lambda _sources, _rules: None) == together
 
 
 def test_the_verifier_that_asks_nobody_caps(

@@ -43,6 +43,12 @@ SPENT = frozenset({"contract_spend_limit_reached", "enforced_spend_limit_reached
 """Codes of a 429 that waiting does not help against."""
 
 
+_PASSING_WORDS = {
+    429: "the model API has no room for more requests now (429)",
+    OVERLOADED: f"the model API is overloaded ({OVERLOADED})",
+}
+
+
 def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineError:  # noqa: ANN401 - an SDK's class
     """Our error for an `APIStatusError` of the SDK."""
     status = error.status_code
@@ -51,17 +57,8 @@ def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineErr
     if getattr(error, "error_code", None) in SPENT:
         return AccountError(f"the account's limit of spending is reached ({status})")
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = retry_after_s(error.response.headers)
-        if wait is None and status in THROTTLING:
-            wait = PAUSE_S
-        return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
+        return _passing(status, retry_after_s(error.response.headers))
     return _final(status, str(error.api_message or "").casefold(), access, (tier, model))
-
-
-_PASSING_WORDS = {
-    429: "the model API has no room for more requests now (429)",
-    OVERLOADED: f"the model API is overloaded ({OVERLOADED})",
-}
 
 
 def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineError | None:
@@ -70,9 +67,17 @@ def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineErr
         return None
     status = STATUS_OF.get(str(found.get("type")), 500)
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = PAUSE_S if status in THROTTLING else None
-        return TransientError(_PASSING_WORDS.get(status, f"the model API failed ({status})"), wait)
+        return _passing(status, None)
     return _final(status, str(found.get("message", "")).casefold(), access, (tier, model))
+
+
+def _passing(status: int, wait_s: float | None) -> TransientError:
+    """What another try may not meet. `wait_s`: what the answer asks for, where it does."""
+    throttled = status in THROTTLING or wait_s is not None
+    if wait_s is None and throttled:
+        wait_s = PAUSE_S
+    message = _PASSING_WORDS.get(status, f"the model API failed ({status})")
+    return TransientError(message, wait_s, throttled=throttled)
 
 
 def _final(status: int, said: str, access: Access, asked: tuple[Tier, str]) -> EngineError:

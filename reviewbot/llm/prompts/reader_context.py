@@ -1,4 +1,4 @@
-"""The map of a part of a change that all of its readers are shown. Deterministic; asks no model; may block."""
+"""Collect the texts that all readers of a part of a change are shown. Deterministic; asks no model; may block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
-from reviewbot.llm.prompts.reader_prompt import ChangeMap
+from reviewbot.llm.prompts.reader_prompt import ReaderContext
 from reviewbot.llm.prompts.repository_map import repository_map
 from reviewbot.llm.tools.view import RepositoryView
 
@@ -19,12 +19,12 @@ MAX_CONVENTIONS = 16_000
 MAX_DELETED = 12_000
 """Characters of all deleted files together: what they did may now be done nowhere."""
 MAX_OTHERS = 300
-"""Files of other parts that are named."""
+"""Other files of the change that are named."""
 
 
 @dataclass(frozen=True)
-class MapMaker:
-    """Makes the map for a reader's tasks."""
+class ReaderContextBuilder:
+    """Collects the context for a reader's tasks."""
 
     view: RepositoryView
     files: Sequence[FileChange]
@@ -32,15 +32,15 @@ class MapMaker:
     mask: Callable[[str], str] = lambda text: text
     """A text with masked secrets and as many lines as before."""
 
-    def __call__(self, orders: Sequence[WorkOrder]) -> ChangeMap:
-        """What the readers of these tasks are shown."""
+    def __call__(self, orders: Sequence[WorkOrder]) -> ReaderContext:
+        """The context of these tasks' reader."""
         slices = tuple(dict.fromkeys(payload for order in orders for payload in order.task.slices))
         paths = tuple(dict.fromkeys(payload.file_path for payload in slices))
         in_change: dict[str, list[range]] = {path: [] for path in paths}
         for payload in slices:
             in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
         repository = repository_map(self.view, in_change)
-        return ChangeMap(
+        return ReaderContext(
             title=self.mask(orders[0].title),
             description=self.mask(orders[0].description),
             change=self.mask(change_view(slices, self.view.lines_or_none, whole_files=repository.whole)),

@@ -9,8 +9,8 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Payload
 from reviewbot.domain.ports import WorkOrder
-from reviewbot.llm.prompts.change_map import MAX_DELETED, MapMaker
 from reviewbot.llm.prompts.change_view import change_view
+from reviewbot.llm.prompts.reader_context import MAX_DELETED, ReaderContextBuilder
 from reviewbot.llm.prompts.repository_map import ABSENT, MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
@@ -113,7 +113,7 @@ def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
 ) -> None:
     tree = tree_of({"CONTRIBUTING.md": "Use tabs.\n", "src/AGENTS.md": "No globals.\n", "lib/AGENTS.md": "Not ours.\n"})
     files = [a_file("src/a.py"), a_file("lib/b.py", added=3, removed=1)]
-    make = MapMaker(RepositoryTools(tree).view, files)
+    make = ReaderContextBuilder(RepositoryTools(tree).view, files)
 
     made = make([an_order("src/a.py", tree)])
 
@@ -129,7 +129,7 @@ def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_pr
     tree = tree_of({})
     bodies = {"old.py": "-def check():\n-    raise Denied", "long.py": "-" + "x" * MAX_DELETED, ".env": "-A=1"}
     files = [a_file(path, a_hunk(body), status="deleted") for path, body in bodies.items()]
-    make = MapMaker(RepositoryTools(tree).view, [a_file("src/a.py"), *files])
+    make = ReaderContextBuilder(RepositoryTools(tree).view, [a_file("src/a.py"), *files])
 
     made = make([an_order("src/a.py", tree)])
 
