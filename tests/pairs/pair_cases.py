@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from reviewbot import wiring
 from reviewbot.config import load_settings
 from reviewbot.domain.contracts import Finding
+from reviewbot.review.combine.dedupe import ALSO
 from reviewbot.review.pipeline import review
 
 if TYPE_CHECKING:
@@ -224,9 +225,9 @@ def certain(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _is_of(pair: Pair, finding: Finding) -> bool:
-    """Whether a finding is one of the pair's rule, or one of another tool with which that one was folded."""
+    """Whether a finding is one of the pair's rule, or one of another tool or rule with which that one was merged."""
     own = finding.rule == pair.rule or finding.rule.startswith(f"{pair.rule}:")
-    return pair.tool in finding.sources and (own or len(finding.sources) > 1)
+    return pair.tool in finding.sources and (own or len(finding.sources) > 1 or ALSO in finding.message)
 
 
 def _unmarked(text: str) -> tuple[str, tuple[int, ...]]:
