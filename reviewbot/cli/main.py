@@ -65,6 +65,7 @@ COMMANDS = {
     "ledger": ("ledger", "ledger_command"),
     "dismiss": ("ledger", "dismiss_command"),
     "mcp": ("mcp", "mcp_command"),
+    "new-worker": ("new_worker", "new_worker_command"),
 }
 """Where each command is: the module below `commands`, and its function."""
 DECISIONS = ".reviewbot/decisions.toml"
@@ -209,6 +210,9 @@ def _add_own(
     add("--until", metavar="DATE", help="the last day on which it counts, such as 2027-01-31")
     add("--author", metavar="NAME", help="who decides (default: GIT_AUTHOR_NAME, or your user name)")
     add("--repo", metavar="DIR", type=Path, help="the repository (default: .)")
+    new = _command(commands, "new-worker", "write card, prompt and a labelled example of a worker into a repository")
+    new.add_argument("name", metavar="NAME", help="small letters, digits, - and _")
+    new.add_argument("--repo", metavar="DIR", type=Path, help="the repository (default: .)")
     mcp = _command(commands, "mcp", "serve coding agents over the Model Context Protocol, on standard input and output")
     mcp.add_argument("--repo", metavar="DIR", type=Path, help="the one folder that is reviewed (default: .)")
     add_flags({"models": mcp, "what is looked for": mcp, "the run": mcp}, ("engine", "effort", "max_cost"))
@@ -249,11 +253,13 @@ def _add_evaluation(commands: argparse._SubParsersAction[Parser]) -> None:
     add("--baseline", choices=("request", "reader"), help="one request without tools, or one reader without a judge")
     add("--script", metavar="FILE", type=Path, help="the answers of --engine scripted")
     add("--group", metavar="G", nargs="+", action="extend", help="only these groups")
+    add("--repo", metavar="DIR", type=Path, help="with the settings and workers of this repository in all cases")
     add("--stage", choices=("plan", "workers", "synthesis"), default="synthesis", help="how far each review goes")
     add("--jobs", metavar="N", type=int, help="cases at a time (default: the number of processors)")
     add("--limit", metavar="N", type=int, help="only the first N cases")
     add("--calibration", metavar="FILE", type=Path, help="a table of calibration in place of the packaged one")
     add("--fresh", action="store_true", help="do all cases again")
+    add("--check", action="store_true", help="say how many labelled defects were found; else no label is opened")
     calibrate = _command(commands, "calibrate", "count which rules, or models, were right, from results of eval")
     add = calibrate.add_argument
     add("results", metavar="RESULTS", nargs="+", type=Path, help="results of eval; for rules, of --stage workers")

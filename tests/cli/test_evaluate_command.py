@@ -77,7 +77,7 @@ class Bench:
             "limit": None,
         }
         known |= {"stage": "synthesis", "jobs": 1, "calibration": None, "fresh": False}
-        known |= {"baseline": None, "effort": None, "deadline": None}
+        known |= {"baseline": None, "effort": None, "deadline": None, "repo": None, "check": False}
         return eval_command(argparse.Namespace(**{**known, **flags}))
 
     def calibrate(self, *results: Path, **flags: Any) -> int:

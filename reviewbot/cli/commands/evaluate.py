@@ -23,7 +23,7 @@ from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal
 from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
-from reviewbot.evaluate.labels import Case, Labels, list_cases, read_labels
+from reviewbot.evaluate.labels import Case, Labels, judge, list_cases, matches, read_labels
 from reviewbot.evaluate.model_fit import (
     MIN_CHANGES,
     MIN_CLAIMS,
@@ -63,6 +63,8 @@ class Way:
     """One request with the whole change in place of each review."""
     flags: tuple[tuple[str, object], ...] = ()
     """Settings that were said on the command line."""
+    repository: Path | None = None
+    """Whose settings and workers count in place of those beside each case."""
 
 
 def eval_command(arguments: argparse.Namespace) -> int:
@@ -79,7 +81,8 @@ def eval_command(arguments: argparse.Namespace) -> int:
         _run(left, way, arguments.jobs or os.cpu_count() or 1, results)
         wanted = {case.key for case in cases}
         rows = [row for row in results.rows if row["case"] in wanted]
-    sys.stdout.write(f"{_summary(rows, kept=len(cases) - len(left))}; written to {one_line(str(arguments.out))}\n")
+    summary = f"{_summary(rows, kept=len(cases) - len(left))}{_labels_found(rows, cases) if arguments.check else ''}"
+    sys.stdout.write(f"{summary}; written to {one_line(str(arguments.out))}\n")
     failed = failures(rows)
     for line in failed[:SHOWN_FAILURES]:
         say(line)
@@ -98,6 +101,7 @@ def _way(arguments: argparse.Namespace, calibration: str | None) -> Way:
         calibration=calibration,
         baseline=arguments.baseline,
         flags=tuple((key, value) for key, value in flags_of(arguments).items() if value is not None),
+        repository=arguments.repo,
     )
 
 
@@ -158,6 +162,7 @@ def review_case(way: Way, case: Case) -> Json:
     """The fields of one case's row, as the command line would review it. Raises InputError."""
     began = time.perf_counter()
     subject, around = _subject(case)
+    subject = _configured(way, subject)
     settings = _settings(way, subject)
     with ExitStack() as closing:
         # What a model has answered is paid for: the next time the same is asked it stands in the journal.
@@ -184,6 +189,11 @@ def _subject(case: Case) -> tuple[wiring.Subject, str]:
     else:
         found, around = wiring.from_diff(data, None), "nothing"
     return dataclasses.replace(found, change=found.change.model_copy(update=case.words())), around
+
+
+def _configured(way: Way, subject: wiring.Subject) -> wiring.Subject:
+    """The subject with the repository that configures every case, where one was named. Raises InputError."""
+    return subject if way.repository is None else dataclasses.replace(subject, base=wiring.tree_of(way.repository))
 
 
 def _settings(way: Way, subject: wiring.Subject) -> Settings:
@@ -218,7 +228,7 @@ def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> No
 
 def _digest(way: Way) -> str:
     """Equal exactly where a row of one run may stand in another: same code, rules, settings and way."""
-    subject = wiring.from_diff(_TRIAL, None)
+    subject = _configured(way, wiring.from_diff(_TRIAL, None))
     settings = _settings(way, subject)
     run = _setup(way, subject, settings)
     parts = [__version__, run.run_id, way.stage, way.calibration or "", repr(settings)]
@@ -235,6 +245,20 @@ def _summary(rows: Sequence[Json], *, kept: int) -> str:
     failed = len(failures(rows))
     cases = f"{with_count(len(rows), 'case')} ({kept} from before)"
     return f"{cases}, {with_gaps} with gaps, {failed} failed; {with_count(findings, 'finding')}"
+
+
+def _labels_found(rows: Sequence[Json], cases: Sequence[Case]) -> str:
+    """How many labelled defects the shown findings name, in words. Raises InputError for labels that cannot be read."""
+    folders = {case.key: case.folder for case in cases}
+    defects = found = beside = 0
+    for row in rows:
+        shown = [finding for finding in row["findings"] if finding["place"] == "shown"]
+        labels = read_labels(folders[row["case"]])
+        known = [golden for golden in labels.goldens if golden.counted and golden.checkable]
+        defects += len(known)
+        found += sum(any(matches(finding, golden) for finding in shown) for golden in known)
+        beside += judge(shown, labels).count("false")
+    return f"; {found} of {with_count(defects, 'labelled defect')} found, {with_count(beside, 'finding')} beside them"
 
 
 def _table(path: Path) -> str:
