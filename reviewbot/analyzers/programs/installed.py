@@ -30,7 +30,11 @@ def missing_note(
     ]
     wanted = {row.name: sum(row.reads(*each) for each in paths) for row in programs if row.file() is None}
     named = [f"{name} ({with_count(files, 'file')})" for name, files in wanted.items() if files]
-    return (f"not installed, and so not run: {', '.join(named)}; {INSTALL} has them",) if named else ()
+    return (
+        (f"not installed, and so not run: {', '.join(named)}; {INSTALL} in a clone of reviewbot installs them",)
+        if named
+        else ()
+    )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from reviewbot.analyzers.core.process import Limits
 EXTRA = "tools"
 """The extra of this package that installs every program."""
 
-INSTALL = f"pip install 'reviewbot[{EXTRA}]'"
+INSTALL = f"pip install '.[{EXTRA}]'"
+"""In a clone: a name in a registry might be another project's."""
 
 
 class Said(NamedTuple):

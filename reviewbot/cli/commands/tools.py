@@ -38,5 +38,11 @@ def _render(states: Sequence[ToolState], width: int) -> str:
         lines.append(fill(f"{state.name}  {program}; {languages}", width, subsequent_indent=_INDENT))
     for command in dict.fromkeys(state.install for state in states if state.install):
         missing = ", ".join(state.name for state in states if state.install == command)
-        lines.append(fill(f"missing: {missing}. To install them: {command}", width, subsequent_indent=_INDENT))
+        lines.append(
+            fill(
+                f"missing: {missing}. To install them, in a clone of reviewbot: {command}",
+                width,
+                subsequent_indent=_INDENT,
+            )
+        )
     return "\n".join(lines) + "\n"
