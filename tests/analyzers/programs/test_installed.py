@@ -30,7 +30,8 @@ def test_missing_programs_are_one_note_with_the_files_that_they_would_have_read(
     change = change_of("a.sh", "b.sh", "Dockerfile", "a.py", "queries/a.sql")
 
     assert missing_note(change, (), MISSING) == (
-        f"not installed, and so not run: shellcheck (2 files), hadolint (1 file); {INSTALL} in a clone of reviewbot installs them",
+        "not installed, and so not run: shellcheck (2 files), hadolint (1 file); "
+        f"{INSTALL} in a clone of reviewbot installs them",
     )
 
 
