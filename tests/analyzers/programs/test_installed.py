@@ -29,10 +29,10 @@ def change_of(*paths: str) -> ChangeSet:
 def test_missing_programs_are_one_note_with_the_files_that_they_would_have_read() -> None:
     change = change_of("a.sh", "b.sh", "Dockerfile", "a.py", "queries/a.sql")
 
-    assert missing_note(change, (), MISSING) == (
-        "not installed, and so not run: shellcheck (2 files), hadolint (1 file); "
-        f"{INSTALL} in a clone of reviewbot installs them",
-    )
+    [note] = missing_note(change, (), MISSING)
+
+    assert note.startswith("not installed, and so not run: shellcheck (2 files), hadolint (1 file); ")
+    assert INSTALL in note
 
 
 def test_a_change_without_such_files_has_no_note() -> None:
