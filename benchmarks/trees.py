@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
-from reviewbot.hosts.github.files.whole_tree import Place
+from reviewbot.hosts.github.files.whole_tree import TreeStore
 from reviewbot.hosts.github.pull import read_pull
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.sources.blobs.store import BlobStore
@@ -115,7 +115,7 @@ def review(access: Access, store: Path, number: int) -> float:
     with GithubClient(access, deadline_s=900) as client:
         pull = read_pull(client, REPOSITORY, number)
         kept = BlobStore(store).repository(access.api_url, pull.repository_id)
-        snapshot = GithubSnapshot(client, pull, place=lambda: Place(kept))
+        snapshot = GithubSnapshot(client, pull, place=lambda: TreeStore(kept))
         tools = RepositoryTools(snapshot)
         calls = [("list", {}), *(("search", each) for each in SEARCHES)]
         results = [asyncio.run(tools.call(name, arguments)) for name, arguments in calls]

@@ -30,7 +30,7 @@ from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
-from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
 from reviewbot.app.worker.worker import Parts, Worker
 from tests.inbox_rows import counts
 
@@ -104,22 +104,22 @@ class Around:
 def steps_of(around: Around, policy: str = "p1") -> Steps:
     """Steps as the real ones are meant to be, against the folder."""
 
-    def fetch(run: Run) -> Json | End:
+    def fetch(run: RunContext) -> Json | End:
         head = around.head(run.request)
         if head != run.request.head_sha:
             return End("moved", head_sha=head)
         return {"head": head, "code": f"canary-code-{run.request.installation}"}
 
-    async def review(run: Run, fetched: Json) -> Reviewed:
+    async def review(run: RunContext, fetched: Json) -> StoredReview:
         if run.wanted():
             append(around.folder / "checks.jsonl", {"begun": _key(run.request)})
         tasks = [f"{run.request.repository_id}/{run.request.number}/{fetched['head']}/task-{n}" for n in range(TASKS)]
         random.shuffle(tasks)  # nobody may rely on their order
         answers = await asyncio.gather(*(_ask(around, run, task) for task in tasks))
         _compare(around, tasks, answers)
-        return Reviewed({"findings": sorted(answers), **fetched}, 0.25, 1000, json.dumps(sorted(tasks)))
+        return StoredReview({"findings": sorted(answers), **fetched}, 0.25, 1000, json.dumps(sorted(tasks)))
 
-    def post(run: Run, reviewed: Json) -> Posted | End:
+    def post(run: RunContext, reviewed: Json) -> Posted | End:
         head = around.head(run.request)
         if head != reviewed["head"]:
             close(run.request)  # as the real one does
@@ -149,7 +149,7 @@ def _answer(task: str) -> str:
     return f"answer to {sha256(task.encode()).hexdigest()}"
 
 
-async def _ask(around: Around, run: Run, task: str) -> str:
+async def _ask(around: Around, run: RunContext, task: str) -> str:
     """One model's answer, from the journal where it is there: as the discipline of real calls does."""
     key = f"model/{sha256(task.encode()).hexdigest()}"
     stored = await asyncio.to_thread(run.journal.get, key)
@@ -163,7 +163,7 @@ async def _ask(around: Around, run: Run, task: str) -> str:
     return _answer(task)
 
 
-def _post(around: Around, run: Run, reviewed: Json) -> Posted | End:
+def _post(around: Around, run: RunContext, reviewed: Json) -> Posted | End:
     """Exactly one: look, take the intent, look again, and send only while the lease is fresh."""
     order = run.request
     key = f"{order.repository_id}/{order.number}/{reviewed['head']}"

@@ -30,7 +30,7 @@ _NOTHING_READ: frozenset[Verdict] = frozenset({"not_reviewed", "nothing_to_revie
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ActionReview:
     """A review that may be shown, and how the run ends by it."""
 
     delivered: DeliveredReview
@@ -55,7 +55,7 @@ class Posted:
 class Ending:
     """The result that a run reports at its end."""
 
-    reviewed: Reviewed
+    reviewed: ActionReview
     code: ExitCode
     posted: Posted = field(default_factory=Posted)
     keyless: bool = False

@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from reviewbot import delivery, wiring
 from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
-from reviewbot.action.outcome import Posted, Reviewed
+from reviewbot.action.outcome import ActionReview, Posted
 from reviewbot.action.runner import Runner
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import (
@@ -54,7 +54,7 @@ class Work(Protocol):
 DEPTH = "actions/checkout must bring both ends of the range and what lies between them, with fetch-depth: 0"
 
 
-def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Reviewed:
+def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> ActionReview:
     """Review a range of the checkout, as `GitRepository.range_diff` takes it. Raises InputError and ConfigError."""
     # Only what the workflow named is known to the review; the login of a provider comes from the job.
     environ = inputs.environment(os.environ)
@@ -74,7 +74,7 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Revie
     change = subject.change
     base = f"{change.base_sha[:12]}.." if change.base_sha else ""
     what = f"{base}{(change.head_sha or '')[:12]}, {with_count(len(change.files), 'file')}"
-    return Reviewed(delivered, delivery.exit_code(delivered.review, settings, run.rules), what)
+    return ActionReview(delivered, delivery.exit_code(delivered.review, settings, run.rules), what)
 
 
 OUTCOMES = {
@@ -95,18 +95,18 @@ class ActionPulls:
         self._closing = closing
         self._session: HostSession | None = None
 
-    def review(self, number: int) -> Reviewed:
+    def review(self, number: int) -> ActionReview:
         """Review it. Raises ReviewbotError."""
         self._session = self._opened()
         return self._work(partial(self._review, self._session, number))
 
-    def post(self, reviewed: Reviewed) -> Posted:
+    def post(self, reviewed: ActionReview) -> Posted:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._session is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
         return to_posted(self._work(partial(post.post, self._session, reviewed.value)))
 
-    def review_fork(self, run: ForkRun) -> Reviewed:
+    def review_fork(self, run: ForkRun) -> ActionReview:
         """Review the pull request of a fork's run. Raises EmptyChangeError where none is due, and ReviewbotError."""
         self._session = self._opened()
         number = find_number(self._session.host, run)
@@ -115,7 +115,7 @@ class ActionPulls:
         except HostMovedError:
             raise EmptyChangeError(MOVED) from None
 
-    async def _review(self, session: HostSession, number: int, run: ForkRun | None = None) -> Reviewed:
+    async def _review(self, session: HostSession, number: int, run: ForkRun | None = None) -> ActionReview:
         environ = self._inputs.environment(os.environ)
         preloaded = wiring.preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
         options = RunOptions(
@@ -134,7 +134,7 @@ class ActionPulls:
             await check_not_posted(session, prepared)
             done = await carry_out(session, prepared)
         what = f"pull request {number}, {ref.base_sha[:12]}..{ref.head_sha[:12]}"
-        return Reviewed(done.delivered, done.code, what, value=done.value)
+        return ActionReview(done.delivered, done.code, what, value=done.value)
 
     def _opened(self) -> HostSession:
         if not self._inputs.token:

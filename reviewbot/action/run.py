@@ -10,9 +10,9 @@ from reviewbot.action.event import ForkRun, NothingEvent, PullEvent, read_event,
 from reviewbot.action.inputs import Inputs, by_input
 from reviewbot.action.outcome import (
     UNKNOWN_POST,
+    ActionReview,
     Ending,
     Posted,
-    Reviewed,
     end_of,
     no_outputs,
     outputs_of,
@@ -48,18 +48,18 @@ NOTHING_TO_POST_TO = "Nothing was posted: these commits were reviewed without a 
 class Pulls(Protocol):
     """One pull request of the repository, read and reviewed through the API. Blocking; raises ReviewbotError."""
 
-    def review(self, number: int) -> Reviewed:
+    def review(self, number: int) -> ActionReview:
         """Review it, from the API's own data alone."""
 
-    def review_fork(self, run: ForkRun) -> Reviewed:
+    def review_fork(self, run: ForkRun) -> ActionReview:
         """The same for the one that a fork's run belongs to. Raises EmptyChangeError where none is due."""
 
-    def post(self, reviewed: Reviewed) -> Posted:
+    def post(self, reviewed: ActionReview) -> Posted:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
 
 
 @dataclass(frozen=True)
-class Step:
+class WorkflowStep:
     """One step of a workflow."""
 
     runner: Runner
@@ -70,7 +70,7 @@ class Step:
     """Opens the way to the pull request; asked only where there is one."""
 
 
-def act(step: Step) -> ExitCode:
+def act(step: WorkflowStep) -> ExitCode:
     """Review the event's change and report the review; returns the step's exit code.
 
     An error that is raised on purpose becomes one mark at the run, a summary and outputs that claim nothing.
@@ -93,7 +93,7 @@ def report_failure(voice: StepOutput, message: str) -> None:
     voice.summary(summary_of_failure(message))
 
 
-def _act(step: Step) -> ExitCode:
+def _act(step: WorkflowStep) -> ExitCode:
     given = (step.runner.event_name, step.runner.event(), step.runner.repository)
     if step.inputs.mode == "fork-review":
         run, pulls = read_fork_run(*given), step.pulls()
@@ -115,14 +115,14 @@ def _act(step: Step) -> ExitCode:
     return ending.code
 
 
-def _nothing(step: Step, why: str, url: str = "") -> ExitCode:
+def _nothing(step: WorkflowStep, why: str, url: str = "") -> ExitCode:
     step.voice.say("notice", f"nothing to review: {one_line(why)}")
     step.voice.outputs({**no_outputs("nothing_to_review"), "review-url": url})
     step.voice.summary(summary_of_nothing(why))
     return ExitCode.REVIEWED
 
 
-def _of_pull(step: Step, reviewed: Reviewed, pulls: Pulls, *, may_only_read: bool = False) -> Ending:
+def _of_pull(step: WorkflowStep, reviewed: ActionReview, pulls: Pulls, *, may_only_read: bool = False) -> Ending:
     """Post a review. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
     if not step.inputs.posts:
         return _ending(step, reviewed)
@@ -143,11 +143,11 @@ def _of_pull(step: Step, reviewed: Reviewed, pulls: Pulls, *, may_only_read: boo
     return Ending(reviewed, worst, Posted(notes=(note,)), _no_model(step.inputs, reviewed))
 
 
-def _ending(step: Step, reviewed: Reviewed, posted: Posted | None = None) -> Ending:
+def _ending(step: WorkflowStep, reviewed: ActionReview, posted: Posted | None = None) -> Ending:
     return Ending(reviewed, reviewed.code, posted or Posted(), _no_model(step.inputs, reviewed))
 
 
-def _no_model(inputs: Inputs, reviewed: Reviewed) -> bool:
+def _no_model(inputs: Inputs, reviewed: ActionReview) -> bool:
     return inputs.keyless and reviewed.delivered.review.engine == "analyzers"
 
 
@@ -156,7 +156,7 @@ def _not_posted(error: HostError) -> str:
     return f"{known[:1].upper()}{known[1:]}: {one_line(str(error))}"
 
 
-def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
+def _tell(step: WorkflowStep, ending: Ending, *, to_files: bool = True) -> None:
     """The marks at lines, the outputs and the summary."""
     delivered = ending.reviewed.delivered
     marks = step.inputs.mode != "report" and not ending.posted.marks
@@ -174,7 +174,7 @@ def _tell(step: Step, ending: Ending, *, to_files: bool = True) -> None:
     step.voice.summary(summary_of(ending))
 
 
-def _write_reports(step: Step, delivered: DeliveredReview) -> dict[str, str]:
+def _write_reports(step: WorkflowStep, delivered: DeliveredReview) -> dict[str, str]:
     """Write the formats that the Action keeps as files; their paths by the name of the format."""
     paths: dict[str, str] = {}
     for form in FORMATS.values():

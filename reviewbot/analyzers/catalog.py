@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from reviewbot.analyzers.both_sides import DiffSemantics
-from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.analyzers.programs.rows import PROGRAMS
@@ -44,7 +44,7 @@ _TELLS_OF_BROKEN_FILES = "ruff-logic"
 def all_tools(
     *,
     ruff: Path | None = None,
-    limits: Limits | None = None,
+    limits: ProgramLimits | None = None,
     rules: RuleTable | None = None,
     calibration: Calibration | None = None,
     foreign: Sequence[Tool] | None = None,

@@ -33,7 +33,9 @@ NO_KEY = (
 )
 
 
-def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int | None:
+def preview(
+    arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun
+) -> int | None:
     """Print an estimate or write the first requests, if asked for in place of a review; None: neither was."""
     wanted = arguments.dump_prompts is not None or arguments.estimate
     if wanted and settings.engine is None and run.engine not in ASKING:
@@ -43,7 +45,7 @@ def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Se
     return print_estimate(subject, settings, run) if arguments.estimate else None
 
 
-def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> int:
+def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun) -> int:
     """Print what the review would cost. Asks no model."""
     costs = estimate_of(subject, settings, run)
     style = style_of(sys.stdout, os.environ)
@@ -53,7 +55,7 @@ def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.Run)
     return ExitCode.REVIEWED
 
 
-def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Run) -> Estimate:
+def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun) -> Estimate:
     """Estimate what the review would cost. Asks no model: plans by rules, and adds an estimate of the planner."""
     from reviewbot.llm.estimate import estimate  # noqa: PLC0415 - reviews without models load nothing that asks one
 
@@ -63,7 +65,7 @@ def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Run) ->
     return estimate(preview, wiring.prices_of(settings).cost, models, settings.max_cost)
 
 
-def dump_prompts(subject: wiring.Subject, run: wiring.Run, folder: Path) -> int:
+def dump_prompts(subject: wiring.Subject, run: wiring.PreparedRun, folder: Path) -> int:
     """Write the first request of each reader, and the planner's, as text. Asks no model.
 
     Raises InputError where a file cannot be written.

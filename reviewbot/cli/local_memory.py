@@ -62,7 +62,7 @@ def read_ledger(journal: Journal, key: str) -> Ledger:
 
 
 def local_memory(
-    subject: wiring.Subject, settings: Settings, run: wiring.Run, folder: Path, journal: Journal | None
+    subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun, folder: Path, journal: Journal | None
 ) -> LocalMemory:
     """What a review on this machine is held against: decisions of its base side, and the ledger of its branch.
 

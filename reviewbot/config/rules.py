@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
 from reviewbot.config.messages import quote
-from reviewbot.config.values import EntryError, Kind
+from reviewbot.config.values import EntryError, SettingType
 
 Level = Literal["off", "on", "critical", "warning", "info"]
 
@@ -38,7 +38,7 @@ class RuleSetting(NamedTuple):
         return not self.paths or any(matches_glob(pattern, path) for pattern in self.paths)
 
 
-class RuleLevels(Kind):
+class RuleLevels(SettingType):
     """A table of rules; in a text, `RULE=LEVEL` or `RULE=LEVEL:GLOB`, separated by commas."""
 
     expected = f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*"
@@ -81,7 +81,7 @@ class RuleLevels(Kind):
             table.setdefault(rule.strip(), []).append(entry)
         return self.check(table)
 
-    def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `Kind`
+    def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `SettingType`
         """The table that a settings file would hold."""
         table: dict[str, list[object]] = {}
         for entry in value:
@@ -89,7 +89,7 @@ class RuleLevels(Kind):
             table.setdefault(entry.rule, []).append(said)
         return {rule: said[0] if len(said) == 1 else said for rule, said in table.items()}
 
-    def lines(self, value: Any) -> list[tuple[str, Any, str]]:  # noqa: ANN401 - as in `Kind`
+    def lines(self, value: Any) -> list[tuple[str, Any, str]]:  # noqa: ANN401 - as in `SettingType`
         """Each rule with its source."""
         origins = {entry.rule: entry.origin for entry in value}
         return [(f'"{rule}"', said, origins[rule]) for rule, said in self.write(value).items()]

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
 from reviewbot.config.tiers import FORMER_ENGINES
-from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Kind, Names, Number, ShortText, Switch
+from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Names, Number, SettingType, ShortText, Switch
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit, WorkerLimits, merge_limits
 
 EngineName = Literal["models", "analyzers", "scripted"]
@@ -65,7 +65,7 @@ class Key:
     """The declaration of one setting."""
 
     name: str
-    kind: Kind
+    kind: SettingType
     meaning: str
     """In one sentence, for editors, the help of its flag, and the documentation."""
     unset: str = ""
@@ -84,7 +84,7 @@ class Key:
         return PREFIX + self.name.upper()
 
 
-def setting(kind: Kind, *, default: Any, meaning: str, **more: Any) -> Any:  # noqa: ANN401 - as `dataclasses.field`
+def setting(kind: SettingType, *, default: Any, meaning: str, **more: Any) -> Any:  # noqa: ANN401 - as `dataclasses.field`
     """Declare a field of `Settings`. `more`: further fields of its `Key`."""
     return field(default=default, metadata={"kind": kind, "meaning": meaning, **more})
 

@@ -40,7 +40,7 @@ class EntryError(ValueError):
         self.path = path
 
 
-class Kind:
+class SettingType:
     """A type of setting. `check` and `parse` raise ValueError where the value is not `expected`."""
 
     @property
@@ -72,7 +72,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Choice(Kind):
+class Choice(SettingType):
     """One of a few words, or "none" where `optional`. `former` has current words by those that they replaced."""
 
     words: tuple[str, ...]
@@ -103,7 +103,7 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(SettingType):
     """A whole number within bounds, or `word`, if any, for `meant`. A bool is no number."""
 
     low: int
@@ -137,7 +137,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Dollars(Kind):
+class Dollars(SettingType):
     """An amount of money, or "none" for no limit. Cents count; a fraction of one does not."""
 
     high: int
@@ -166,7 +166,7 @@ class Dollars(Kind):
 
 
 @dataclass(frozen=True)
-class ShortText(Kind):
+class ShortText(SettingType):
     """A short text of one form, or "none"."""
 
     pattern: str
@@ -192,7 +192,7 @@ class ShortText(Kind):
 
 
 @dataclass(frozen=True)
-class Switch(Kind):
+class Switch(SettingType):
     """True or false."""
 
     @property
@@ -218,7 +218,7 @@ class Switch(Kind):
         raise ValueError(text)
 
 
-class _Texts(Kind):
+class _Texts(SettingType):
     """A list of texts; in one text they are separated by commas."""
 
     item: ClassVar[Schema]
@@ -244,7 +244,7 @@ class _Texts(Kind):
         """As `check`, of the parts."""
         return self.check([part.strip() for part in text.split(",") if part.strip()])
 
-    def write(self, value: Any) -> Written:  # noqa: ANN401 - as in `Kind`
+    def write(self, value: Any) -> Written:  # noqa: ANN401 - as in `SettingType`
         """The list."""
         return list(value)
 

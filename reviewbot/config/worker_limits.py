@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from reviewbot.config.messages import nearest, quote
 from reviewbot.config.tiers import FORMER_TIERS
-from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Kind, Number, Schema
+from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Number, Schema, SettingType
 
-LIMITS: Mapping[str, Kind] = {
+LIMITS: Mapping[str, SettingType] = {
     "threshold": Number(0, 100),
     "tier": Choice(tuple(FORMER_TIERS.values()), optional=False, former=FORMER_TIERS),
     "max_tokens": Number(256, 64_000),
@@ -38,7 +38,7 @@ class WorkerLimit(NamedTuple):
         return f"{self.worker}.{self.key}"
 
 
-class WorkerLimits(Kind):
+class WorkerLimits(SettingType):
     """A table for each worker; in a text, `WORKER.KEY=VALUE`, separated by commas."""
 
     expected = f"a table for each worker with {', '.join(LIMITS)}, such as security.threshold=90"
@@ -70,14 +70,14 @@ class WorkerLimits(Kind):
             table.setdefault(worker, {})[key] = int(said) if number else said
         return self.check(table)
 
-    def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `Kind`
+    def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `SettingType`
         """The table that a settings file would hold."""
         table: dict[str, dict[str, object]] = {}
         for limit in value:
             table.setdefault(limit.worker, {})[limit.key] = limit.value
         return table
 
-    def lines(self, value: Any) -> list[tuple[str, Any, str]]:  # noqa: ANN401 - as in `Kind`
+    def lines(self, value: Any) -> list[tuple[str, Any, str]]:  # noqa: ANN401 - as in `SettingType`
         """Each limit with its source."""
         return [(str(limit), limit.value, limit.origin) for limit in value]
 

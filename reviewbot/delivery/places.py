@@ -10,7 +10,7 @@ from reviewbot.context.statements import Statements
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review
 from reviewbot.domain.ports import Snapshot
-from reviewbot.memory.fingerprints import Place, PlaceOf, all_of, known_place
+from reviewbot.memory.fingerprints import CodePlace, PlaceOf, all_of, known_place
 
 MAX_WITHHELD = 500
 """Withheld findings whose definition is looked up: each look parses a file, and no reader looks at more of them."""
@@ -93,11 +93,11 @@ def places(answer: Review, snapshot: Snapshot) -> PlaceOf:
     Where none is known (another language, a file that does not parse, a very long statement) the finding's own lines
     are its place.
     """
-    known: dict[Finding, Place] = {}
+    known: dict[Finding, CodePlace] = {}
     for path, findings in groupby(sorted(set(all_of(answer)), key=_lines_of), key=_path_of):
         statements = Statements(snapshot.head(path) if language_of(path) == "python" else None)
         for finding in findings:
             over = statements.over(finding.line, finding.end_line)
             if over and sum(len("".join(each.code.split())) for each in over) <= _STATEMENT_CHARS:
-                known[finding] = Place("\n".join(each.code for each in over), over[0].first)
+                known[finding] = CodePlace("\n".join(each.code for each in over), over[0].first)
     return lambda finding: known.get(finding) or known_place(finding)

@@ -9,7 +9,7 @@ MIB = 1024 * KIB
 
 
 @dataclass(frozen=True)
-class Limits:
+class DiffLimits:
     """Caps on one diff; sizes in bytes."""
 
     input_bytes: int = 128 * MIB

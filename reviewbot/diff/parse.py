@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser import decode_input, file_names
 from reviewbot.diff.parser.build import Built, build
 from reviewbot.diff.parser.mail import Mail, description_of, read_mails, title_of
@@ -15,10 +15,10 @@ from reviewbot.diff.parser.state import Section
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import DiffError
 
-_LIMITS = Limits()
+_LIMITS = DiffLimits()
 
 
-def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
+def parse_diff(data: bytes, limits: DiffLimits = _LIMITS) -> ChangeSet:
     """Read a unified diff: git's in any configuration, Mercurial's, Subversion's, GNU diff's.
 
     Mails of `git format-patch` and GitHub's `.patch` as well, whose messages become title and description. No bytes
@@ -42,7 +42,7 @@ def parse_diff(data: bytes, limits: Limits = _LIMITS) -> ChangeSet:
     return _change(sections)
 
 
-def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSet:
+def parse_fragment(data: bytes, name: str, limits: DiffLimits = _LIMITS) -> ChangeSet:
     """Read the hunks of one file without its header, as GitHub's list of files carries them in `patch`.
 
     Args:
@@ -64,7 +64,7 @@ def parse_fragment(data: bytes, name: str, limits: Limits = _LIMITS) -> ChangeSe
     return _change([section])
 
 
-def _of_mails(mails: Sequence[Mail], limits: Limits) -> ChangeSet:
+def _of_mails(mails: Sequence[Mail], limits: DiffLimits) -> ChangeSet:
     """All patches are scanned as one, so that the limits hold for all of them together."""
     lines: list[bytes] = []
     starts: list[int] = []

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Labels, cwe_number, judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
-from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, Row, wilson
+from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, RuleRow, wilson
 
 FOREIGN = ("model:", "sarif:")
 """How sources begin that are not tools of ours: their findings are not ours to count."""
@@ -74,7 +74,7 @@ class Key(NamedTuple):
 class Counts(NamedTuple):
     """The rows of a table in order of tool and rule, and its bands from the lowest on."""
 
-    rows: list[Row]
+    rows: list[RuleRow]
     bands: list[Band]
 
 
@@ -191,14 +191,14 @@ def _learn(versions: dict[str, str], row: Json) -> None:
             raise InputError(f"the results hold two versions of {tool}: {versions[tool]} and {version}")
 
 
-def _counted(key: Key, rulings: Sequence[bool], versions: Mapping[str, str]) -> Row:
+def _counted(key: Key, rulings: Sequence[bool], versions: Mapping[str, str]) -> RuleRow:
     true = sum(rulings)
     false = len(rulings) - true
     version = "+".join(versions.get(tool, "") for tool in key.tool.split("+"))
-    return Row(key.tool, key.rule, version, true, false, wilson(true, false))
+    return RuleRow(key.tool, key.rule, version, true, false, wilson(true, false))
 
 
-def _toml(row: Row) -> str:
+def _toml(row: RuleRow) -> str:
     # A JSON string is a TOML string as well, where it is of such plain characters as names and versions are.
     tool, rule, version = (json.dumps(text) for text in (row.tool, row.rule, row.version))
     return (

@@ -46,20 +46,20 @@ SymbolOf = Callable[[Finding], str]
 """The name of the function or class around a finding; empty where it is not known."""
 
 
-class Place(NamedTuple):
+class CodePlace(NamedTuple):
     """Where a finding stands: the code there, and the line on which that begins."""
 
     code: str
     line: int
 
 
-PlaceOf = Callable[[Finding], Place]
+PlaceOf = Callable[[Finding], CodePlace]
 """The statement around a finding, or its own lines where that is not known."""
 
 
-def known_place(finding: Finding) -> Place:
+def known_place(finding: Finding) -> CodePlace:
     """What the finding itself knows of it: the lines that it covers."""
-    return Place(finding.evidence, finding.line)
+    return CodePlace(finding.evidence, finding.line)
 
 
 def known_symbol(finding: Finding) -> str:
@@ -145,7 +145,7 @@ def digest(*parts: str | int, scheme: str = SCHEME) -> str:
     return hashlib.sha256(json.dumps([scheme, *parts]).encode()).hexdigest()[:_HEX_DIGITS]
 
 
-def _names(scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, Place]) -> dict[Finding, str]:
+def _names(scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, CodePlace]) -> dict[Finding, str]:
     """Name findings by their keys; those with equal keys also by the order of their places, and at one place."""
     alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
     for finding, key in keys.items():

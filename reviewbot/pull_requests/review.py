@@ -41,7 +41,7 @@ class Prepared:
     hosted: HostedChange
     subject: wiring.Subject
     settings: Settings
-    run: wiring.Run
+    run: wiring.PreparedRun
     options: RunOptions
     policy: str
     """What decides the review, see `reviewbot.publish.policy_of`."""

@@ -76,7 +76,7 @@ class Reply(Contract):
         return self
 
 
-class Entry(Contract):
+class ScriptEntry(Contract):
     """Which tasks are answered, and how."""
 
     worker: str = "*"
@@ -88,7 +88,7 @@ class Entry(Contract):
 class Script(Contract):
     """The whole script."""
 
-    answers: tuple[Entry, ...]
+    answers: tuple[ScriptEntry, ...]
 
 
 class ScriptedEngine:
@@ -136,7 +136,7 @@ class ScriptedEngine:
         return Reply(findings=())
 
 
-def _matches(task: ReviewTask, entry: Entry) -> bool:
+def _matches(task: ReviewTask, entry: ScriptEntry) -> bool:
     wanted = ((task.worker, entry.worker), (task.payload.file_path, entry.path), (task.task_id, entry.task))
     return all(fnmatchcase(name, glob) for name, glob in wanted)
 

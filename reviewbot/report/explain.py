@@ -22,7 +22,7 @@ _REACH = 60
 """Lines between two findings that are merged, at most; `reviewbot.review.combine.dedupe` merges no further."""
 
 
-class Run(NamedTuple):
+class ExplainedRun(NamedTuple):
     """A review as it was delivered, with what its trace says of how it came about."""
 
     review: Review
@@ -51,7 +51,7 @@ class _Ending(NamedTuple):
     why: str
 
 
-def explain(run: Run, path: str, line: int) -> list[Account]:
+def explain(run: ExplainedRun, path: str, line: int) -> list[Account]:
     """Everything that the run says of a line on the new side. Raises InputError for a file outside of the change."""
     file = next((each for each in run.change.files if path in (each.path, each.old_path)), None)
     if file is None and not any(ending.finding.path == path for ending in _endings(run.review)):
@@ -63,7 +63,7 @@ def explain(run: Run, path: str, line: int) -> list[Account]:
     return [*found, *nothing]
 
 
-def place_named(run: Run, fingerprint: str) -> tuple[str, int]:
+def place_named(run: ExplainedRun, fingerprint: str) -> tuple[str, int]:
     """Path and line of the finding whose fingerprint begins like this. Raises InputError for none, or for several."""
     found = {(finding.path, finding.line) for finding, name in run.names.items() if name.startswith(fingerprint)}
     if len(found) != 1:
@@ -86,7 +86,7 @@ def _endings(review: Review) -> Iterator[_Ending]:
         yield _Ending(entry.finding, f"withheld, {WITHHELD_WORDS[entry.reason]}", f"{entry.message}.")
 
 
-def _reported(run: Run, path: str, line: int) -> Iterator[Account]:
+def _reported(run: ExplainedRun, path: str, line: int) -> Iterator[Account]:
     for ending in _endings(run.review):
         finding = ending.finding
         if finding.path == path and _touches(finding, line):
@@ -97,7 +97,7 @@ def _reported(run: Run, path: str, line: int) -> Iterator[Account]:
             yield Account(f"{path}:{line} left to a person", (item.reason,))
 
 
-def _account(run: Run, ending: _Ending) -> Iterator[str]:
+def _account(run: ExplainedRun, ending: _Ending) -> Iterator[str]:
     """Why it ended there, what it rests on, and how it got its confidence."""
     finding = ending.finding
     threshold = run.thresholds.get(finding.type)
@@ -120,7 +120,7 @@ def _account(run: Run, ending: _Ending) -> Iterator[str]:
         yield f"Fingerprint {name}; `reviewbot dismiss {name[:8]} REASON` decides against it."
 
 
-def _ruling(run: Run, finding: Finding) -> Iterator[str]:
+def _ruling(run: ExplainedRun, finding: Finding) -> Iterator[str]:
     """How a model's confidence changed on its way."""
     if finding.claimed is not None and finding.claimed != finding.confidence:
         yield f"The model that found it said {finding.claimed}% sure."
@@ -155,7 +155,7 @@ def _origin(results: Iterable[WorkerResult], finding: Finding) -> Iterator[str]:
         yield f"Found in {_names(tasks)}."
 
 
-def _merged(run: Run, path: str, line: int) -> Iterator[Account]:
+def _merged(run: ExplainedRun, path: str, line: int) -> Iterator[Account]:
     """Findings of workers at the line that stand in the review as a part of another one, or not at all."""
     ended = [ending for ending in _endings(run.review) if ending.finding.path == path]
     reported = {ending.finding.message for ending in ended if _touches(ending.finding, line)}
@@ -214,7 +214,7 @@ def _by(entry: Dropped) -> str:
     return f"Said by {entry.candidate.source}, {entry.candidate.confidence}% sure,"
 
 
-def _nothing(run: Run, file: FileChange, line: int) -> Iterator[Account]:
+def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account]:
     """Why nothing was found at a line: what was read of it, by whom, and what was left out."""
     rows: list[str] = []
     spans = [(hunk.new_start, hunk.new_start + hunk.new_count - 1) for hunk in file.hunks if hunk.new_count]
@@ -260,7 +260,7 @@ def _readers(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[
         yield "No task read this line to the end."
 
 
-def _neighbours(run: Run, path: str, line: int) -> Iterator[str]:
+def _neighbours(run: ExplainedRun, path: str, line: int) -> Iterator[str]:
     """The nearest findings of the file, and candidates that named no line."""
     mine = [ending for ending in _endings(run.review) if ending.finding.path == path]
     for ending in sorted(mine, key=lambda each: abs(each.finding.line - line))[:_NEIGHBOURS]:

@@ -28,7 +28,7 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     """One line: a stretch of time, or a moment where both ends are one. Times in milliseconds since the start."""
 
     start_ms: int
@@ -45,7 +45,7 @@ class Row:
 class Timeline:
     """The whole run."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     wall_ms: int
     totals: tuple[str, ...]
     """What all of it came to, in words."""
@@ -55,7 +55,7 @@ class Timeline:
 class _Reading:
     """What is known while the events are read."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TimelineRow] = field(default_factory=list)
     open: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Running tasks: since when, and by which worker."""
     waits: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def timeline_of(events: Iterable[Event]) -> Timeline:
             _mention(reading, event, task_id, at)
     for task_id, (start, worker) in reading.open.items():
         notes = (*reading.notes.pop(task_id, ()), "cut off")
-        reading.rows.append(Row(start, reading.last_ms, worker, task_id, notes, failed=True))
+        reading.rows.append(TimelineRow(start, reading.last_ms, worker, task_id, notes, failed=True))
     rows = sorted(reading.rows, key=lambda row: (row.start_ms, row.end_ms, row.who, row.what))
     return Timeline(tuple(rows), reading.last_ms, _totals(reading.totals))
 
@@ -109,7 +109,7 @@ def _task_event(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         # Cut off from outside: it ends here, running or still waiting.
         start, worker = reading.open.pop(task_id, (at, task_id.partition(":")[0]))
         notes = (*reading.notes.pop(task_id, ()), f"{_text(event, 'reason')}: {_text(event, 'message')}")
-        reading.rows.append(Row(start, at, worker, task_id, notes, failed=True))
+        reading.rows.append(TimelineRow(start, at, worker, task_id, notes, failed=True))
 
 
 def _step(reading: _Reading, event: Event, task_id: str, at: int) -> None:
@@ -120,7 +120,7 @@ def _step(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         reading.note(task_id, f"{word}: {_text(event, 'reason')}")
         reading.count(action, 1)
     notes = tuple(reading.notes.pop(task_id, ()))
-    reading.rows.append(Row(start, at, worker, task_id, notes, failed=action in ("give_up", "human")))
+    reading.rows.append(TimelineRow(start, at, worker, task_id, notes, failed=action in ("give_up", "human")))
 
 
 def _call(reading: _Reading, event: Event, at: int) -> None:
@@ -146,7 +146,7 @@ def _call(reading: _Reading, event: Event, at: int) -> None:
         notes.append(f"ended by {stop}")
     start = max(0, at - _number(event, "duration_ms"))
     who, what = _text(event, "purpose"), _text(event, "subject")
-    reading.rows.append(Row(start, at, who, what, tuple(notes), call=True, failed=failed))
+    reading.rows.append(TimelineRow(start, at, who, what, tuple(notes), call=True, failed=failed))
     for name, number in (("call", 1), ("in", sent), ("out", _number(usage, "output_tokens"))):
         reading.count(name, number)
     reading.count("dollars", _dollars(usage))
@@ -162,7 +162,7 @@ def _mention(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         for task in tasks:
             if isinstance(task, dict) and isinstance(waits := task.get("depends_on"), list):
                 reading.waits[_text(task, "task_id")] = tuple(str(name) for name in waits)
-        reading.rows.append(Row(at, at, "planner", f"plan of {with_count(len(tasks), 'task')}"))
+        reading.rows.append(TimelineRow(at, at, "planner", f"plan of {with_count(len(tasks), 'task')}"))
     elif kind == "ruling":
         # Rulings are made while the task runs: they are shown on its line.
         reading.note(task_id, _ruling(event))
@@ -173,7 +173,7 @@ def _mention(reading: _Reading, event: Event, task_id: str, at: int) -> None:
         reading.count("tool call", 1)
     else:
         who, what = _MOMENTS[str(kind)]
-        reading.rows.append(Row(at, at, _text(event, "by") or who, what, (_format_values(event),)))
+        reading.rows.append(TimelineRow(at, at, _text(event, "by") or who, what, (_format_values(event),)))
 
 
 def _ruling(event: Event) -> str:
@@ -205,7 +205,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} retries" if noun == "retry" and number != 1 else with_count(number, noun)
 
 
-def span(row: Row) -> str:
+def span(row: TimelineRow) -> str:
     """When it began and how long it took, in words."""
     return f"{seconds(row.start_ms)} +{seconds(row.end_ms - row.start_ms)}"
 

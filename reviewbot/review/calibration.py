@@ -40,7 +40,7 @@ _PERCENT = 100
 
 
 @dataclass(frozen=True)
-class Row:
+class RuleRow:
     """What was counted for one rule of one tool; two names joined by "+" where both spoke of one place."""
 
     tool: str
@@ -78,7 +78,7 @@ class Calibration:
     """All rows by tool and rule, the bands by their lowest estimate, and when they were counted."""
 
     date: str = ""
-    rows: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+    rows: Mapping[tuple[str, str], RuleRow] = field(default_factory=dict)
     bands: Mapping[int, Band] = field(default_factory=dict)
 
     @cached_property
@@ -131,7 +131,7 @@ def read_calibration(text: str) -> Calibration:
         raise ValueError("it is nested too deeply") from None
     if table.get("schema") != _SCHEMA:
         raise ValueError(f"the calibration table has schema {table.get('schema')!r}, not {_SCHEMA}")
-    rows: dict[tuple[str, str], Row] = {}
+    rows: dict[tuple[str, str], RuleRow] = {}
     if not isinstance(entries := table.get("row", []), list) or "date" not in table:
         raise ValueError("it needs a date and a list of rows")
     for entry in entries:
@@ -155,10 +155,10 @@ def _band(entry: object) -> Band:
     return band
 
 
-def _row(entry: object) -> Row:
-    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(Row)}:
+def _row(entry: object) -> RuleRow:
+    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(RuleRow)}:
         raise ValueError("each row needs tool, rule, version, true, false and confidence, and nothing else")
-    row = Row(**entry)
+    row = RuleRow(**entry)
     names = all(isinstance(each, str) for each in (row.tool, row.rule, row.version))
     limits = ((row.true, MAX_COUNTS), (row.false, MAX_COUNTS), (row.confidence, _PERCENT))
     # `type` and not isinstance, for true is a number to Python.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.wiring.assembly import Run, RunInputs, load_workers, open_journal, settings_for, setup
+from reviewbot.wiring.assembly import PreparedRun, RunInputs, load_workers, open_journal, settings_for, setup
 from reviewbot.wiring.change_sources import (
     Subject,
     from_branch,
@@ -19,7 +19,7 @@ from reviewbot.wiring.worker_limits import limit_workers
 
 __all__ = [
     "Baseline",
-    "Run",
+    "PreparedRun",
     "RunInputs",
     "Subject",
     "effective",

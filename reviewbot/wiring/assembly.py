@@ -90,7 +90,7 @@ class RunInputs:
 
 
 @dataclass(frozen=True)
-class Run:
+class PreparedRun:
     """One review, ready to begin."""
 
     setup: Setup
@@ -120,7 +120,7 @@ def setup(
     *,
     journal: Journal | None = None,
     listener: Callable[[Event], None] | None = None,
-) -> Run:
+) -> PreparedRun:
     """Assemble everything for one run. The trace is the recorder in it, to be written out afterwards.
 
     Raises ConfigError, and InputError where something that was given cannot be read.
@@ -177,7 +177,7 @@ def setup(
         find_outside=_scan(worker_set, settings, table),
     )
     built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
-    return Run(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
+    return PreparedRun(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
 
 
 def _programs(

@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.pulls import ActionPulls
-from reviewbot.action.run import Step, act
+from reviewbot.action.run import WorkflowStep, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
 from tests.action_runner import outputs_in
@@ -51,7 +51,7 @@ def run(api: FakeGitHub, folder: Path, closing: ExitStack, **inputs: str) -> tup
     read = read_inputs({f"INPUT_{name.upper()}": text for name, text in given.items()})
     log = io.StringIO()
     voice = StepOutput(runner, log, read.secrets)
-    step = Step(runner, read, voice, run_to_end, lambda: ActionPulls(runner, read, run_to_end, closing))
+    step = WorkflowStep(runner, read, voice, run_to_end, lambda: ActionPulls(runner, read, run_to_end, closing))
     return act(step), outputs_in(output.read_text()), log.getvalue()
 
 

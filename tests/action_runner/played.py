@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from reviewbot.action.event import ForkRun
 from reviewbot.action.inputs import read_inputs
-from reviewbot.action.outcome import Posted, Reviewed
-from reviewbot.action.run import Step, act
+from reviewbot.action.outcome import ActionReview, Posted
+from reviewbot.action.run import WorkflowStep, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.delivery import DeliveredReview
@@ -26,8 +26,8 @@ T = TypeVar("T")
 URL = "https://github.com/acme/shop/pull/1#pullrequestreview-9"
 
 
-def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> Reviewed:
-    return Reviewed(DeliveredReview(review, of_review(review)), code, "pull request 1, aaa..bbb")
+def reviewed(review: Review, code: ExitCode = ExitCode.REVIEWED) -> ActionReview:
+    return ActionReview(DeliveredReview(review, of_review(review)), code, "pull request 1, aaa..bbb")
 
 
 def given(answer: T | ReviewbotError) -> T:
@@ -41,20 +41,20 @@ def given(answer: T | ReviewbotError) -> T:
 class PlayedPulls:
     """As `reviewbot.action.run.Pulls`: a pull request whose review and fate are given."""
 
-    answer: Reviewed | ReviewbotError
+    answer: ActionReview | ReviewbotError
     fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
     asked: list[int | ForkRun] = field(default_factory=list)
     posts: int = 0
 
-    def review(self, number: int) -> Reviewed:
+    def review(self, number: int) -> ActionReview:
         self.asked.append(number)
         return given(self.answer)
 
-    def review_fork(self, run: ForkRun) -> Reviewed:
+    def review_fork(self, run: ForkRun) -> ActionReview:
         self.asked.append(run)
         return given(self.answer)
 
-    def post(self, reviewed: Reviewed) -> Posted:
+    def post(self, reviewed: ActionReview) -> Posted:
         assert reviewed is self.answer
         self.posts += 1
         return given(self.fate)
@@ -86,7 +86,7 @@ def played_run(folder: Path) -> Run:
         log = io.StringIO()
         voice = StepOutput(runner, log, read.secrets)
         played = pulls or PlayedPulls(HostError("no pull request is played"))
-        code = act(Step(runner, read, voice, run_to_end, lambda: played))
+        code = act(WorkflowStep(runner, read, voice, run_to_end, lambda: played))
         texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]
         return Told(code, outputs_in(texts[0]), texts[1], log.getvalue())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import AnalysisLimits, ChangeAnalysis
 from reviewbot.analyzers.engine import AnalyzersEngine
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 TOOLS = all_tools()
 PROGRAMS = sorted(name for name, tool in TOOLS.items() if isinstance(tool, RuffTool))
 PYTHON = sorted(name for name, tool in TOOLS.items() if isinstance(tool, PythonTool))
-QUICK = Limits(seconds=0.5, stdout_bytes=1 << 20, stderr_bytes=1 << 20)
+QUICK = ProgramLimits(seconds=0.5, stdout_bytes=1 << 20, stderr_bytes=1 << 20)
 
 CODE = """\
 import os

@@ -9,7 +9,7 @@ from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.runner import RetryTimings, Runner
-from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
 from tests.github_api.apps import a_key
 from tests.still_clock import Moment
 
@@ -93,11 +93,11 @@ class KilledError(BaseException):
     """The worker is no more."""
 
 
-def raising(error: Exception, times: int = 99) -> Callable[[Run], Json | End]:
+def raising(error: Exception, times: int = 99) -> Callable[[RunContext], Json | End]:
     """A step that raises this so many times."""
     left = [times]
 
-    def act(run: Run) -> Json | End:
+    def act(run: RunContext) -> Json | End:
         left[0] -= 1
         if left[0] >= 0:
             raise error
@@ -111,10 +111,12 @@ class Play:
 
     def __init__(self) -> None:
         self.called: list[str] = []
-        self.runs: list[Run] = []
-        self.on_fetch: Callable[[Run], Json | End] = lambda run: {"code": run.request.head_sha}
-        self.on_review: Callable[[Run], Reviewed | End] = lambda run: Reviewed({"found": 1}, 0.5, 100, "the trace")
-        self.on_post: Callable[[Run], Posted | End] = lambda run: Posted(42, "https://host.test/42")
+        self.runs: list[RunContext] = []
+        self.on_fetch: Callable[[RunContext], Json | End] = lambda run: {"code": run.request.head_sha}
+        self.on_review: Callable[[RunContext], StoredReview | End] = lambda run: StoredReview(
+            {"found": 1}, 0.5, 100, "the trace"
+        )
+        self.on_post: Callable[[RunContext], Posted | End] = lambda run: Posted(42, "https://host.test/42")
         self.on_resolve: Callable[[ReviewRequest], ReviewRequest | None] = lambda result: None
         self.on_close: Callable[[ReviewRequest], None] = lambda result: None
         self.concluded: list[End] = []
@@ -122,23 +124,23 @@ class Play:
         """Heads whose check run was ended, and why."""
 
     def steps(self) -> Steps:
-        def fetch(run: Run) -> Json | End:
+        def fetch(run: RunContext) -> Json | End:
             self.called.append("fetch")
             self.runs.append(run)
             return self.on_fetch(run)
 
-        async def review(run: Run, fetched: Json) -> Reviewed | End:
+        async def review(run: RunContext, fetched: Json) -> StoredReview | End:
             self.called.append("review")
             return self.on_review(run)
 
-        def post(run: Run, reviewed: Json) -> Posted | End:
+        def post(run: RunContext, reviewed: Json) -> Posted | End:
             self.called.append("post")
             return self.on_post(run)
 
         def resolve(result: ReviewRequest) -> ReviewRequest | None:
             return self.on_resolve(result)
 
-        def conclude(run: Run, end: End) -> None:
+        def conclude(run: RunContext, end: End) -> None:
             self.concluded.append(end)
 
         def close(result: ReviewRequest) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from reviewbot.action.outcome import Ending, Reviewed, outputs_of, summary_of
+from reviewbot.action.outcome import ActionReview, Ending, outputs_of, summary_of
 from reviewbot.config import Settings
 from reviewbot.coverage.readings import reading_of
 from reviewbot.coverage.verdict import STATE_WORDS, count_of
@@ -317,7 +317,7 @@ def test_the_numbers_of_a_report_add_up_in_every_format_and_no_check_is_green_un
 
     # one count, the same in every format
     delivered = DeliveredReview(found, of_review(found))
-    ending = Ending(Reviewed(delivered=delivered, code=code, what="3 commits"), code)
+    ending = Ending(ActionReview(delivered=delivered, code=code, what="3 commits"), code)
     body = body_of(an_order(found, change), SIGNER)
     wanted = {"files": len(files), "reviewed": by_state["reviewed"]}
     wanted |= {state: by_state[state] for state in STATE_WORDS if state != "reviewed" and by_state[state]}

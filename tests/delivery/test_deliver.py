@@ -25,7 +25,7 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal
-from reviewbot.memory.fingerprints import Place, of_review
+from reviewbot.memory.fingerprints import CodePlace, of_review
 from reviewbot.review.trace import Trace, read_trace
 from tests.make import MakeFinding
 from tests.snapshots import InMemorySnapshot
@@ -96,8 +96,8 @@ def test_the_place_of_a_finding_is_its_statement(a_finding: MakeFinding) -> None
 
     place_of = places(a_review(findings=(split, flat)), InMemorySnapshot({"app.py": TEXT}))
 
-    assert place_of(split) == Place("db.run(\n        key,\n    )", 2)
-    assert place_of(flat) == Place("db.run(key)", 5)
+    assert place_of(split) == CodePlace("db.run(\n        key,\n    )", 2)
+    assert place_of(flat) == CodePlace("db.run(key)", 5)
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_without_a_statement_the_lines_of_the_finding_are_its_place(
 ) -> None:
     finding = a_finding(path="app.js" if path == "app.js" else "app.py", line=3, end_line=3, evidence="key")
 
-    assert places(a_review(findings=(finding,)), InMemorySnapshot({path: text}))(finding) == Place("key", 3)
+    assert places(a_review(findings=(finding,)), InMemorySnapshot({path: text}))(finding) == CodePlace("key", 3)
 
 
 def test_a_finding_of_another_review_keeps_its_lines(a_finding: MakeFinding) -> None:
     finding = a_finding(path="app.py", line=3, end_line=3, evidence="key")
 
-    assert places(a_review(), InMemorySnapshot({"app.py": TEXT}))(finding) == Place("key", 3)
+    assert places(a_review(), InMemorySnapshot({"app.py": TEXT}))(finding) == CodePlace("key", 3)
 
 
 TOKEN = "ghp_c4nAryc4nAryc4nAryc4nAryc4nAryc4nAry"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.diff.parser import hunks
 from reviewbot.diff.parser.file_names import exact
@@ -81,10 +81,10 @@ def test_three_nul_bytes_at_the_start_are_those_of_a_wide_text(head: bytes, word
 
 def test_the_limits_of_a_whole_diff_are_what_still_fits() -> None:
     data = plain(b"x")
-    fitting = Limits(input_bytes=len(data), input_lines=data.count(b"\n"))
+    fitting = DiffLimits(input_bytes=len(data), input_lines=data.count(b"\n"))
 
     assert parse_diff(data, fitting) == parse_diff(data)
-    for tighter in (Limits(input_bytes=len(data) - 1), Limits(input_lines=data.count(b"\n") - 1)):
+    for tighter in (DiffLimits(input_bytes=len(data) - 1), DiffLimits(input_lines=data.count(b"\n") - 1)):
         with pytest.raises(DiffError, match="review it in parts"):
             parse_diff(data, tighter)
 
@@ -194,11 +194,11 @@ def test_each_limit_is_what_still_fits_over_all_files() -> None:
     size = len(b"-a\n+b\n")
 
     def told(**limits: int) -> list[str]:
-        return [each.state for each in parse_diff(data, Limits(**limits)).parsed]
+        return [each.state for each in parse_diff(data, DiffLimits(**limits)).parsed]
 
     assert told(file_bytes=size, text_bytes=2 * size, hunks=2, file_hunks=1) == ["read"] * 2
     assert told(file_bytes=size - 1) == ["over_budget"] * 2
     assert told(text_bytes=2 * size - 1) == ["read", "over_budget"]
     assert told(hunks=1) == ["read", "over_budget"]
-    assert [file.minified for file in parse_diff(data, Limits(line_bytes=2)).files] == [False, False]
-    assert [file.minified for file in parse_diff(data, Limits(line_bytes=1)).files] == [True, True]
+    assert [file.minified for file in parse_diff(data, DiffLimits(line_bytes=2)).files] == [False, False]
+    assert [file.minified for file in parse_diff(data, DiffLimits(line_bytes=1)).files] == [True, True]

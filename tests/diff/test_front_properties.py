@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.diff.apply import new_side, old_side
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.diff.parser import file_names
 from reviewbot.diff.parser.protocol import answer
@@ -100,7 +100,7 @@ def test_any_fragment_gives_exactly_its_one_file(data: bytes, name: str) -> None
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ANY_DIFF | spoiled())
 def test_small_limits_lose_no_file(data: bytes) -> None:
-    limits = Limits(files=1, text_bytes=20, file_bytes=9, file_hunks=1, hunks=2, header_bytes=60, line_bytes=3)
+    limits = DiffLimits(files=1, text_bytes=20, file_bytes=9, file_hunks=1, hunks=2, header_bytes=60, line_bytes=3)
     try:
         change = parse_diff(data, limits)
     except DiffError:

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parse import parse_diff, parse_fragment
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import DiffError
 
 DIFF = b"diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@ def f():\n-a\n+b\n+c\n"
-SMALL = Limits()
+SMALL = DiffLimits()
 
 
-def found(data: bytes, limits: Limits = SMALL) -> list[tuple[str, str, str]]:
+def found(data: bytes, limits: DiffLimits = SMALL) -> list[tuple[str, str, str]]:
     return [(each.path, each.state, each.reason) for each in parse_diff(data, limits).parsed]
 
 
@@ -136,7 +136,7 @@ TWO_HUNKS = DIFF + b"@@ -9 +10 @@\n-x\n+y\n"
         (replace(SMALL, files=0), "the diff has more than 0 files"),
     ],
 )
-def test_what_passes_a_limit_is_named_with_it(limits: Limits, reason: str) -> None:
+def test_what_passes_a_limit_is_named_with_it(limits: DiffLimits, reason: str) -> None:
     change = parse_diff(TWO_HUNKS, limits)
     assert found(TWO_HUNKS, limits) == [("a.py", "over_budget", reason)]
     assert (change.files[0].hunks, change.files[0].added, change.files[0].removed) == ((), 0, 0)

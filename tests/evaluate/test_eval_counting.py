@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Golden, LabelPlace, Labels
 from reviewbot.evaluate.rule_counts import Counts, count, render_table
-from reviewbot.review.calibration import Band, Row, read_calibration, wilson
+from reviewbot.review.calibration import Band, RuleRow, read_calibration, wilson
 
 BAD = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=True),))
 CLEAN = Labels()
@@ -43,7 +43,7 @@ def test_each_report_counts_for_its_rule() -> None:
 def test_a_row_carries_the_version_and_the_bound_of_its_counts() -> None:
     many = [found(line=10, rule="S608", file="a.py"), *(found(line=line) for line in (8, 9, 11, 12, 50))]
 
-    assert count([row("g/bad", *many)], LABELS).rows == [Row("ruff-security", "S608", "0.17.6", 5, 1, wilson(5, 1))]
+    assert count([row("g/bad", *many)], LABELS).rows == [RuleRow("ruff-security", "S608", "0.17.6", 5, 1, wilson(5, 1))]
 
 
 def test_reports_are_pooled_by_what_their_rules_claim() -> None:
@@ -157,8 +157,8 @@ def test_no_report_is_counted_twice_or_lost(reports: list[tuple[str, str, int]])
 
 def test_the_table_can_be_read_back() -> None:
     rows = [
-        Row("ruff-security", "S608", "0.17.6", 9, 1, wilson(9, 1)),
-        Row("ruff-security+taint", "S608+sql-external", "0.17.6+1", 2, 0, wilson(2, 0)),
+        RuleRow("ruff-security", "S608", "0.17.6", 9, 1, wilson(9, 1)),
+        RuleRow("ruff-security+taint", "S608+sql-external", "0.17.6+1", 2, 0, wilson(2, 0)),
     ]
 
     text = render_table(Counts(rows, [Band(40, 0, 1), Band(80, 2, 1)]), "2026-01-02")

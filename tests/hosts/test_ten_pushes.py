@@ -21,7 +21,7 @@ from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import post
 from reviewbot.pull_requests.review import carry_out, prepare
-from reviewbot.wiring.assembly import Run
+from reviewbot.wiring.assembly import PreparedRun
 from tests.host_cases import GithubCase, HostCase
 from tests.report.conftest import a_finding, a_review
 from tests.still_clock import StillClock
@@ -55,10 +55,10 @@ DEFECTS = {
 WORDS = ("It breaks when", "A caller that", "Nobody expects", "Under load", "With an empty order", "For two users")
 
 
-class Told(Run):
+class Told(PreparedRun):
     """A run in which a script takes the place of all workers."""
 
-    def __init__(self, run: Run, reviewer: Reviewer, texts: Any) -> None:
+    def __init__(self, run: PreparedRun, reviewer: Reviewer, texts: Any) -> None:
         super().__init__(**{each.name: getattr(run, each.name) for each in fields(run)})
         object.__setattr__(self, "reviewer", reviewer)
         object.__setattr__(self, "texts", texts)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Conflict, Finding, HumanItem, Review, Withheld
-from reviewbot.memory.fingerprints import Place, fingerprints, identities, normal, of_review
+from reviewbot.memory.fingerprints import CodePlace, fingerprints, identities, normal, of_review
 from tests.make import MakeFinding
 
 # A statement as a person and as two formatters would write it.
@@ -214,8 +214,8 @@ def test_rows_of_one_statement_are_one_place(make_finding: MakeFinding) -> None:
     rows = [make_finding(line=line, end_line=line, rule=rule, evidence=rule) for line, rule in ((3, "b"), (4, "a"))]
     flat = [finding.model_copy(update={"line": 3, "end_line": 3, "evidence": "both"}) for finding in rows]
 
-    names = fingerprints(rows, place_of=lambda _finding: Place("run(a, b)", 3))
-    formatted = fingerprints(flat, place_of=lambda _finding: Place("run(a,\n b)", 3))
+    names = fingerprints(rows, place_of=lambda _finding: CodePlace("run(a, b)", 3))
+    formatted = fingerprints(flat, place_of=lambda _finding: CodePlace("run(a,\n b)", 3))
 
     assert [names[finding] for finding in rows] == [formatted[finding] for finding in flat]
     assert len(set(names.values())) == 2

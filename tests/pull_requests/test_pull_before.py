@@ -166,7 +166,7 @@ def test_reads_of_a_review_wait_no_longer_than_the_review_may_take(
             super().within(deadline_s)
             return self
 
-    class Marking(wiring.Run):
+    class Marking(wiring.PreparedRun):
         async def review(self, change: ChangeSet) -> Any:
             limits.append(-1)
             answer = await super().review(change)

@@ -101,7 +101,7 @@ def test_a_stop_does_not_wait_for_a_limit(
     open_pull()
     prepared = prepare(office, asyncio.run(fetch(office, "acme/shop", 1)), RunOptions(), ExitStack())
 
-    class Stopped(wiring.Run):
+    class Stopped(wiring.PreparedRun):
         async def review(self, change: object) -> Any:
             raise asyncio.CancelledError
 

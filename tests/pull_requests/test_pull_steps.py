@@ -148,7 +148,7 @@ def test_without_the_setting_there_is_no_check(office: HostSession, open_pull: O
 def test_a_review_that_breaks_off_leaves_a_check_that_is_not_green(office: HostSession, open_pull: OpenPull) -> None:
     pull = open_pull()
 
-    class Broken(wiring.Run):
+    class Broken(wiring.PreparedRun):
         async def review(self, change: object) -> Any:
             raise ConfigError("this setting cannot be")
 
@@ -168,7 +168,7 @@ def test_a_review_that_is_stopped_leaves_a_cancelled_check(office: HostSession, 
     async def stopped() -> None:
         begun = asyncio.Event()
 
-        class Slow(wiring.Run):
+        class Slow(wiring.PreparedRun):
             async def review(self, change: object) -> Any:
                 begun.set()
                 await asyncio.Event().wait()

@@ -22,7 +22,7 @@ from reviewbot.replay.model import RecordingLedger, RecordingModel
 from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
-from reviewbot.review.calibration import Calibration, Row
+from reviewbot.review.calibration import Calibration, RuleRow
 from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -93,7 +93,7 @@ index aaaaaaa..bbbbbbb 160000
 -Subproject commit aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 +Subproject commit bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 """
-JOINT = Calibration("2026-01-01", {("ruff+taint", "S605+shell"): Row("ruff+taint", "S605+shell", "1", 9, 1, 73)})
+JOINT = Calibration("2026-01-01", {("ruff+taint", "S605+shell"): RuleRow("ruff+taint", "S605+shell", "1", 9, 1, 73)})
 
 
 class TickingClock:

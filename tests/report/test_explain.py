@@ -26,13 +26,13 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.errors import InputError
 from reviewbot.memory.fingerprints import of_review
-from reviewbot.report.explain import Account, Run, explain, place_named
+from reviewbot.report.explain import Account, ExplainedRun, explain, place_named
 from reviewbot.report.terminal.explanation import render_explanation
 
 PATH, TASK = "app/db.py", "security:app/db.py#1"
 MakeFinding = Callable[..., Finding]
 MakeReview = Callable[..., Review]
-Recorded = Callable[..., Run]
+Recorded = Callable[..., ExplainedRun]
 
 
 @pytest.fixture(name="recorded")
@@ -40,9 +40,9 @@ def _recorded(a_change: Callable[..., Any], a_file: Callable[..., Any], a_hunk: 
     """A run over lines 40 to 49 of one file."""
     hunk = a_hunk("\n".join(["+a"] * 10), start=40)
 
-    def recorded(review: Review, *results: WorkerResult, events: tuple[dict[str, Any], ...] = ()) -> Run:
+    def recorded(review: Review, *results: WorkerResult, events: tuple[dict[str, Any], ...] = ()) -> ExplainedRun:
         change = a_change(a_file(PATH, hunk, old_path="app/old.py"), a_file("logo.png", hunks=()))
-        return Run(review, of_review(review), change, {"security": 80}, results, events)
+        return ExplainedRun(review, of_review(review), change, {"security": 80}, results, events)
 
     return recorded
 

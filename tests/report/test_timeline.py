@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.report.terminal.timeline import render_timeline
-from reviewbot.report.timeline import Row, Timeline, span, timeline_of
+from reviewbot.report.timeline import Timeline, TimelineRow, span, timeline_of
 
 LOGIC, STYLE = "logic:a.py#1", "style:a.py#1"
 USAGE = {"input_tokens": 1_000, "cached_tokens": 3_000, "output_tokens": 50, "cost_usd": 0.0125, "unpriced_calls": 0}
@@ -36,12 +36,12 @@ def call(at: int, **fields: Any) -> dict[str, Any]:
     return {"event": "call", "at_ms": at, "duration_ms": 200, **known, **fields}
 
 
-def rows(*events: dict[str, Any]) -> tuple[Row, ...]:
+def rows(*events: dict[str, Any]) -> tuple[TimelineRow, ...]:
     return timeline_of(events).rows
 
 
 def test_a_task_lasts_from_its_start_to_the_decision_on_it() -> None:
-    assert rows(started(LOGIC, 100), step(LOGIC, 900)) == (Row(100, 900, "logic", LOGIC),)
+    assert rows(started(LOGIC, 100), step(LOGIC, 900)) == (TimelineRow(100, 900, "logic", LOGIC),)
 
 
 def test_who_waited_says_for_whom() -> None:
@@ -136,8 +136,8 @@ def test_what_the_deadline_cut_off_ends_there_also_where_it_never_began() -> Non
     found = rows(started(LOGIC, 10), {**cut, "task_id": LOGIC}, {**cut, "task_id": STYLE})
 
     assert found == (
-        Row(10, 80, "logic", LOGIC, ("deadline: late",), failed=True),
-        Row(80, 80, "style", STYLE, ("deadline: late",), failed=True),
+        TimelineRow(10, 80, "logic", LOGIC, ("deadline: late",), failed=True),
+        TimelineRow(80, 80, "style", STYLE, ("deadline: late",), failed=True),
     )
 
 
@@ -148,19 +148,19 @@ def test_the_end_of_a_task_that_had_its_decision_adds_nothing() -> None:
 def test_what_was_running_when_the_trace_ends_was_cut_off() -> None:
     [row] = rows(started(LOGIC, 10), {"event": "review", "at_ms": 70})
 
-    assert row == Row(10, 70, "logic", LOGIC, ("cut off",), failed=True)
+    assert row == TimelineRow(10, 70, "logic", LOGIC, ("cut off",), failed=True)
 
 
 def test_what_came_from_the_journal_took_no_time() -> None:
     [row] = rows({"event": "resumed", "at_ms": 5, "task_id": LOGIC}, step(LOGIC, 5))
 
-    assert row == Row(5, 5, "logic", LOGIC, ("from the journal",))
+    assert row == TimelineRow(5, 5, "logic", LOGIC, ("from the journal",))
 
 
 def test_what_a_synthesizer_settled_is_a_moment() -> None:
     [row] = rows({"event": "settled", "at_ms": 9, "cluster": 3, "strategy": "merge", "kept": ["x"]})
 
-    assert row == Row(9, 9, "synthesizer", "settles", ("cluster 3, strategy merge",))
+    assert row == TimelineRow(9, 9, "synthesizer", "settles", ("cluster 3, strategy merge",))
 
 
 def test_who_took_a_decision_is_named_where_the_record_says_it() -> None:
@@ -190,7 +190,7 @@ def test_the_totals_count_calls_decisions_tokens_and_dollars() -> None:
 
 
 def test_a_span_is_told_in_words() -> None:
-    assert span(Row(1_500, 2_000, "a", "b")) == "1.5 s +500 ms"
+    assert span(TimelineRow(1_500, 2_000, "a", "b")) == "1.5 s +500 ms"
 
 
 def test_a_page_has_bars_on_the_scale_of_the_run() -> None:
@@ -205,7 +205,9 @@ def test_a_page_has_bars_on_the_scale_of_the_run() -> None:
 
 
 def test_a_moment_is_one_column_also_at_the_end() -> None:
-    page = render_timeline(Timeline((Row(10, 10, "a", "b"), Row(0, 0, "a", "b")), 10, ()), width=30, colour=False)
+    page = render_timeline(
+        Timeline((TimelineRow(10, 10, "a", "b"), TimelineRow(0, 0, "a", "b")), 10, ()), width=30, colour=False
+    )
 
     assert "[.........|]" in page
     assert "[|.........]" in page
@@ -213,7 +215,7 @@ def test_a_moment_is_one_column_also_at_the_end() -> None:
 
 @pytest.mark.slow
 def test_a_flood_of_lines_and_notes_is_counted() -> None:
-    row = Row(0, 1, "a", "b", tuple(f"n{n}" for n in range(20)))
+    row = TimelineRow(0, 1, "a", "b", tuple(f"n{n}" for n in range(20)))
 
     page = render_timeline(Timeline((row,) * 2_100, 1, ()), width=80, colour=False)
 

@@ -16,7 +16,7 @@ from reviewbot.review.calibration import (
     MIN_COUNTS,
     Band,
     Calibration,
-    Row,
+    RuleRow,
     packaged_calibration,
     read_calibration,
     wilson,
@@ -35,8 +35,8 @@ confidence = 79
 """
 
 
-def row(true: int, false: int, confidence: int | None = None, tool: str = "t", rule: str = "r") -> Row:
-    return Row(tool, rule, "1", true, false, wilson(true, false) if confidence is None else confidence)
+def row(true: int, false: int, confidence: int | None = None, tool: str = "t", rule: str = "r") -> RuleRow:
+    return RuleRow(tool, rule, "1", true, false, wilson(true, false) if confidence is None else confidence)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_table_is_read() -> None:
     table = read_calibration(HEAD + ROW)
 
     assert table.date == "2026-01-02"
-    assert table.rows == {("ruff-security", "S608"): Row("ruff-security", "S608", "0.17.6", 9, 1, 79)}
+    assert table.rows == {("ruff-security", "S608"): RuleRow("ruff-security", "S608", "0.17.6", 9, 1, 79)}
 
 
 def test_an_estimate_is_moved_by_what_was_counted_of_rules_like_it() -> None:

@@ -40,7 +40,7 @@ _PROBE_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProgramLimits:
     """What one run may use. Time and output hold everywhere; processes only in a namespace; the others on Linux."""
 
     seconds: float = 30.0
@@ -71,18 +71,18 @@ class Confinement:
     processes: bool = False
     """Whether the number of processes can be limited."""
 
-    def command(self, program: Path, arguments: Sequence[str], limits: Limits) -> list[str]:
+    def command(self, program: Path, arguments: Sequence[str], limits: ProgramLimits) -> list[str]:
         """The command line that runs `program` confined."""
         if not self.start:
             return [str(program), *arguments]
         flags = [f"--{limit.flag}={limit.value}" for limit in self._limits(limits)]
         return [*self.start, *flags, "--", str(program), *arguments]
 
-    def in_force(self, limits: Limits, outside: tuple[str, ...]) -> tuple[str, ...]:
+    def in_force(self, limits: ProgramLimits, outside: tuple[str, ...]) -> tuple[str, ...]:
         """By name, what confines such a run; `outside` is what could be limited from outside."""
         return (*(limit.name for limit in self._limits(limits)), *SEPARATE) if self.start else outside
 
-    def _limits(self, limits: Limits) -> list[_Limit]:
+    def _limits(self, limits: ProgramLimits) -> list[_Limit]:
         every = _resource_limits(limits)
         return every if self.processes else [limit for limit in every if limit.name != "processes"]
 
@@ -101,7 +101,7 @@ def probe(unshare: Path, prlimit: Path, seconds: float = _PROBE_SECONDS) -> Conf
     """Run `true` in the whole chain; return the chain where that succeeds, else `OPEN`."""
     start = (str(unshare), *_NAMESPACES, "--", str(prlimit))
     wanted = Confinement(start, processes=os.geteuid() != 0 and counts_apart(os.uname().release))
-    command = wanted.command(TRUE, (), Limits())
+    command = wanted.command(TRUE, (), ProgramLimits())
     try:
         done = subprocess.run(  # noqa: S603 - an argument list of our own, absolute paths
             command, env={}, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
@@ -117,7 +117,7 @@ def counts_apart(release: str) -> bool:
     return found is not None and (int(found[1]), int(found[2])) >= _COUNTED_APART
 
 
-def limit_outside(pid: int, limits: Limits) -> tuple[str, ...]:
+def limit_outside(pid: int, limits: ProgramLimits) -> tuple[str, ...]:
     """Limit a process that has just started and return the names of the limits set; none where it is already gone."""
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is None:  # pragma: no cover - only Linux sets limits from outside
@@ -132,7 +132,7 @@ def limit_outside(pid: int, limits: Limits) -> tuple[str, ...]:
     return tuple(set_now)
 
 
-def _resource_limits(limits: Limits) -> list[_Limit]:
+def _resource_limits(limits: ProgramLimits) -> list[_Limit]:
     """The limits, none above what we ourselves may use."""
     wanted = (
         _Limit("memory", "as", resource.RLIMIT_AS, limits.memory_bytes),

@@ -86,7 +86,7 @@ def _added(first: int, lines: Sequence[str]) -> Hunk:
     return Hunk(old_start=0, old_count=0, new_start=first, new_count=len(lines), body=body)
 
 
-class Sides:
+class SideLines:
     """Which lines of the old side are gone, and where those of the new side were before."""
 
     def __init__(self, hunks: Sequence[Hunk]) -> None:
@@ -122,7 +122,7 @@ class _New(NamedTuple):
 
 def _introduced(found: Sequence[Candidate], before: Iterable[Candidate], hunks: Sequence[Hunk]) -> list[Candidate]:
     """The candidates that the old side does not have as well; each finding of it stands for one of the new side."""
-    sides = Sides(hunks)
+    sides = SideLines(hunks)
     known: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in before:
         known[candidate.rule].append(candidate)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reviewbot.analyzers.core.confinement import Confinement, Limits, confinement_here, limit_outside
+from reviewbot.analyzers.core.confinement import Confinement, ProgramLimits, confinement_here, limit_outside
 from reviewbot.domain.contracts import GapReason
 from reviewbot.domain.errors import ToolError
 
-__all__ = ["FOLDER", "SAFE_PATH", "Finished", "Limits", "ProgramError", "run_program"]
+__all__ = ["FOLDER", "SAFE_PATH", "Finished", "ProgramError", "ProgramLimits", "run_program"]
 
 SAFE_PATH: Final = "/usr/bin:/bin"
 """Where a program may look for others. Nothing that the caller's environment says."""
@@ -31,7 +31,7 @@ FOLDER: Final = "{folder}"
 
 _STDOUT, _STDERR = 1, 2
 
-_LIMITS: Final = Limits()
+_LIMITS: Final = ProgramLimits()
 
 _NOT_STARTED: Final = frozenset({126, 127})
 """How the wrappers end where there is no such program, or none that can be run."""
@@ -71,7 +71,7 @@ async def run_program(
     arguments: Sequence[str],
     files: Mapping[str, str],
     *,
-    limits: Limits = _LIMITS,
+    limits: ProgramLimits = _LIMITS,
     confinement: Confinement | None = None,
     statuses: Collection[int] = (0,),
 ) -> Finished:
@@ -121,7 +121,7 @@ def _finished(
 class _Watch(asyncio.SubprocessProtocol):
     """Collects what a program writes. `done` is set when it has ended, or has written too much."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ProgramLimits) -> None:
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[None] = loop.create_future()
         self.exited: asyncio.Future[None] = loop.create_future()
@@ -158,7 +158,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 
 async def _start(
-    command: Sequence[str], root: Path, watch: _Watch, limits: Limits
+    command: Sequence[str], root: Path, watch: _Watch, limits: ProgramLimits
 ) -> tuple[asyncio.SubprocessTransport, tuple[str, ...]]:
     """Start the program; which limits were set from outside. Where this is cancelled, nothing of it is left."""
 

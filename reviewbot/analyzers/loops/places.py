@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from reviewbot.analyzers.loops.name_chains import chain_of
-from reviewbot.analyzers.python.views import Budget, Found, Step, below, parts
+from reviewbot.analyzers.python.views import Budget, FlowStep, Found, below, parts
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in
 
@@ -208,6 +208,6 @@ def finding_in_loop(rule: str, node: ast.AST, loop: Loop, message: str) -> Found
         row,
         getattr(node, "end_lineno", None) or row,
         message,
-        (Step(loop.row, loop.each), Step(row, "once each time")),
+        (FlowStep(loop.row, loop.each), FlowStep(row, "once each time")),
         node,
     )

@@ -12,7 +12,7 @@ from reviewbot.analyzers.loops.name_chains import chain_of, qualify, words
 from reviewbot.analyzers.loops.places import Loop, Scope, finding_in_loop
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
-from reviewbot.analyzers.python.views import Found, Step
+from reviewbot.analyzers.python.views import FlowStep, Found
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in
 
@@ -113,7 +113,7 @@ def blocking(site: Site, known: dict[str, Blocker], timed: frozenset[str]) -> It
         yield Found("blocking-driver", row, end, what, code=call)
     elif blocker := known.get(_called(call, scope)):
         what = f"`{name}` holds up the event loop: it calls `{blocker.name}`"
-        flow = (Step(blocker.row, f"{blocker.name} waits"), Step(row, "called on the event loop"))
+        flow = (FlowStep(blocker.row, f"{blocker.name} waits"), FlowStep(row, "called on the event loop"))
         yield Found("blocking-helper", row, end, what, flow, call)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.process import ProgramLimits
 
 EXTRA = "tools"
 """The extra of this package that installs every program."""
@@ -69,7 +69,7 @@ class ProgramTool:
     """It is a package of Python and is started with `python -I -m`."""
     skipped: bytes = b""
     """What stands on standard error where it has left out a file."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ProgramLimits = field(default_factory=ProgramLimits)
 
     def file(self) -> Path | None:
         """The program in the environment of this one; None where it is not installed. PATH is not searched."""

@@ -119,7 +119,7 @@ class View:
         return self.rows[number - 1] if 0 < number <= len(self.rows) else ""
 
 
-class Step(NamedTuple):
+class FlowStep(NamedTuple):
     """One step of a flow: a row, and what happens there in a few words."""
 
     row: int
@@ -138,7 +138,7 @@ class Found(NamedTuple):
     """The last row of it; 0 for the same row."""
     message: str = ""
     """Empty: the rule's own."""
-    flow: tuple[Step, ...] = ()
+    flow: tuple[FlowStep, ...] = ()
     """How the value came here, from its source on; shown as what makes the finding bite."""
     code: ast.AST | None = None
     """The part of the code that is at fault; the whole row where that is not said."""

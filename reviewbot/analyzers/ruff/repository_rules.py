@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import Limits, ProgramError, run_program
+from reviewbot.analyzers.core.process import ProgramError, ProgramLimits, run_program
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest
@@ -143,13 +143,13 @@ class RepositoryRules:
         self,
         taken: Collection[str],
         program: Path | None,
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
         reader: PythonReader | None = None,
     ) -> None:
         """`taken`: the rules that other tools report."""
         self._taken = frozenset(taken)
         self._program = program
-        self._limits = limits or Limits()
+        self._limits = limits or ProgramLimits()
         self._reader = reader or PythonReader()
         self._parse = lru_cache(_CONFIGS_HELD)(parse_config)
         self._kept = KeptRules()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from reviewbot.analyzers.core.process import FOLDER, Limits, ProgramError, run_program
+from reviewbot.analyzers.core.process import FOLDER, ProgramError, ProgramLimits, run_program
 from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedFile, PythonReader
@@ -160,7 +160,7 @@ class RuffRunner:
         self,
         codes: Iterable[str],
         program: Path | None,
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
         reader: PythonReader | None = None,
         options: Sequence[str] = (),
     ) -> None:
@@ -170,7 +170,7 @@ class RuffRunner:
         self._codes = tuple(sorted(codes))
         self._known = frozenset((*self._codes, SYNTAX))
         self._program = program
-        self._limits = limits or Limits()
+        self._limits = limits or ProgramLimits()
         self._reader = reader or PythonReader()
         self._answers: FileRuns[RuffAnswer] = FileRuns()
         self._programs: SharedRuns[_Program] = SharedRuns(1)
@@ -245,7 +245,7 @@ class RuffRunner:
             return _Run(both, error.duration_ms + rest.duration_ms, (*loud, *rest.loud))
 
     async def _run_once(
-        self, named: Mapping[str, Source], flags: tuple[str, ...], codes: tuple[str, ...], limits: Limits
+        self, named: Mapping[str, Source], flags: tuple[str, ...], codes: tuple[str, ...], limits: ProgramLimits
     ) -> _Run:
         arguments = (*flags, f"--select={','.join(codes)}", FOLDER)
         texts = {name: source.text for name, source in named.items()}

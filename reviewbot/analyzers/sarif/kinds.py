@@ -41,7 +41,7 @@ _NO_SLUG = re.compile(r"[^A-Za-z0-9_.:/@-]")
 _SLUG_CHARS = 80
 
 
-class Kind(NamedTuple):
+class ResultKind(NamedTuple):
     """Where a result belongs."""
 
     worker: str
@@ -71,17 +71,17 @@ class Kinds:
         self._rules = rules
         self._by_cwe = categories(rules) | _SAID
 
-    def of(self, tool: str, result: Result) -> Kind:
+    def of(self, tool: str, result: Result) -> ResultKind:
         """The kind of one result of the program of that name."""
         program = (tool.lower().split() or [""])[0]
         code = _code(program, result.rule)
         ours = self._rules.get(code)
         if ours is not None:
-            return Kind(ours.tool.removeprefix("ruff-"), ours.category, ours.cwe)
+            return ResultKind(ours.tool.removeprefix("ruff-"), ours.category, ours.cwe)
         worker = self._worker(program, code, result)
         cwe = _HARDCODED if program in _SECRETS and result.cwe is None else result.cwe
         category = self._category(cwe) if worker == "security" else None
-        return Kind(worker, category or slug(result.rule.rpartition("/")[2]), cwe)
+        return ResultKind(worker, category or slug(result.rule.rpartition("/")[2]), cwe)
 
     def rule(self, tool: str, result: Result) -> str:
         """What the rule is called: by ruff's code where it is one of ours for ruff, or what that was made from."""

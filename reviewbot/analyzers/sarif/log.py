@@ -58,7 +58,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class ToolRun:
     """One run of one program, and how many of its results are not reported, by reason."""
 
     tool: str
@@ -68,7 +68,7 @@ class Run:
     """It did not look, or not to the end: it says so, or has no list of results, not even an empty one."""
 
 
-def read_log(name: str, data: bytes) -> list[Run]:
+def read_log(name: str, data: bytes) -> list[ToolRun]:
     """The runs of a log. Raises InputError in one line that names the file and says what to do."""
     if len(data) > MAX_BYTES:
         raise InputError(f"{name!r} is larger than {MAX_BYTES >> 20} MiB; give a SARIF log of fewer results")
@@ -88,7 +88,7 @@ def read_log(name: str, data: bytes) -> list[Run]:
     return [_run(a_dict(run)) for run in log["runs"]]
 
 
-def _run(run: dict[str, Any]) -> Run:
+def _run(run: dict[str, Any]) -> ToolRun:
     tool = a_dict(run.get("tool"))
     name = a_text(a_dict(tool.get("driver")).get("name")).strip() or "unnamed"
     descriptors = Descriptors(tool)
@@ -103,7 +103,7 @@ def _run(run: dict[str, Any]) -> Run:
             omitted[read] += 1
     if len(given) > MAX_RESULTS:
         omitted["too many"] = len(given) - MAX_RESULTS
-    return Run(name, tuple(results), omitted, _is_failed(run))
+    return ToolRun(name, tuple(results), omitted, _is_failed(run))
 
 
 def _is_failed(run: dict[str, Any]) -> bool:

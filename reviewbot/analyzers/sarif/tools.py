@@ -10,8 +10,8 @@ from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.sarif.descriptors import match_paths
-from reviewbot.analyzers.sarif.kinds import WORKERS, Kind, Kinds, slug
-from reviewbot.analyzers.sarif.log import Result, Run, read_log
+from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, ResultKind, slug
+from reviewbot.analyzers.sarif.log import Result, ToolRun, read_log
 from reviewbot.domain.contracts import Candidate, Severity
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable
@@ -43,7 +43,7 @@ class Foreign(NamedTuple):
     severity: Severity
     message: str
     source: str
-    kind: Kind
+    kind: ResultKind
 
 
 class ForeignFindings:
@@ -125,7 +125,7 @@ def foreign_tools(
     return tools, notes
 
 
-def _foreign(run: Run, result: Result, path: str, kinds: Kinds) -> Foreign:
+def _foreign(run: ToolRun, result: Result, path: str, kinds: Kinds) -> Foreign:
     return Foreign(
         path=path,
         line=result.line,
@@ -144,7 +144,7 @@ def _severity(result: Result) -> Severity:
     return "warning" if result.level in {"error", "warning"} else "info"
 
 
-def _note(name: str, run: Run, here: int) -> str:
+def _note(name: str, run: ToolRun, here: int) -> str:
     elsewhere = {"about other files": len(run.results) - here}
     left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.omitted.items())) if number]
     rest = f"; not read: {', '.join(left)}" if left else ""
@@ -152,7 +152,7 @@ def _note(name: str, run: Run, here: int) -> str:
     return message_of(f"{_who(name, run)}: {here} of its results are about files of this change{rest}{failed}")
 
 
-def _who(name: str, run: Run) -> str:
+def _who(name: str, run: ToolRun) -> str:
     return f"{run.tool[:80]} ({name})"
 
 

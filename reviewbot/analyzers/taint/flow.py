@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reviewbot.analyzers.python.views import Budget, Found, Step, View
+from reviewbot.analyzers.python.views import Budget, FlowStep, Found, View
 from reviewbot.analyzers.taint.knowledge import Knowledge, Sink, words_of
 from reviewbot.analyzers.taint.places import render_expression
 from reviewbot.analyzers.taint.values import (
@@ -130,7 +130,7 @@ class Hits:
         source = _WHERE_FROM.get(origin.reach, f"The parameter `{origin.text}`")
         what = self._knowledge.kinds[hit.kind].what
         begins = "is chosen by the caller" if origin.reach == "parameter" else "comes from outside"
-        first = Step(origin.row, f"`{origin.text}` {begins}")
+        first = FlowStep(origin.row, f"`{origin.text}` {begins}")
         message = f"{source} reaches {what}, at `{hit.sink}`."
         if _is_named(hit) and suffix == "parameter":
             message = f"{source} is the name of a table or a column in a SQL statement, at `{hit.sink}`."

@@ -16,7 +16,7 @@ _SCHEMA = 1
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class Kind(NamedTuple):
+class HarmKind(NamedTuple):
     """One kind of harm."""
 
     name: str
@@ -74,7 +74,7 @@ class Named(NamedTuple):
 class Knowledge:
     """The whole table, by name."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, HarmKind]
     sinks: Mapping[str, tuple[Sink, ...]]
     sanitizers: Mapping[str, frozenset[str]]
     sources: Mapping[str, Source]
@@ -175,9 +175,9 @@ def _last_words(sinks: Mapping[str, tuple[Sink, ...]]) -> dict[str, tuple[tuple[
     return {last: tuple(entries) for last, entries in found.items()}
 
 
-def _kind(row: dict[str, Any]) -> Kind:
+def _kind(row: dict[str, Any]) -> HarmKind:
     suffixes = {reach: suffix for suffix in ("external", "local", "parameter") for reach in row.get(suffix, ())}
-    return Kind(row["name"], row["what"], suffixes, row["unseen"], row["built"])
+    return HarmKind(row["name"], row["what"], suffixes, row["unseen"], row["built"])
 
 
 def _sink(row: dict[str, Any]) -> Sink:

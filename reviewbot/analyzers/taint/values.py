@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from reviewbot.analyzers.python.views import Step
+from reviewbot.analyzers.python.views import FlowStep
 
 ALL = "*"
 """In `Taint.safe`: harmless wherever it goes."""
@@ -84,11 +84,11 @@ class Taint(NamedTuple):
     """The kinds of sink where it does no harm any more."""
     how: frozenset[str]
     """What happened to it."""
-    steps: tuple[Step, ...]
+    steps: tuple[FlowStep, ...]
 
     def after(self, row: int, what: str) -> Taint:
         """The same a step further."""
-        step = Step(row, what)
+        step = FlowStep(row, what)
         if len(self.steps) >= _MAX_STEPS or (self.steps and self.steps[-1] == step):
             return self
         return self._replace(steps=(*self.steps, step))

@@ -103,7 +103,7 @@ _JSON = re.compile(r"application/json(?: ?; ?charset=\"?utf-8\"?)?", re.IGNORECA
 
 
 @dataclass(frozen=True)
-class Answer:
+class DeliveryAnswer:
     """The answer to a delivery."""
 
     status: str
@@ -158,15 +158,15 @@ def _names(headers: Headers) -> tuple[str, str]:
     return event, delivery_id
 
 
-def _received(parts: WebParts, who: Identity, event: str, delivery_id: str, body: bytes) -> Answer:
+def _received(parts: WebParts, who: Identity, event: str, delivery_id: str, body: bytes) -> DeliveryAnswer:
     try:
         decision = decide_trigger(event, read_object(body), delivery_id, who, parts.settings)
     except (JsonError, PayloadError) as error:
         raise BadRequest(str(error)) from None
     trigger = decision if isinstance(decision, Trigger) else decision.trigger
     if trigger is None:
-        return Answer("ignored", decision.reason)
+        return DeliveryAnswer("ignored", decision.reason)
     outcome = parts.inbox.put(Delivery(delivery_id, event, sha256(body).hexdigest(), trigger))
     if outcome == "repeat":
-        return Answer("repeat", "it was here before")
-    return Answer("refused" if isinstance(decision, Refusal) else "accepted", decision.reason)
+        return DeliveryAnswer("repeat", "it was here before")
+    return DeliveryAnswer("refused" if isinstance(decision, Refusal) else "accepted", decision.reason)

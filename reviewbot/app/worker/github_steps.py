@@ -17,7 +17,7 @@ from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.metrics import tallies_of
-from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.config import Settings
 from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
@@ -109,7 +109,7 @@ class Hosted:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def fetch(self, run: Run) -> Json | End:
+    def fetch(self, run: RunContext) -> Json | End:
         """Which commits it is about; or that it is to be refused, and that has been said."""
         with self._session(run, LOOKING) as session:
             pull = session.host.pull_request(run.request.repository, run.request.number)
@@ -120,7 +120,7 @@ class Hosted:
                 return asyncio.run(self._refused(session, ref_of(pull), why))
             return {"ref": ref_of(pull).model_dump(mode="json")}
 
-    async def review(self, run: Run, fetched: Json) -> Reviewed | End:
+    async def review(self, run: RunContext, fetched: Json) -> StoredReview | End:
         """The review; its trace is kept also where it breaks off."""
         ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
         with self._session(run, LOOKING) as session, ExitStack() as closing:
@@ -153,7 +153,7 @@ class Hosted:
             await abandon_check(session, prepared.ref, check, f"{STANDS}: {before.url}", title="Reviewed before")
         return End("posted", STANDS, url=before.url)
 
-    def post(self, run: Run, reviewed: Json) -> Posted | End:
+    def post(self, run: RunContext, reviewed: Json) -> Posted | End:
         """Exactly one review; then a person is called, where the review asks for one."""
         value = PullReview.model_validate_json(json.dumps(reviewed["review"]))
         with self._session(run, POSTING) as session:
@@ -179,7 +179,7 @@ class Hosted:
         with self._host(request, POSTING) as host:
             return resolve_command(host, request)
 
-    def conclude(self, run: Run, end: End) -> None:
+    def conclude(self, run: RunContext, end: End) -> None:
         """As `Steps.conclude`."""
         with self._session(run, LOOKING) as session:
             pull = session.host.pull_request(run.request.repository, run.request.number)
@@ -193,7 +193,7 @@ class Hosted:
             host.checks(request.repository, request.number).finish_started(CHECK_NAME, request.head_sha, draft)
 
     @contextmanager
-    def _session(self, run: Run, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
+    def _session(self, run: RunContext, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
         def check_wanted() -> None:
             # A worker that was frozen and goes on cannot know how long: it asks the database, and not its own clock.
             if not run.wanted():
@@ -221,7 +221,7 @@ class Hosted:
     def _operator_settings(self) -> Settings:
         return wiring.settings_for(None, self._app.environ, {})
 
-    def _terms(self, run: Run) -> RunOptions:
+    def _terms(self, run: RunContext) -> RunOptions:
         return RunOptions(inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate), journal=run.journal)
 
     @staticmethod
@@ -270,7 +270,7 @@ def _against(session: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
     return facts, refusal_of(facts, prepared.settings)
 
 
-def _kept(made: Made, prepared: Prepared) -> Reviewed:
+def _kept(made: Made, prepared: Prepared) -> StoredReview:
     """What posting needs, and nothing that the reviewed code says."""
     settings, usage = prepared.settings, made.value.review.usage
     stored = made.value.model_copy(update={"change": places_of(made.value.change)})
@@ -278,7 +278,7 @@ def _kept(made: Made, prepared: Prepared) -> Reviewed:
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
-    return Reviewed(value, usage.cost_usd, tokens, mask_trace(made.trace))
+    return StoredReview(value, usage.cost_usd, tokens, mask_trace(made.trace))
 
 
 def _names(text: str | None) -> list[str]:

@@ -17,7 +17,7 @@ from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, Runs, State
-from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, Steps, UnwantedError
+from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,
     HostError,
@@ -121,7 +121,7 @@ class Runner:
             finally:
                 self._scheduler.clean_up(run_id, owner, request.installation)
 
-    def _carry_out(self, run: Run, attempts: int, durable: Durable) -> Json:
+    def _carry_out(self, run: RunContext, attempts: int, durable: Durable) -> Json:
         if attempts > MAX_ATTEMPTS:
             self._runs.never_began(run.run_id, run.owner)
             return self._close(run, End("parked", f"its worker died {MAX_ATTEMPTS} times over the same part of it"))
@@ -163,14 +163,14 @@ class Runner:
         with run_named(run):
             return self._stage("close", partial(self._guarded, act), {}, durable)
 
-    def _run(self, run_id: str, request: ReviewRequest, owner: str) -> Run:
+    def _run(self, run_id: str, request: ReviewRequest, owner: str) -> RunContext:
         def wanted() -> bool:
             return self._heads.wanted_run(request.pull) == run_id and self._runs.owner(run_id) == owner
 
         def further() -> None:
             self._runs.came_further(run_id, owner)
 
-        return Run(
+        return RunContext(
             run_id=run_id,
             request=request,
             owner=owner,
@@ -182,7 +182,7 @@ class Runner:
         )
 
     def _stage(
-        self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable, run: Run | None = None
+        self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable, run: RunContext | None = None
     ) -> Json:
         """One coarse step, tried again after what may pass. The tries of a run are counted, their reason is kept."""
         found: Json = {}
@@ -217,7 +217,7 @@ class Runner:
             logger.error("%s", fault)  # noqa: TRY400 - the trace back would quote code
             return {"end": asdict(End("failed", fault))}
 
-    def _ending(self, run: Run, act: Callable[[Json], Json | End]) -> Callable[[Json], Json]:
+    def _ending(self, run: RunContext, act: Callable[[Json], Json | End]) -> Callable[[Json], Json]:
         """A step that looks first whether it is wanted, and tells its end as JSON."""
 
         def looked(value: Json) -> Json:
@@ -231,7 +231,7 @@ class Runner:
 
         return looked
 
-    def _fetch(self, run: Run, value: Json) -> Json:
+    def _fetch(self, run: RunContext, value: Json) -> Json:
         def act(_: Json) -> Json | End:
             found = self._steps.fetch(run)
             self._runs.came_further(run.run_id, run.owner)
@@ -239,7 +239,7 @@ class Runner:
 
         return self._guarded(self._ending(run, act), value)
 
-    def _review(self, run: Run, value: Json) -> Json:
+    def _review(self, run: RunContext, value: Json) -> Json:
         def act(before: Json) -> Json | End:
             found = asyncio.run(self._watched(run, before["fetched"]))
             if isinstance(found, End):
@@ -250,7 +250,7 @@ class Runner:
 
         return self._guarded(self._ending(run, act), value)
 
-    async def _watched(self, run: Run, fetched: Json) -> Reviewed | End:
+    async def _watched(self, run: RunContext, fetched: Json) -> StoredReview | End:
         """The review. Raises UnwantedError where it was superseded before its end, and stopped."""
         task = asyncio.ensure_future(self._steps.review(run, fetched))
         while not task.done():
@@ -261,7 +261,7 @@ class Runner:
                 raise UnwantedError
         return task.result()
 
-    def _post(self, run: Run, value: Json) -> Json:
+    def _post(self, run: RunContext, value: Json) -> Json:
         def act(before: Json) -> Json | End:
             found = self._steps.post(run, before["reviewed"])
             if isinstance(found, End):
@@ -273,13 +273,13 @@ class Runner:
             self._over(run, "posted", "", found["url"])
         return found
 
-    def _ended(self, run: Run, end: End) -> Json:
+    def _ended(self, run: RunContext, end: End) -> Json:
         """How a step ends a run. A host that reports a head whose run came before lags behind: ask again."""
         if end.state == "moved" and self._runs.on_head(run.request.pull, end.head_sha):
             return {"again": 0.0, "reason": MOVED, "end_after": asdict(end)}
         return {"end": asdict(end)}
 
-    def _close(self, run: Run, end: End) -> Json:
+    def _close(self, run: RunContext, end: End) -> Json:
         """Write down how a run ended, and see to what follows from it."""
         if end.state == "moved":
             self._follow(run.request, end.head_sha)
@@ -293,14 +293,14 @@ class Runner:
         logger.log(level, "ended: %s%s", end.state, f" ({reason})" if reason else "")
         return {"end": asdict(end)}
 
-    def _over(self, run: Run, state: State, reason: str, url: str = "") -> None:
+    def _over(self, run: RunContext, state: State, reason: str, url: str = "") -> None:
         """Write down the end, and count it the first time."""
         if self._runs.end(run.run_id, state, reason, url, owner=run.owner) and self._steps.count is not None:
             record = self._runs.get(run.run_id)
             self._steps.count(state, 0.0 if record is None or record.ended is None else record.ended - record.created)
 
     @staticmethod
-    def _conclude(say: Callable[[Run, End], None], run: Run, end: End, value: Json) -> Json:
+    def _conclude(say: Callable[[RunContext, End], None], run: RunContext, end: End, value: Json) -> Json:
         if run.wanted():
             say(run, end)
         return value
@@ -318,7 +318,7 @@ class _CountedTry:
     The engine does not call it where the step is recorded, so that after a crash no try counts twice.
     """
 
-    def __init__(self, runs: Runs, run: Run, act: Callable[[], Json]) -> None:
+    def __init__(self, runs: Runs, run: RunContext, act: Callable[[], Json]) -> None:
         self._runs = runs
         self._run = run
         self._act = act

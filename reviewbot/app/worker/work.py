@@ -72,7 +72,7 @@ class ReviewRequest:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunContext:
     """The context of a step. Everything in it belongs to one run, repository and installation."""
 
     run_id: str
@@ -102,7 +102,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class StoredReview:
     """The result of the review step. `trace` is masked already, for it is stored."""
 
     value: Json
@@ -129,16 +129,16 @@ class Steps:
 
     policy: str
     """Names the operator's settings, in letters and digits: another policy makes another run of the same head."""
-    fetch: Callable[[Run], Json | End]
+    fetch: Callable[[RunContext], Json | End]
     """Blocking. "refused" where the configuration wants no review (said on the host already), "moved"."""
-    review: Callable[[Run, Json], Awaitable[Reviewed | End]]
+    review: Callable[[RunContext, Json], Awaitable[StoredReview | End]]
     """Cancelled where its head is superseded meanwhile."""
-    post: Callable[[Run, Json], Posted | End]
+    post: Callable[[RunContext, Json], Posted | End]
     """Blocking. Exactly one review: looks first, and takes the intent."""
     resolve: Callable[[ReviewRequest], ReviewRequest | None] | None = None
     """Blocking. Complete a request without number or head from the host; None where it is refused.
     Idempotent: a reaction, say, stands once."""
-    conclude: Callable[[Run, End], None] | None = None
+    conclude: Callable[[RunContext, End], None] | None = None
     """Blocking. Says on the host that a run failed or was parked. Idempotent."""
     close: Callable[[ReviewRequest], None] | None = None
     """Blocking. Ends the check run that a run left in progress on a head of which none will come any more, and says

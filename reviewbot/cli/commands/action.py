@@ -12,7 +12,7 @@ from typing import TextIO
 
 from reviewbot.action.inputs import MARKER_KEY, PREFIX, Inputs, read_inputs
 from reviewbot.action.outcome import STOPPED
-from reviewbot.action.run import Pulls, Step, act, report_failure
+from reviewbot.action.run import Pulls, WorkflowStep, act, report_failure
 from reviewbot.action.runner import Runner, StepOutput, disable_ptrace, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.config.providers import SDK_PREFIXES, SECRET_VARIABLES
@@ -41,7 +41,7 @@ def run_step(environ: Mapping[str, str], log: TextIO) -> int:
     ended = False
     try:
         with ExitStack() as closing:
-            code = act(Step(runner, inputs, voice, run_to_end, partial(_pulls, runner, inputs, closing)))
+            code = act(WorkflowStep(runner, inputs, voice, run_to_end, partial(_pulls, runner, inputs, closing)))
         ended = True
     finally:
         if not ended:

@@ -200,7 +200,7 @@ def _settings(way: Way, subject: wiring.Subject) -> Settings:
     return wiring.settings_for(subject.base, os.environ, {**dict(way.flags), "engine": way.engine})
 
 
-def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journal | None = None) -> wiring.Run:
+def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journal | None = None) -> wiring.PreparedRun:
     # What is counted are the rules' own estimates: a table would be counted on what another one made of them.
     unsaid = Calibration() if way.stage == STAGE else None
     table = unsaid if way.calibration is None else read_calibration(way.calibration)

@@ -15,7 +15,7 @@ from reviewbot.delivery import recorded_delivery
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.replay.recorded_inputs import read_recorded_inputs
 from reviewbot.replay.replay_review import recorded_results
-from reviewbot.report.explain import Account, Run, explain, place_named
+from reviewbot.report.explain import Account, ExplainedRun, explain, place_named
 from reviewbot.report.terminal.explanation import render_explanation
 from reviewbot.report.terminal_style import style_of, write
 from reviewbot.review.trace import Event
@@ -37,7 +37,7 @@ def account_of(events: Sequence[Event], place: str) -> list[Account]:
     """What a trace says of a place: PATH:LINE, or the first digits of a finding's fingerprint. Raises InputError."""
     change, given = read_recorded_inputs(events)
     delivered = recorded_delivery(events)
-    run = Run(
+    run = ExplainedRun(
         review=delivered.review,
         names=delivered.fingerprints,
         change=change,

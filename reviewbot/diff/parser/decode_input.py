@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.domain.errors import DiffError
 
 WANTED = "give the output of `git diff base...head`"
@@ -31,7 +31,7 @@ _START = re.compile(rb"diff -|Index: |@@|--- .")
 """A line that can begin the first section. What stands above it is the preamble."""
 
 
-def lines_of(data: bytes, limits: Limits) -> tuple[list[bytes], bool]:
+def lines_of(data: bytes, limits: DiffLimits) -> tuple[list[bytes], bool]:
     """Give the lines of a diff without their LF, and whether the last one had none.
 
     Raises DiffError where the bytes are too many or packed.
@@ -44,7 +44,7 @@ def lines_of(data: bytes, limits: Limits) -> tuple[list[bytes], bool]:
     return lines, open_end
 
 
-def _unwrap(data: bytes, limits: Limits) -> bytes:
+def _unwrap(data: bytes, limits: DiffLimits) -> bytes:
     if len(data) > limits.input_bytes:
         raise DiffError(f"The diff has more than {limits.input_bytes} bytes: review it in parts.")
     if data.count(b"\n") > limits.input_lines:
@@ -66,7 +66,7 @@ def _unwrap(data: bytes, limits: Limits) -> bytes:
     return data
 
 
-def check_preamble(lines: Sequence[bytes], limits: Limits) -> None:
+def check_preamble(lines: Sequence[bytes], limits: DiffLimits) -> None:
     """Refuse exported commits and tags, whose message may hold lines that look like a change. Raises DiffError."""
     tagged = False
     for line in lines:

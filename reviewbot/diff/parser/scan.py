@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser import decode_input, headers, hunks
 from reviewbot.diff.parser.state import Section, State
 from reviewbot.domain.errors import DiffError
@@ -25,7 +25,7 @@ _PEEK = 200
 
 
 def scan(
-    lines: Sequence[bytes], limits: Limits, *, open_end: bool, fragment: bool = False, mailed: bool = False
+    lines: Sequence[bytes], limits: DiffLimits, *, open_end: bool, fragment: bool = False, mailed: bool = False
 ) -> list[Section]:
     """Find all sections.
 

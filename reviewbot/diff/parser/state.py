@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.domain.contracts import Hunk
 from reviewbot.domain.errors import DiffError
 
@@ -71,7 +71,7 @@ class Section:
 class State:
     """Mutable on purpose and never seen outside one scan. Line numbers count from 0 here."""
 
-    def __init__(self, lines: Sequence[bytes], limits: Limits, *, open_end: bool, mailed: bool = False) -> None:
+    def __init__(self, lines: Sequence[bytes], limits: DiffLimits, *, open_end: bool, mailed: bool = False) -> None:
         self.lines = lines
         self.limits = limits
         self.open_end = open_end

@@ -49,7 +49,7 @@ _NEXT = re.compile(r'<([^<>"\s]{1,4096})>\s*;\s*rel="next"')
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiAnswer:
     """A successful answer. `data` is its JSON, or its bytes where another media type was asked for."""
 
     status: int
@@ -125,7 +125,7 @@ class GithubClient:
         body: JSON = None,
         accept: str | None = None,
         repeatable: bool | None = None,
-    ) -> Answer:
+    ) -> ApiAnswer:
         """Send a request; a repeatable one is sent again where GitHub is busy or cannot be reached.
 
         What is not repeatable arrives once at most: HostUnknownError says that it may or may not have been carried out,
@@ -138,7 +138,7 @@ class GithubClient:
         again = method in REPEATABLE if repeatable is None else repeatable
         asked = _Asked(method, path, dict(query or {}), body, accept or ACCEPT)
         raw = self._patience.carry_out(lambda: self._once(asked, repeatable=again))
-        return Answer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
+        return ApiAnswer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
 
     def redirection(self, path: str) -> str:
         """The address that GitHub redirects `path` to, without following it. Raises HostError and its kinds."""

@@ -46,7 +46,7 @@ from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact.mask import redact
 from reviewbot.review.combine.dedupe import Merged, merge
-from reviewbot.review.combine.suppression import Place, configured_severities
+from reviewbot.review.combine.suppression import FindingKey, configured_severities
 from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, build_review, findings_of
 from reviewbot.review.combine.visibility import sort_findings
 from reviewbot.review.verify.verifier import by_programs_alone
@@ -171,7 +171,7 @@ class JudgingSynthesizer:
         found: Merged,
         claims: Sequence[NamedClaim],
         rulings: Mapping[str, JudgeRuling],
-        configured: Mapping[Place, Severity],
+        configured: Mapping[FindingKey, Severity],
     ) -> SortedFindings:
         """What was merged, as it was ruled on, sorted by the rules. A configured severity stays as it is."""
         handles = {id(claim.finding): claim.handle for claim in claims}

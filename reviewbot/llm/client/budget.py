@@ -22,7 +22,7 @@ NOT_WORKERS = frozenset({"planner", "judge"})
 
 
 @dataclass(frozen=True)
-class Limits:
+class SpendLimits:
     """What may be spent; None: no limit. Tokens are all that is read and written, cached ones included."""
 
     max_cost_usd: float | None = None
@@ -84,8 +84,8 @@ class _Budget(NamedTuple):
 class Ledger:
     """The usage (`ports.UsageLedger`) and the budgets of one run. For one event loop."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: SpendLimits | None = None) -> None:
+        self._limits = limits or SpendLimits()
         self._spent: dict[str, Usage] = {}
         self._open: set[Reservation] = set()
         self._changed = asyncio.Event()

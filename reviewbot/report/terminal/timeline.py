@@ -11,7 +11,7 @@ from reviewbot.report.timeline import span
 from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
-    from reviewbot.report.timeline import Row, Timeline
+    from reviewbot.report.timeline import Timeline, TimelineRow
 
 _BAR_SHARE, _MIN_BAR, _MAX_BAR = 3, 8, 40
 """The bars take a third of the width, within these columns."""
@@ -39,7 +39,7 @@ def render_timeline(timeline: Timeline, *, width: int, colour: bool) -> str:
     return page.render()
 
 
-def _row(page: Page, row: Row, wall_ms: int, columns: int) -> None:
+def _row(page: Page, row: TimelineRow, wall_ms: int, columns: int) -> None:
     style = "red" if row.failed else PLAIN
     parts = [(f"[{_bar(row, wall_ms, columns)}] ", LABEL), (label(row.who), PLACE), ("  ", PLAIN)]
     what = label(row.what)
@@ -54,7 +54,7 @@ def _row(page: Page, row: Row, wall_ms: int, columns: int) -> None:
         page.paragraph(f"and {more:,} more", LABEL, indent=6)
 
 
-def _bar(row: Row, wall_ms: int, columns: int) -> str:
+def _bar(row: TimelineRow, wall_ms: int, columns: int) -> str:
     """Where in the run it was. Whatever is too short to be seen still takes one column."""
     scale = columns / max(wall_ms, 1)
     first = min(columns - 1, int(row.start_ms * scale))

@@ -12,7 +12,7 @@ from reviewbot.domain.contracts import Finding, Severity, Suppression, WorkerRes
 from reviewbot.review.combine.dedupe import speaks_for
 from reviewbot.review.combine.ignore_comments import IgnoreComment
 
-Place = tuple[str, int, str]
+FindingKey = tuple[str, int, str]
 """Path, line and message of a finding."""
 MAX_REFUSED = 100
 """Refused comments that a review lists: the author of a change can write any number of them."""
@@ -131,7 +131,7 @@ def distinct_suppressions(entries: Iterable[Suppression]) -> tuple[Suppression, 
     return tuple(sorted(set(entries), key=_order))
 
 
-def configured_severities(entries: Iterable[Suppression]) -> dict[Place, Severity]:
+def configured_severities(entries: Iterable[Suppression]) -> dict[FindingKey, Severity]:
     """The severities that settings have given. No later ruling on a finding may change them."""
     return {(each.path, each.line, each.message): each.shown_as for each in entries if each.shown_as is not None}
 

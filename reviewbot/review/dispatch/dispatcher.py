@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from reviewbot.domain.contracts import GapReason, HumanItem, Outcome, Plan, ReviewTask, WorkerResult
 from reviewbot.domain.errors import DeadlineError
 from reviewbot.domain.ports import Clock, Journal, Recorder, TaskResult
-from reviewbot.review.dispatch.retry_policy import Step, next_step
+from reviewbot.review.dispatch.retry_policy import NextStep, next_step
 from reviewbot.review.gaps import gaps_of
 
 # Limit how many tasks run at once. Tasks that one conversation answers take one slot together.
@@ -155,7 +155,7 @@ class Dispatcher:
         event = "task_finished" if settled.answered else "task_failed"
         self.trace.record(event, task_id=task.task_id, findings=sum(len(r.findings) for r in settled.results))
 
-    def _reassigned(self, step: Step, current: ReviewTask) -> Step:
+    def _reassigned(self, step: NextStep, current: ReviewTask) -> NextStep:
         """The step with the other worker's task in it; something for a person where there is no such worker."""
         moved = self.retarget(step.tasks[0], step.worker) if step.worker is not None else None
         if moved is not None:
@@ -186,7 +186,7 @@ def _read(stored: str | None) -> Outcome | None:
         return None
 
 
-def _is_progress(step: Step) -> bool:
+def _is_progress(step: NextStep) -> bool:
     """Whether a resumed run may go on from this decision; what ended in a gap is tried again."""
     return not step.gaps and (step.result is None or not step.result.gaps)
 
@@ -196,7 +196,7 @@ def _fault(future: asyncio.Task[None]) -> BaseException | None:
     return asyncio.CancelledError() if future.cancelled() else future.exception()
 
 
-def _after(settled: TaskResult, step: Step) -> TaskResult:
+def _after(settled: TaskResult, step: NextStep) -> TaskResult:
     """The state of a task with what a step brought."""
     return replace(
         settled,

@@ -35,7 +35,7 @@ Action = Literal["done", "retry", "climb", "reassign", "split", "human", "give_u
 
 
 @dataclass(frozen=True)
-class Step:
+class NextStep:
     """A decision. `tasks` replace the judged one; with "reassign" the dispatcher makes a task for `worker` of it."""
 
     action: Action
@@ -65,56 +65,56 @@ def next_step(task: ReviewTask, outcome: Outcome) -> Step:
     return _after_escalation(again, outcome)
 
 
-def _after_result(task: ReviewTask, result: WorkerResult) -> Step:
+def _after_result(task: ReviewTask, result: WorkerResult) -> NextStep:
     missing = [gap for gap in result.gaps if gap.tool is None]
     declined = next((gap for gap in missing if gap.reason == "refused"), None)
     if declined is not None:
         # The gaps are in the result, which is kept: beside a model that declined, programs have had their say.
         human = HumanItem(path=declined.path, reason=_declined(task, declined.message))
-        return Step("human", declined.message, result=result, human=human)
-    return Step("done", missing[0].message if missing else "answered in the schema", result=result)
+        return NextStep("human", declined.message, result=result, human=human)
+    return NextStep("done", missing[0].message if missing else "answered in the schema", result=result)
 
 
-def _after_failure(task: ReviewTask, failure: Failure) -> Step:
+def _after_failure(task: ReviewTask, failure: Failure) -> NextStep:
     if failure.reason in FINAL:
-        return Step("give_up", failure.message, gaps=gaps_of(task, failure.reason, failure.message))
+        return NextStep("give_up", failure.message, gaps=gaps_of(task, failure.reason, failure.message))
     if failure.reason == "refused":
         return _after_refusal(task, failure)
     if task.failures >= MAX_TASK_FAILURES:
         message = f"given up after {with_count(task.failures, 'failure')}: {failure.message}"
-        return Step("give_up", message, gaps=gaps_of(task, "breaker", message))
+        return NextStep("give_up", message, gaps=gaps_of(task, "breaker", message))
     if failure.reason == "bad_answer":
         return _again_or_higher(_refined(task, failure.message), failure.message)
-    return Step("retry", failure.message, tasks=(task,))
+    return NextStep("retry", failure.message, tasks=(task,))
 
 
-def _after_refusal(task: ReviewTask, failure: Failure) -> Step:
+def _after_refusal(task: ReviewTask, failure: Failure) -> NextStep:
     """What one model declines another one may do; that is tried once, and never the same request again."""
     if task.failures == 1 and task.constraints.higher_tiers:
-        return Step("climb", failure.message, tasks=(_one_tier_up(task),))
+        return NextStep("climb", failure.message, tasks=(_one_tier_up(task),))
     item = HumanItem(path=task.payload.file_path, reason=_declined(task, failure.message))
-    return Step("human", failure.message, human=item, gaps=gaps_of(task, "refused", failure.message))
+    return NextStep("human", failure.message, human=item, gaps=gaps_of(task, "refused", failure.message))
 
 
 def _declined(task: ReviewTask, message: str) -> str:
     return f"{task.job} got no answer to this (refused): {message}"
 
 
-def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> Step:
+def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> NextStep:
     """The same model may do better once its prompt says what was wrong. Where that did not help, a stronger one."""
     if refined.failures > 1 and refined.constraints.higher_tiers:
-        return Step("climb", why, tasks=(_one_tier_up(refined),), result=partial)
-    return Step("retry", why, tasks=(refined,), result=partial)
+        return NextStep("climb", why, tasks=(_one_tier_up(refined),), result=partial)
+    return NextStep("retry", why, tasks=(refined,), result=partial)
 
 
-def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
+def _after_escalation(task: ReviewTask, said: Escalation) -> NextStep:
     partial = said.partial_result
     last = task.failures >= MAX_TASK_FAILURES
     if said.reason == "out_of_scope":
         return _to_a_person(task, said) if last else _passed_on(task, said)
     if said.reason == "confidence_too_low":
         if task.constraints.higher_tiers and not last:
-            return Step("climb", said.message, tasks=(_one_tier_up(_refined(task, said.message)),), result=partial)
+            return NextStep("climb", said.message, tasks=(_one_tier_up(_refined(task, said.message)),), result=partial)
         return _to_a_person(task, said)
     if said.reason == "ambiguous_input":
         if task.failures == 1 or (task.constraints.higher_tiers and not last):
@@ -123,7 +123,7 @@ def _after_escalation(task: ReviewTask, said: Escalation) -> Step:
     return _after_timeout(task, said, last=last)
 
 
-def _passed_on(task: ReviewTask, said: Escalation) -> Step:
+def _passed_on(task: ReviewTask, said: Escalation) -> NextStep:
     other = said.better_worker
     if other is None or other == task.worker:
         return _to_a_person(task, said)
@@ -132,17 +132,17 @@ def _passed_on(task: ReviewTask, said: Escalation) -> Step:
         # Text in the change may have asked for this. The other worker looks at something else, whatever the text says.
         message = f"{task.job} left this to {other} and has not judged it: {said.message}"
         gaps = gaps_of(task, "unsettled", message)
-    return Step("reassign", said.message, worker=other, tasks=(task,), result=said.partial_result, gaps=gaps)
+    return NextStep("reassign", said.message, worker=other, tasks=(task,), result=said.partial_result, gaps=gaps)
 
 
-def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> Step:
+def _after_timeout(task: ReviewTask, said: Escalation, *, last: bool) -> NextStep:
     if last:
         message = f"given up after {with_count(task.failures, 'failure')}: {said.message}"
-        return Step("give_up", message, gaps=gaps_of(task, "timeout", message), result=said.partial_result)
+        return NextStep("give_up", message, gaps=gaps_of(task, "timeout", message), result=said.partial_result)
     smaller = split(task)
     if smaller is None:
-        return Step("retry", said.message, tasks=(task,), result=said.partial_result)
-    return Step("split", said.message, tasks=smaller, result=said.partial_result)
+        return NextStep("retry", said.message, tasks=(task,), result=said.partial_result)
+    return NextStep("split", said.message, tasks=smaller, result=said.partial_result)
 
 
 def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
@@ -168,12 +168,12 @@ def split(task: ReviewTask) -> tuple[ReviewTask, ...] | None:
     )
 
 
-def _to_a_person(task: ReviewTask, said: Escalation) -> Step:
+def _to_a_person(task: ReviewTask, said: Escalation) -> NextStep:
     reason = f"{task.job} could not settle this ({said.reason.replace('_', ' ')}): {said.message}"
     item = HumanItem(path=task.payload.file_path, reason=reason)
     # A person will look, and this run did not: that is a gap like any other.
     gaps = gaps_of(task, "unsettled", said.message)
-    return Step("human", said.message, human=item, gaps=gaps, result=said.partial_result)
+    return NextStep("human", said.message, human=item, gaps=gaps, result=said.partial_result)
 
 
 def _refined(task: ReviewTask, why: str) -> ReviewTask:

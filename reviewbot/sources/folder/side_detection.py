@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Read = Callable[[str], Found]
 
 
-class Sides(NamedTuple):
+class FileSides(NamedTuple):
     """What is known of the files that a change touches: text, or None where that side has no such text file."""
 
     head: dict[str, str | None]
@@ -48,7 +48,7 @@ class Fit(NamedTuple):
 UNKNOWN = Pair(None, None)
 
 
-def sides_of(change: ChangeSet, read: Read) -> Sides:
+def sides_of(change: ChangeSet, read: Read) -> FileSides:
     """Both sides of every file of a change. Raises InputError, beginning with the name, where one is at neither."""
     sections = Counter(file.path for file in change.files)
     fits = []
@@ -58,7 +58,7 @@ def sides_of(change: ChangeSet, read: Read) -> Sides:
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)
     there = {file.path for file in change.files if file.status != "deleted" and file.mode and file.mode not in NO_FILES}
-    sides = Sides({}, {}, frozenset(there))
+    sides = FileSides({}, {}, frozenset(there))
     for file, fit in zip(change.files, fits, strict=True):
         first, second = (fit.at_old, fit.at_new) if at_old else (fit.at_new, fit.at_old)
         _remember(sides, file, first or second or UNKNOWN)
@@ -144,14 +144,14 @@ def _first_strange_line(file: FileChange, text: str) -> int:
     return max(1, file.hunks[0].new_start)
 
 
-def _remember(sides: Sides, file: FileChange, pair: Pair) -> None:
+def _remember(sides: FileSides, file: FileChange, pair: Pair) -> None:
     if file.status != "deleted":
         sides.head[file.path] = pair.head
     if file.status not in ("added", "copied"):
         sides.base[file.old_path or file.path] = pair.base
 
 
-def _remember_absences(sides: Sides, change: ChangeSet) -> None:
+def _remember_absences(sides: FileSides, change: ChangeSet) -> None:
     """What a side does not have must not be read from the folder, which may hold the other one."""
     for file in change.files:
         sides.head.setdefault(file.path, None)

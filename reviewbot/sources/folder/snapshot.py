@@ -14,7 +14,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.sources.folder.files import identity_of, list_files, read_file
 from reviewbot.sources.folder.search import FolderText
-from reviewbot.sources.folder.side_detection import Sides, sides_of
+from reviewbot.sources.folder.side_detection import FileSides, sides_of
 
 MAX_LISTED = 200
 """Files listed of one folder; a repository keeps fewer cards than that."""
@@ -32,7 +32,7 @@ class TreeSnapshot:
     def __init__(
         self,
         folder: Path,
-        sides: Sides,
+        sides: FileSides,
         tracked: Collection[str] | None = None,
         history: Callable[[str, int], tuple[Commit, ...]] | None = None,
     ) -> None:
@@ -150,7 +150,7 @@ class TreeSnapshot:
         return frozenset(each for each in found if each is not None)
 
 
-def _known(change: ChangeSet, sides: Sides) -> dict[str, str | None]:
+def _known(change: ChangeSet, sides: FileSides) -> dict[str, str | None]:
     """The old sides that are known for certain; None for a file that the change adds."""
     added: dict[str, str | None] = {file.path: None for file in change.files if file.status == "added"}
     return added | {path: text for path, text in sides.base.items() if text is not None}

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
-from reviewbot.diff.limits import Limits
+from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
@@ -47,7 +47,7 @@ DIFF_OPTIONS = (
     "--no-textconv",
 )
 
-MAX_DIFF_BYTES = Limits().input_bytes
+MAX_DIFF_BYTES = DiffLimits().input_bytes
 MAX_LISTED = 200
 """Files listed of one folder; a repository keeps fewer cards than that."""
 

@@ -22,7 +22,7 @@ from reviewbot.analyzers.core.confinement import (
     TRUE,
     UNSHARE,
     Confinement,
-    Limits,
+    ProgramLimits,
     confinement_here,
     counts_apart,
     limit_outside,
@@ -70,12 +70,12 @@ def here() -> Confinement:
     return confinement_here()
 
 
-def told(program: Path, *arguments: str, confinement: Confinement, limits: Limits | None = None) -> Any:
+def told(program: Path, *arguments: str, confinement: Confinement, limits: ProgramLimits | None = None) -> Any:
     return json.loads(finished(program, *arguments, confinement=confinement, limits=limits).stdout)
 
 
-def finished(program: Path, *arguments: str, confinement: Confinement, limits: Limits | None = None) -> Finished:
-    return asyncio.run(run_program(program, arguments, {}, limits=limits or Limits(), confinement=confinement))
+def finished(program: Path, *arguments: str, confinement: Confinement, limits: ProgramLimits | None = None) -> Finished:
+    return asyncio.run(run_program(program, arguments, {}, limits=limits or ProgramLimits(), confinement=confinement))
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_the_report_names_what_is_in_force(program: Program, here: Confinement) 
 
 
 def test_every_limit_holds_before_the_programs_first_instruction(program: Program, here: Confinement) -> None:
-    limits = Limits(seconds=20, memory_bytes=1 << 30, file_bytes=1000, open_files=32)
+    limits = ProgramLimits(seconds=20, memory_bytes=1 << 30, file_bytes=1000, open_files=32)
 
     now = told(program(TELL), confinement=here, limits=limits)["limits"]
 
@@ -130,14 +130,14 @@ def test_the_number_of_processes_is_limited_for_whoever_is_not_root(here: Confin
     become = () if os.geteuid() else ("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     somebody = Confinement((*become, *here.start), processes=True)
 
-    assert told(Path("/bin/sh"), "-c", BOMB, confinement=somebody, limits=Limits(processes=100)) == 50
+    assert told(Path("/bin/sh"), "-c", BOMB, confinement=somebody, limits=ProgramLimits(processes=100)) == 50
     with pytest.raises(ProgramError):
-        told(Path("/bin/sh"), "-c", BOMB, confinement=somebody, limits=Limits(processes=10))
+        told(Path("/bin/sh"), "-c", BOMB, confinement=somebody, limits=ProgramLimits(processes=10))
 
 
 def test_the_number_of_roots_processes_is_not_said_to_be_limited(here: Confinement) -> None:
     assert here.processes is (os.geteuid() != 0 and counts_apart(os.uname().release))
-    assert any("nproc" in part for part in here.command(TRUE, (), Limits())) is here.processes
+    assert any("nproc" in part for part in here.command(TRUE, (), ProgramLimits())) is here.processes
 
 
 @LINUX
@@ -174,7 +174,7 @@ def test_where_the_system_gives_namespaces_to_whoever_asks_they_are_taken() -> N
 
 @LINUX
 def test_what_stands_in_front_of_a_program_shuts_it_in_from_its_start(here: Confinement) -> None:
-    command = here.command(Path("/opt/check"), ("--fast", "x"), Limits(seconds=7, memory_bytes=1 << 28))
+    command = here.command(Path("/opt/check"), ("--fast", "x"), ProgramLimits(seconds=7, memory_bytes=1 << 28))
 
     wrapped, limited = command[: command.index("--")], command[command.index("--") + 1 :]
     assert wrapped[0] == "/usr/bin/unshare"
@@ -189,8 +189,8 @@ def test_the_system_is_asked_once() -> None:
 
 
 def test_without_a_wrapper_the_program_is_started_as_it_is() -> None:
-    assert OPEN.command(TRUE, ("a", "b"), Limits()) == ["/usr/bin/true", "a", "b"]
-    assert OPEN.in_force(Limits(), ("cpu",)) == ("cpu",)
+    assert OPEN.command(TRUE, ("a", "b"), ProgramLimits()) == ["/usr/bin/true", "a", "b"]
+    assert OPEN.in_force(ProgramLimits(), ("cpu",)) == ("cpu",)
 
 
 def test_processes_are_counted_apart_from_linux_5_14_on() -> None:
@@ -203,7 +203,7 @@ def test_no_limit_is_above_our_own() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert soft <= hard
 
-    command = Confinement(("w",)).command(TRUE, (), Limits(open_files=10**9))
+    command = Confinement(("w",)).command(TRUE, (), ProgramLimits(open_files=10**9))
 
     assert f"--nofile={hard if hard >= 0 else 10**9}" in command
     assert command[0] == "w"
@@ -214,7 +214,7 @@ def test_a_process_that_is_gone_has_no_limits() -> None:
     gone = os.posix_spawn("/usr/bin/true", ["true"], {})
     os.waitpid(gone, 0)
 
-    assert limit_outside(gone, Limits()) == ()
+    assert limit_outside(gone, ProgramLimits()) == ()
 
 
 def test_the_wrappers_are_named_by_absolute_paths() -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.preexisting import MAX_TOKEN, Sides, token_of
+from reviewbot.analyzers.core.preexisting import MAX_TOKEN, SideLines, token_of
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.run import ChangeAnalysis
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
-from reviewbot.analyzers.python.views import Budget, Found, Step, View
+from reviewbot.analyzers.python.views import Budget, FlowStep, Found, View
 from reviewbot.domain.contracts import Candidate, Hunk
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def runs_of(view: View, budget: Budget) -> Iterator[Found]:
         budget.spend()
         way = range(row - 2, row + 1)
         if text.strip() == "run(b)" and not any("safe" in view.row(step) for step in way):
-            yield Found("runs", row, flow=tuple(Step(step, view.row(step)) for step in way))
+            yield Found("runs", row, flow=tuple(FlowStep(step, view.row(step)) for step in way))
 
 
 RUNS = PythonTool("own", runs_of, {"runs": Rule("runs", "own", "critical", "code", 90)}, PythonReader(), steps=1_000)
@@ -269,4 +269,4 @@ def test_a_line_that_stayed_is_found_on_the_old_side(line: int, before: int | No
         Hunk(old_start=9, old_count=2, new_start=12, new_count=0, body="-g\n-h"),
     ]
 
-    assert Sides(hunks).before(line) == before
+    assert SideLines(hunks).before(line) == before

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reviewbot.analyzers.core.confinement import OPEN, Confinement, confinement_here
-from reviewbot.analyzers.core.process import FOLDER, Finished, Limits, ProgramError, _end, _Watch, run_program
+from reviewbot.analyzers.core.process import FOLDER, Finished, ProgramError, ProgramLimits, _end, _Watch, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,15 +57,15 @@ def run(
     program: Path,
     *arguments: str,
     files: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: ProgramLimits | None = None,
     confinement: Confinement | None = None,
 ) -> Finished:
-    started = run_program(program, arguments, files or {}, limits=limits or Limits(), confinement=confinement)
+    started = run_program(program, arguments, files or {}, limits=limits or ProgramLimits(), confinement=confinement)
     return asyncio.run(started)
 
 
 def failure(
-    program: Path, *arguments: str, limits: Limits | None = None, confinement: Confinement | None = None
+    program: Path, *arguments: str, limits: ProgramLimits | None = None, confinement: Confinement | None = None
 ) -> ProgramError:
     with pytest.raises(ProgramError) as caught:
         run(program, *arguments, limits=limits, confinement=confinement)
@@ -157,7 +157,7 @@ def test_a_program_that_hangs_is_killed_with_all_its_children(
     pids = tmp_path / "pids"
     body = FORKS.format(first="pass", pids=str(pids)) + "time.sleep(600)"
 
-    error = failure(program(body), limits=Limits(seconds=2.0), confinement=confinement)
+    error = failure(program(body), limits=ProgramLimits(seconds=2.0), confinement=confinement)
 
     assert error.reason == "timeout"
     assert "2 s" in str(error)
@@ -173,7 +173,7 @@ def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(
     made = program(FORKS.format(first="pass", pids=str(pid)))
 
     if confinement == OPEN:
-        assert failure(made, limits=Limits(seconds=2.0), confinement=confinement).reason == "timeout"
+        assert failure(made, limits=ProgramLimits(seconds=2.0), confinement=confinement).reason == "timeout"
     else:
         run(made, confinement=confinement)
     assert ends(int(pid.read_text()))
@@ -189,7 +189,7 @@ def test_a_child_in_a_session_of_its_own_goes_with_the_namespace(program: Progra
     made = program(FORKS.format(first="os.setsid(); os.close(1); os.close(2)", pids=str(pid)) + tail)
 
     if tail:
-        assert failure(made, limits=Limits(seconds=2.0)).reason == "timeout"
+        assert failure(made, limits=ProgramLimits(seconds=2.0)).reason == "timeout"
     else:
         run(made)
     assert ends(int(pid.read_text()))
@@ -199,14 +199,14 @@ def test_a_child_in_a_session_of_its_own_goes_with_the_namespace(program: Progra
 def test_a_program_that_floods_a_stream_is_stopped(program: Program, stream: str) -> None:
     body = f"while True: sys.{stream}.write('x' * 65536)"
 
-    error = failure(program(body), limits=Limits(stdout_bytes=100_000, stderr_bytes=100_000))
+    error = failure(program(body), limits=ProgramLimits(stdout_bytes=100_000, stderr_bytes=100_000))
 
     assert error.reason == "flooded"
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_stream_may_be_filled_up_to_its_last_byte_but_one(program: Program, stream: str) -> None:
-    limits = Limits(**{f"{stream}_bytes": 100_000})
+    limits = ProgramLimits(**{f"{stream}_bytes": 100_000})
     body = f"sys.{stream}.write('x' * int(sys.argv[1]))"
 
     whole = run(program(body), "99999", limits=limits)
@@ -218,7 +218,7 @@ def test_a_stream_may_be_filled_up_to_its_last_byte_but_one(program: Program, st
 def test_a_flood_before_a_crash_is_a_flood(program: Program) -> None:
     body = "sys.stdout.write('x' * 50); sys.stdout.flush(); sys.exit(3)"
 
-    assert failure(program(body), limits=Limits(stdout_bytes=50)).reason == "flooded"
+    assert failure(program(body), limits=ProgramLimits(stdout_bytes=50)).reason == "flooded"
 
 
 def test_every_end_says_how_long_it_took(program: Program) -> None:
@@ -226,9 +226,9 @@ def test_every_end_says_how_long_it_took(program: Program) -> None:
 
     assert run(program(slow)).duration_ms >= 50
     assert failure(program(slow + "sys.exit(3)")).duration_ms >= 50
-    assert failure(program(slow + "print('x' * 99)"), limits=Limits(stdout_bytes=9)).duration_ms >= 50
-    assert failure(program("time.sleep(600)"), limits=Limits(seconds=0.3)).duration_ms >= 290
-    assert failure(program("time.sleep(600)"), limits=Limits(seconds=0.0001)).reason == "timeout"
+    assert failure(program(slow + "print('x' * 99)"), limits=ProgramLimits(stdout_bytes=9)).duration_ms >= 50
+    assert failure(program("time.sleep(600)"), limits=ProgramLimits(seconds=0.3)).duration_ms >= 290
+    assert failure(program("time.sleep(600)"), limits=ProgramLimits(seconds=0.0001)).reason == "timeout"
 
 
 def test_a_status_that_was_not_expected_is_a_crash_and_standard_error_is_not_told(program: Program) -> None:
@@ -270,7 +270,10 @@ def test_resource_limits_are_told_as_they_are_set_from_outside(program: Program)
 def test_a_program_that_takes_too_much_memory_crashes(program: Program, confinement: Confinement) -> None:
     body = "time.sleep(0.05)\nx = bytearray(1 << 30)"
 
-    assert failure(program(body), limits=Limits(memory_bytes=256 << 20), confinement=confinement).reason == "crashed"
+    assert (
+        failure(program(body), limits=ProgramLimits(memory_bytes=256 << 20), confinement=confinement).reason
+        == "crashed"
+    )
 
 
 @LINUX
@@ -315,7 +318,7 @@ def test_a_process_is_collected_before_its_transport_is_closed() -> None:
     """Closing polls it: asyncio's own thread would find it gone, and say so on standard error."""
 
     async def end() -> list[bool]:
-        watch = _Watch(Limits())
+        watch = _Watch(ProgramLimits())
         transport = Recorded(watch)
         asyncio.get_running_loop().call_soon(watch.process_exited)
         await _end(cast("asyncio.SubprocessTransport", transport), watch)

@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.analyzers.core.rules import WORDS, LateRules, Rule, packaged_rules, read_rules
 from reviewbot.analyzers.ruff.run import find_ruff
-from reviewbot.review.calibration import Calibration, Row, wilson
+from reviewbot.review.calibration import Calibration, RuleRow, wilson
 
 TABLE = packaged_rules("ruff_rules", Calibration())
 """With the estimates, whatever has been counted since."""
@@ -134,7 +134,7 @@ NAMED = GROUP + 'words = ["token"]\nwords_confidence = 85\n'
     ids=["nothing", "the rule", "the rule with a word", "both", "too little", "another rule"],
 )
 def test_counts_take_the_place_of_estimates(counted: dict[str, tuple[int, int]], plain: int, named: int) -> None:
-    rows = {("t", code): Row("t", code, "1", *count, wilson(*count)) for code, count in counted.items()}
+    rows = {("t", code): RuleRow("t", code, "1", *count, wilson(*count)) for code, count in counted.items()}
 
     rule = read_rules(NAMED, Calibration("", rows)).rules["S1"]
 
@@ -142,13 +142,13 @@ def test_counts_take_the_place_of_estimates(counted: dict[str, tuple[int, int]],
 
 
 def test_the_counts_of_another_tool_do_not_count() -> None:
-    rows = {("u", "S1"): Row("u", "S1", "1", 9, 0, wilson(9, 0))}
+    rows = {("u", "S1"): RuleRow("u", "S1", "1", 9, 0, wilson(9, 0))}
 
     assert read_rules(GROUP, Calibration("", rows)).rules["S1"].confidence == 50
 
 
 def test_no_rule_gets_a_second_confidence_from_counts() -> None:
-    rows = {("t", "S1:named"): Row("t", "S1:named", "1", 9, 0, wilson(9, 0))}
+    rows = {("t", "S1:named"): RuleRow("t", "S1:named", "1", 9, 0, wilson(9, 0))}
 
     assert read_rules(GROUP, Calibration("", rows)).rules["S1"].words_confidence is None
 
@@ -199,7 +199,9 @@ def test_a_table_that_says_something_odd_is_refused(old: str, new: str, message:
 
 
 def test_the_late_rules_of_a_tool_are_those_of_its_table() -> None:
-    calibration = Calibration("", {("taint", "sql-external"): Row("taint", "sql-external", "1", 40, 0, wilson(40, 0))})
+    calibration = Calibration(
+        "", {("taint", "sql-external"): RuleRow("taint", "sql-external", "1", 40, 0, wilson(40, 0))}
+    )
 
     late, table = LateRules("taint", calibration), packaged_rules("taint", calibration).of_tool("taint")
 
@@ -216,7 +218,7 @@ def test_late_rules_read_their_table_only_when_one_is_asked_for() -> None:
 
 
 def test_what_one_calibration_says_does_not_stay_for_the_next() -> None:
-    counted = Calibration("", {("taint", "sql-external"): Row("taint", "sql-external", "1", 0, 40, wilson(0, 40))})
+    counted = Calibration("", {("taint", "sql-external"): RuleRow("taint", "sql-external", "1", 0, 40, wilson(0, 40))})
     before = packaged_rules("taint", Calibration()).rules["sql-external"]
 
     assert packaged_rules("taint", counted).rules["sql-external"].confidence == wilson(0, 40)

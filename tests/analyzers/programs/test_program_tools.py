@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.preexisting import without_preexisting
-from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.programs.answers import shellcheck
@@ -217,7 +217,7 @@ def test_a_program_that_fails_is_a_gap(
     body: str, reason: str, program: Callable[..., Path], ask: Callable[..., ToolReport]
 ) -> None:
     row = next(row for row in PROGRAMS if row.name == "shellcheck")
-    limits = Limits(seconds=0.5 if reason == "timeout" else 20, stdout_bytes=1_000_000)
+    limits = ProgramLimits(seconds=0.5 if reason == "timeout" else 20, stdout_bytes=1_000_000)
     tool = ProgramAnalyzer(replace(row, limits=limits), LateRules("shellcheck"), program(body))
 
     report = ask(tool, "run.sh", "make")

@@ -14,7 +14,7 @@ from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.python.tool import PythonTool
-from reviewbot.analyzers.python.views import Budget, Found, OutOfSteps, Step, View
+from reviewbot.analyzers.python.views import Budget, FlowStep, Found, OutOfSteps, View
 from reviewbot.review.finding_limits import MAX_PER_RULE
 from reviewbot.threads import in_thread
 
@@ -161,7 +161,7 @@ def test_a_finding_ends_where_the_slice_does(file_of: FileOf, snapshot_of: Snaps
     assert (candidate.line, candidate.end_line) == (1, 2)
 
 
-FLOW = (Step(1, "from a request"), Step(2, "joined"), Step(3, "run"))
+FLOW = (FlowStep(1, "from a request"), FlowStep(2, "joined"), FlowStep(3, "run"))
 THREE = "a = ask()\nb = a + x\nrun(b)\n"
 
 
@@ -193,7 +193,7 @@ def test_a_flow_that_the_change_did_not_touch_is_not_told(file_of: FileOf, snaps
 
 def test_a_step_on_a_row_of_ours_has_no_line(file_of: FileOf, bare: Snapshot) -> None:
     def check(view: View, budget: Budget) -> Iterator[Found]:
-        yield Found("bad-name", max(view.added), flow=(Step(1, "imported"), Step(max(view.added), "used")))
+        yield Found("bad-name", max(view.added), flow=(FlowStep(1, "imported"), FlowStep(max(view.added), "used")))
 
     candidate = only(run(check, file_of("x = os", start=7), bare))
 
@@ -201,7 +201,7 @@ def test_a_step_on_a_row_of_ours_has_no_line(file_of: FileOf, bare: Snapshot) ->
 
 
 def test_a_long_flow_fits_a_candidate(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
-    flow = tuple(Step(number % 3 + 1, "x" * 50) for number in range(100))
+    flow = tuple(FlowStep(number % 3 + 1, "x" * 50) for number in range(100))
 
     candidate = only(run(told(Found("bad-name", 3, flow=flow)), file_of(THREE.rstrip("\n")), snapshot_of(THREE)))
 
@@ -212,7 +212,7 @@ def test_a_check_may_bring_its_own_words_and_secrets_in_them_are_masked(
     file_of: FileOf, snapshot_of: SnapshotOf
 ) -> None:
     token = "ghp_" + "a1B2c3D4e5F6" * 3
-    found = Found("bad-name", 1, message=f"two\nlines {token}", flow=(Step(1, f"it is {token}"),))
+    found = Found("bad-name", 1, message=f"two\nlines {token}", flow=(FlowStep(1, f"it is {token}"),))
 
     candidate = only(run(told(found), file_of(f"x = '{token}'"), snapshot_of(f"x = '{token}'\n")))
 

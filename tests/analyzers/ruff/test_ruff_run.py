@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.analyzers.core.process import Limits, ProgramError
+from reviewbot.analyzers.core.process import ProgramError, ProgramLimits
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import FLAGS, RuffAnswer, RuffRunner, find_ruff
 
@@ -39,7 +39,7 @@ print("[]")
 
 
 def read(
-    change: FileChange, snapshot: Snapshot, program: Path | None = None, *, limits: Limits | None = None
+    change: FileChange, snapshot: Snapshot, program: Path | None = None, *, limits: ProgramLimits | None = None
 ) -> RuffAnswer:
     runner = RuffRunner(["S102", "S307", "S605"], program or find_ruff(), limits)
     return asyncio.run(runner.read(changed_file([change], snapshot)))
@@ -49,7 +49,7 @@ def found(answer: RuffAnswer) -> list[tuple[str, int]]:
     return [(report.code, report.first) for report in answer.reports]
 
 
-def failure(change: FileChange, snapshot: Snapshot, program: Path, limits: Limits | None = None) -> ProgramError:
+def failure(change: FileChange, snapshot: Snapshot, program: Path, limits: ProgramLimits | None = None) -> ProgramError:
     with pytest.raises(ProgramError) as caught:
         read(change, snapshot, program, limits=limits)
     return caught.value
@@ -254,7 +254,7 @@ def test_a_file_that_ruff_fails_on_costs_the_files_beside_it_nothing(
 ) -> None:
     texts = "''.join(p.read_text() for p in pathlib.Path(sys.argv[-1]).iterdir())"
     program = fake_ruff(f"if 'poison' in {texts}:\n    {body}\nelse:\n    print('[]')")
-    runner = RuffRunner(["S307"], program, Limits(seconds=2, stdout_bytes=100_000))
+    runner = RuffRunner(["S307"], program, ProgramLimits(seconds=2, stdout_bytes=100_000))
 
     async def ask() -> list[RuffAnswer | BaseException]:
         files = [changed_file([file_of("poison = 1" if n == 4 else f"x = {n}")], bare) for n in range(9)]
@@ -328,7 +328,7 @@ def test_each_way_to_fail_has_its_name_and_tells_nothing_that_ruff_wrote(
 ) -> None:
     program = fake_ruff(f"sys.stderr.write({CANARY!r})\n{body}")
 
-    error = failure(file_of("x = 1"), bare, program, Limits(seconds=0.5, stdout_bytes=100_000))
+    error = failure(file_of("x = 1"), bare, program, ProgramLimits(seconds=0.5, stdout_bytes=100_000))
 
     assert error.reason == reason
     assert CANARY not in str(error)
@@ -384,7 +384,7 @@ def test_a_broken_installation_is_no_error(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_rule_that_floods_does_not_hide_the_others(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     head = "eval(x)\n" * 2_000 + "exec(x)\n"
 
-    answer = read(file_of(head.rstrip("\n")), snapshot_of(head), limits=Limits(stdout_bytes=500_000))
+    answer = read(file_of(head.rstrip("\n")), snapshot_of(head), limits=ProgramLimits(stdout_bytes=500_000))
 
     counts = Counter(report.code for report in answer.reports)
     assert answer.loud == ("S307",)
@@ -397,4 +397,4 @@ def test_a_flood_in_which_every_rule_takes_part_is_told_as_one(
 ) -> None:
     loud = fake_ruff('while True: print(\'[\' + \'{"code": "S307"}, {"code": \' * 999)')
 
-    assert failure(file_of("x = 1"), bare, loud, Limits(stdout_bytes=100_000)).reason == "flooded"
+    assert failure(file_of("x = 1"), bare, loud, ProgramLimits(stdout_bytes=100_000)).reason == "flooded"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.process import Limits
+from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.review.calibration import Calibration
@@ -31,7 +31,7 @@ NOWHERE = Path("/nonexistent/ruff")
 
 
 def run(
-    tool: str, change: FileChange, snapshot: Snapshot, ruff: Path | None = None, limits: Limits | None = None
+    tool: str, change: FileChange, snapshot: Snapshot, ruff: Path | None = None, limits: ProgramLimits | None = None
 ) -> ToolReport:
     """A report whose confidences are the rules' own estimates, whatever has been counted since."""
     tools = all_tools(ruff=ruff, limits=limits, calibration=Calibration())
@@ -393,7 +393,7 @@ def test_a_secret_in_a_line_is_masked_in_its_quote(file_of: FileOf, bare: Snapsh
 def test_each_failure_of_ruff_is_a_named_gap_of_each_tool(
     file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
 ) -> None:
-    tools = all_tools(ruff=fake_ruff(body), limits=Limits(seconds=0.5, stdout_bytes=100_000))
+    tools = all_tools(ruff=fake_ruff(body), limits=ProgramLimits(seconds=0.5, stdout_bytes=100_000))
 
     async def ask() -> list[ToolReport]:
         file = changed_file([file_of("eval(x)")], bare)

@@ -8,31 +8,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.sarif.kinds import WORKERS, Kind, Kinds, slug
+from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, ResultKind, slug
 from reviewbot.analyzers.sarif.log import Result
 from reviewbot.domain.contracts import Candidate
 
 KINDS = Kinds(packaged_rules("ruff_rules").rules)
 
 
-def kind(tool: str, rule: str = "x", *tags: str, cwe: int | None = None, score: float = 0.0) -> Kind:
+def kind(tool: str, rule: str = "x", *tags: str, cwe: int | None = None, score: float = 0.0) -> ResultKind:
     return KINDS.of(tool, Result(rule, "error", "m", "a.py", 1, 1, frozenset(tags), cwe, score))
 
 
 @pytest.mark.parametrize(
     ("tool", "rule", "expected"),
     [
-        ("ruff", "S608", Kind("security", "sql-injection", 89)),
-        ("bandit", "B608", Kind("security", "sql-injection", 89)),
-        ("Bandit", "B324", Kind("security", "weak-cryptography", 328)),
-        ("flake8", "B006", Kind("logic", "shared-state", 665)),
-        ("pylint", "W0127", Kind("logic", "no-effect", 561)),
-        ("ruff", "PERF401", Kind("performance", "loop", None)),
-        ("ruff", "ASYNC210", Kind("performance", "blocking-call", 1088)),
-        ("ruff", "W605", Kind("style", "escape", None)),
+        ("ruff", "S608", ResultKind("security", "sql-injection", 89)),
+        ("bandit", "B608", ResultKind("security", "sql-injection", 89)),
+        ("Bandit", "B324", ResultKind("security", "weak-cryptography", 328)),
+        ("flake8", "B006", ResultKind("logic", "shared-state", 665)),
+        ("pylint", "W0127", ResultKind("logic", "no-effect", 561)),
+        ("ruff", "PERF401", ResultKind("performance", "loop", None)),
+        ("ruff", "ASYNC210", ResultKind("performance", "blocking-call", 1088)),
+        ("ruff", "W605", ResultKind("style", "escape", None)),
     ],
 )
-def test_what_our_rules_know_they_decide(tool: str, rule: str, expected: Kind) -> None:
+def test_what_our_rules_know_they_decide(tool: str, rule: str, expected: ResultKind) -> None:
     assert kind(tool, rule) == expected
 
 
@@ -119,20 +119,20 @@ def test_other_results_go_by_tags_then_program_then_weakness(
     ],
 )
 def test_a_weakness_has_the_category_that_our_rules_give_it(cwe: int, category: str) -> None:
-    assert kind("semgrep", "a.b", "security", cwe=cwe) == Kind("security", category, cwe)
+    assert kind("semgrep", "a.b", "security", cwe=cwe) == ResultKind("security", category, cwe)
 
 
 def test_a_scan_for_secrets_finds_secrets() -> None:
-    assert kind("gitleaks", "slack-bot-token") == Kind("security", "secret", 798)
+    assert kind("gitleaks", "slack-bot-token") == ResultKind("security", "secret", 798)
 
 
 def test_without_a_weakness_the_end_of_the_rule_is_the_category() -> None:
-    assert kind("zizmor", "zizmor/template-injection") == Kind("security", "template-injection", None)
-    assert kind("codeql", "py/unused import!") == Kind("logic", "unused-import", None)
+    assert kind("zizmor", "zizmor/template-injection") == ResultKind("security", "template-injection", None)
+    assert kind("codeql", "py/unused import!") == ResultKind("logic", "unused-import", None)
 
 
 def test_a_weakness_of_another_worker_names_no_category_of_security() -> None:
-    assert kind("eslint", "r", "performance", cwe=78) == Kind("performance", "r", 78)
+    assert kind("eslint", "r", "performance", cwe=78) == ResultKind("performance", "r", 78)
 
 
 @given(text=st.text(max_size=200))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.analyzers.sarif.log import MAX_BYTES, MAX_RESULTS, MAX_RUNS, Result, Run, read_log
+from reviewbot.analyzers.sarif.log import MAX_BYTES, MAX_RESULTS, MAX_RUNS, Result, ToolRun, read_log
 from reviewbot.domain.errors import InputError
 
 Log = dict[str, Any]
@@ -73,7 +73,7 @@ def with_other(log: Log, way: Path, other: object) -> bytes:
     return json.dumps(made).encode()
 
 
-def assert_is_sound(run: Run) -> None:
+def assert_is_sound(run: ToolRun) -> None:
     assert isinstance(run.tool, str)
     for found in run.results:
         texts = (found.rule, found.level, found.message, found.uri, *found.tags)
@@ -87,7 +87,7 @@ def assert_is_sound(run: Run) -> None:
 def test_the_full_log_is_read_as_it_says() -> None:
     (run,) = read_log("x", json.dumps(full()).encode())
 
-    assert run == Run(
+    assert run == ToolRun(
         "checker",
         (
             Result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
-from reviewbot.analyzers.sarif.kinds import Kind, Kinds, categories, slug
+from reviewbot.analyzers.sarif.kinds import Kinds, ResultKind, categories, slug
 from reviewbot.analyzers.sarif.log import Result
 
 KINDS = Kinds(packaged_rules("ruff_rules").rules)
@@ -44,23 +44,23 @@ def rule(code: str, category: str, cwe: int | None, tool: str = "ruff-security")
 
 @pytest.mark.parametrize(("category", "cwe"), [(word, cwe) for word, all_ in NEIGHBOURS.items() for cwe in all_])
 def test_neighbours_among_weaknesses_have_one_category_and_keep_their_number(category: str, cwe: int) -> None:
-    assert KINDS.of("checker", result(cwe=cwe)) == Kind("security", category, cwe)
+    assert KINDS.of("checker", result(cwe=cwe)) == ResultKind("security", category, cwe)
 
 
 @pytest.mark.parametrize("cwe", [1, 21, 24, 90, 93, 97, 117, 260, 320, 331, 501, 523, 777, 797, 799, 914, 942])
 def test_a_weakness_beside_those_is_none_of_ours(cwe: int) -> None:
-    assert KINDS.of("checker", result("r", cwe=cwe)) == Kind("logic", "r", cwe)
+    assert KINDS.of("checker", result("r", cwe=cwe)) == ResultKind("logic", "r", cwe)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_that_looks_for_weaknesses_alone_is_for_security(program: str) -> None:
-    assert KINDS.of(f"{program.title()} 1.2", result("r")) == Kind("security", "r", None)
+    assert KINDS.of(f"{program.title()} 1.2", result("r")) == ResultKind("security", "r", None)
 
 
 @pytest.mark.parametrize("program", SECRETS)
 def test_a_program_that_looks_for_secrets_alone_finds_secrets_unless_it_says_otherwise(program: str) -> None:
-    assert KINDS.of(program, result("r")) == Kind("security", "secret", 798)
-    assert KINDS.of(program, result("r", cwe=89)) == Kind("security", "sql-injection", 89)
+    assert KINDS.of(program, result("r")) == ResultKind("security", "secret", 798)
+    assert KINDS.of(program, result("r", cwe=89)) == ResultKind("security", "sql-injection", 89)
 
 
 @pytest.mark.parametrize(("worker", "tag"), [(worker, tag) for worker, tags in TAGS.items() for tag in tags])
@@ -69,7 +69,7 @@ def test_a_tag_sends_a_result_to_its_worker_also_from_a_program_for_security(wor
 
 
 def test_the_codes_of_bandit_that_are_none_of_ours_stay_with_security() -> None:
-    assert KINDS.of("bandit", result("B999")) == Kind("security", "B999", None)
+    assert KINDS.of("bandit", result("B999")) == ResultKind("security", "B999", None)
 
 
 def test_a_weakness_is_called_what_most_of_our_security_rules_call_it() -> None:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from reviewbot.analyzers.python.views import Budget, OutOfSteps, Step
+from reviewbot.analyzers.python.views import Budget, FlowStep, OutOfSteps
 from reviewbot.analyzers.taint.operations import (
     arithmetic,
     compare,
@@ -89,7 +89,7 @@ def test_clean_values_stay_as_they_are() -> None:
 
 def test_steps_are_told_once_and_not_without_end() -> None:
     taint = tainted().taints[0].after(1, "x").after(1, "x")
-    assert taint.steps == (Step(1, "x"),)
+    assert taint.steps == (FlowStep(1, "x"),)
     for number in range(20):
         taint = taint.after(number, "y")
     assert len(taint.steps) == 8

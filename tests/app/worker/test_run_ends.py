@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.journal import DurableJournal
-from reviewbot.app.worker.work import End, Json, Reviewed, ReviewRequest, Run, UnwantedError
+from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, StoredReview, UnwantedError
 from reviewbot.domain.errors import HostError, HostMissingError
 from tests.app.conftest import A, B, Straight, order, raising
 
@@ -22,7 +22,7 @@ def test_what_was_begun_on_the_host_while_the_run_was_stopped_is_ended_too(stage
     """Whoever superseded it has looked before; a worker that died instead has left that to the other one."""
     run = stage.submit(order(A))
 
-    def fetch(mine: Run) -> Json:
+    def fetch(mine: RunContext) -> Json:
         stage.submit(order(B))
         return {"check": "begun"}
 
@@ -62,7 +62,7 @@ def test_a_head_that_comes_back_after_its_run_moved_on_is_reviewed(stage: Stage)
     heads = iter([B, B, A])
     last = [""]
 
-    def fetch(mine: Run) -> Json | End:
+    def fetch(mine: RunContext) -> Json | End:
         last[0] = next(heads, last[0])
         return {} if mine.request.head_sha == last[0] else End("moved", head_sha=last[0])
 

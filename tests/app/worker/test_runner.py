@@ -10,7 +10,7 @@ import pytest
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.runs import Heads
 from reviewbot.app.worker.runner import MAX_ATTEMPTS, MAX_TRIES, NO_LONGER, RetryTimings, Runner
-from reviewbot.app.worker.work import End, Json, Posted, Reviewed, ReviewRequest, Run, Steps, UnwantedError
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.domain.errors import (
     ConfigError,
     HostAccessError,
@@ -76,7 +76,7 @@ def test_tries_of_a_step_are_counted_and_the_reason_stands_there_while_it_waits(
     run = stage.submit(order())
     result: list[tuple[int, str]] = []
 
-    def unreachable(mine: Run) -> Json:
+    def unreachable(mine: RunContext) -> Json:
         found = stage.runs.get(mine.run_id)
         assert found is not None
         result.append((found.attempts, found.reason))
@@ -127,7 +127,7 @@ def test_tries_that_are_recorded_count_once_and_a_parked_run_counts_no_try_that_
 def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
     run, numbers = stage.submit(order()), iter(range(99))
 
-    def further(mine: Run) -> Reviewed:
+    def further(mine: RunContext) -> StoredReview:
         mine.journal.put(f"answer-{next(numbers)}", "x")
         assert mine.journal.get("answer-0") == "x"
         raise KilledError
@@ -138,7 +138,7 @@ def test_a_run_that_comes_further_each_time_is_not_parked(stage: Stage) -> None:
         with pytest.raises(KilledError):
             stage.carry_out(run)
     stage.durable.again()
-    stage.play.on_review = lambda _: Reviewed({})
+    stage.play.on_review = lambda _: StoredReview({})
 
     assert stage.carry_out(run).state == "posted"
 
@@ -248,7 +248,7 @@ def test_a_host_that_lags_behind_is_asked_again(stage: Stage) -> None:
     run = stage.submit(order(B))
     heads = iter([A, A, B])
 
-    def fetch(found: Run) -> Json | End:
+    def fetch(found: RunContext) -> Json | End:
         head = next(heads)
         return {} if head == found.request.head_sha else End("moved", head_sha=head)
 
@@ -289,7 +289,7 @@ def test_an_execution_that_was_replaced_may_not_write(stage: Stage) -> None:
     """As a worker that was frozen and goes on: another one has begun the run meanwhile."""
     run = stage.submit(order())
 
-    def frozen(mine: Run) -> Posted | End:
+    def frozen(mine: RunContext) -> Posted | End:
         assert mine.wanted()
         stage.runs.begin(run, "another", "other-worker")
         assert not mine.wanted()
@@ -305,7 +305,7 @@ def test_a_review_under_way_is_stopped_when_it_is_superseded(stage: Stage) -> No
     run = stage.submit(order(A))
     stopped = []
 
-    async def review(_: Run, fetched: Json) -> Reviewed:
+    async def review(_: RunContext, fetched: Json) -> StoredReview:
         stage.submit(order(B))
         try:
             await asyncio.sleep(60)
@@ -325,7 +325,7 @@ def test_a_review_under_way_is_stopped_when_it_is_superseded(stage: Stage) -> No
 def test_the_trace_of_a_review_that_broke_off_is_kept(stage: Stage) -> None:
     run = stage.submit(order())
 
-    def broken(mine: Run) -> Reviewed:
+    def broken(mine: RunContext) -> StoredReview:
         mine.keep("so far")
         raise HostMissingError("gone")
 
@@ -338,7 +338,7 @@ def test_the_trace_of_a_review_that_broke_off_is_kept(stage: Stage) -> None:
 def test_a_step_sees_the_things_of_its_own_run(stage: Stage) -> None:
     run = stage.submit(order())
 
-    def fetch(mine: Run) -> Json:
+    def fetch(mine: RunContext) -> Json:
         mine.journal.put("key", "x")
         assert mine.intents.begin("key", mine.owner, 60)
         assert mine.rate("provider", None, None).take(1) == 0.0
@@ -354,9 +354,9 @@ def test_every_line_of_a_run_carries_its_id(stage: Stage) -> None:
     def current_run() -> object:
         return json.loads(LineFormatter().format(logging.makeLogRecord({})))["run"]
 
-    def review(_: Run) -> Reviewed:
+    def review(_: RunContext) -> StoredReview:
         seen.append(current_run())
-        return Reviewed({})
+        return StoredReview({})
 
     stage.play.on_review = review
     stage.carry_out(run)

@@ -17,7 +17,7 @@ from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.journal import DurableJournal, forget_installation
 from reviewbot.app.worker.runner import Runner
-from reviewbot.app.worker.work import Json, Posted, Reviewed, ReviewRequest, Run, Steps
+from reviewbot.app.worker.work import Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
 from tests.app.conftest import Stage, Straight
 
 TENANTS = (1, 2)
@@ -48,20 +48,20 @@ def posts(stage: Stage, lines: io.StringIO) -> dict[int, Json]:
     logger.addHandler(handler)
     logger.setLevel("INFO")
 
-    def fetch(run: Run) -> Json:
+    def fetch(run: RunContext) -> Json:
         meet.wait()
         return {"code": canaries(run.request.installation)["code"]}
 
-    async def review(run: Run, fetched: Json) -> Reviewed:
+    async def review(run: RunContext, fetched: Json) -> StoredReview:
         mine = canaries(run.request.installation)
         await asyncio.to_thread(meet.wait)
         # The same question of both: each has to ask for itself.
         assert run.journal.get("model/same-question") is None
         run.journal.put("model/same-question", mine["answer"])
         logger.info("reviewed %s", fetched["code"])
-        return Reviewed({**fetched, "finding": mine["finding"]}, 0.0, 0, mine["trace"])
+        return StoredReview({**fetched, "finding": mine["finding"]}, 0.0, 0, mine["trace"])
 
-    def post(run: Run, reviewed: Json) -> Posted:
+    def post(run: RunContext, reviewed: Json) -> Posted:
         meet.wait()
         assert run.intents.begin("7/same", run.owner, 60.0)
         assert run.journal.get("model/same-question") == canaries(run.request.installation)["answer"]

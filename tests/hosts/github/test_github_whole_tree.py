@@ -14,7 +14,7 @@ from reviewbot.domain.ports import Occurrence, RepositorySnapshot
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import NO_TREE, GithubSnapshot
 from reviewbot.hosts.github.files.stores import checkout_files
-from reviewbot.hosts.github.files.whole_tree import FEW_FILES, Place
+from reviewbot.hosts.github.files.whole_tree import FEW_FILES, TreeStore
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.sources.blobs.store import BlobStore
 from tests.github_api import FakeGitHub
@@ -49,7 +49,7 @@ def snapshot(client: GithubClient, opened: MakePullRequest, store: BlobStore) ->
 
     def make(checkout: Callable[[Iterable[str]], Iterator[bytes]] | None = None) -> GithubSnapshot:
         kept = store.repository("api", 1)
-        place = Place(kept, checkout) if checkout else Place(kept)
+        place = TreeStore(kept, checkout) if checkout else TreeStore(kept)
         found = GithubSnapshot(client, opened(), place=lambda: place)
         as_port: RepositorySnapshot = found
         assert as_port is found
@@ -241,9 +241,9 @@ def test_a_tree_that_is_too_large_is_not_fetched(
     github_api: FakeGitHub, branch: Any, client: GithubClient, opened: MakePullRequest, tmp_path: Path
 ) -> None:
     small = BlobStore(tmp_path / "small", max_bytes=100)
-    found = GithubSnapshot(client, opened(), place=lambda: Place(small.repository(1)))
+    found = GithubSnapshot(client, opened(), place=lambda: TreeStore(small.repository(1)))
     rows = [{"path": f"f{n}", "mode": "100644", "type": "blob", "sha": f"{n:040x}", "size": 2**20} for n in range(600)]
-    huge = GithubSnapshot(client, opened(), place=lambda: Place(small.repository(1)))
+    huge = GithubSnapshot(client, opened(), place=lambda: TreeStore(small.repository(1)))
 
     assert found.files() is None
     assert "too much for" in found.tree_gap
@@ -270,7 +270,7 @@ def test_names_that_leave_the_tree_and_hashes_that_are_none_lead_nowhere(
 
 
 def test_a_folder_that_cannot_be_used_is_said(client: GithubClient, branch: Any, opened: MakePullRequest) -> None:
-    def refuse() -> Place:
+    def refuse() -> TreeStore:
         raise PermissionError(13, "Permission denied")
 
     found = GithubSnapshot(client, opened(), place=refuse)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import BudgetError
-from reviewbot.llm.client.budget import Deadline, Ledger, Limits, tokens_of
+from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits, tokens_of
 
 
 def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: float | None = None) -> None:
@@ -39,15 +39,21 @@ def test_without_limits_everything_is_noted_and_nothing_refused() -> None:
     ("limits", "words"),
     [
         (
-            Limits(max_cost_usd=0.25),
+            SpendLimits(max_cost_usd=0.25),
             "budget of 0.25 dollars .* 0.20 spent, up to 0.10 more .* --max-cost or REVIEWBOT_MAX_COST",
         ),
-        (Limits(max_calls=2), "budget of 2 calls .* 2 spent, up to 1 more wanted; raise it with REVIEWBOT_MAX_CALLS"),
-        (Limits(max_tokens=25), "budget of 25 tokens .* 20 spent, up to 10 more .* REVIEWBOT_MAX_TOKENS"),
-        (Limits(worker_tokens=25), "25 tokens of the logic worker .* 20 spent, up to 10 .* REVIEWBOT_WORKER_TOKENS"),
+        (
+            SpendLimits(max_calls=2),
+            "budget of 2 calls .* 2 spent, up to 1 more wanted; raise it with REVIEWBOT_MAX_CALLS",
+        ),
+        (SpendLimits(max_tokens=25), "budget of 25 tokens .* 20 spent, up to 10 more .* REVIEWBOT_MAX_TOKENS"),
+        (
+            SpendLimits(worker_tokens=25),
+            "25 tokens of the logic worker .* 20 spent, up to 10 .* REVIEWBOT_WORKER_TOKENS",
+        ),
     ],
 )
-def test_a_budget_without_room_names_itself_what_is_spent_and_its_setting(limits: Limits, words: str) -> None:
+def test_a_budget_without_room_names_itself_what_is_spent_and_its_setting(limits: SpendLimits, words: str) -> None:
     ledger = Ledger(limits)
     spend(ledger, dollars=0.1)
     spend(ledger, dollars=0.1)
@@ -56,14 +62,14 @@ def test_a_budget_without_room_names_itself_what_is_spent_and_its_setting(limits
 
 
 def test_a_call_of_unknown_price_is_held_to_the_other_budgets_only() -> None:
-    ledger = Ledger(Limits(max_cost_usd=0.0, max_tokens=10))
+    ledger = Ledger(SpendLimits(max_cost_usd=0.0, max_tokens=10))
     spend(ledger, tokens=10, dollars=None)
     with pytest.raises(BudgetError, match="tokens"):
         spend(ledger, tokens=1, dollars=None)
 
 
 def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price_is_known() -> None:
-    ledger = Ledger(Limits(max_cost_usd=1.0))
+    ledger = Ledger(SpendLimits(max_cost_usd=1.0))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None), ledger.reserve("logic", 10, 1.0) as reservation:
@@ -76,15 +82,15 @@ def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price
 @pytest.mark.parametrize(
     ("limits", "calls"),
     [
-        (Limits(max_cost_usd=0.5), [("logic", 1, 0.25), ("style", 1, 0.25)]),
-        (Limits(max_calls=2), [("logic", 1, None), ("style", 1, None)]),
-        (Limits(max_tokens=20), [("logic", 10, None), ("style", 10, None)]),
-        (Limits(worker_tokens=10), [("logic", 10, None), ("style", 10, None)]),
-        (Limits(worker_tokens=10), [("planner", 99, None), ("judge", 99, None)]),
+        (SpendLimits(max_cost_usd=0.5), [("logic", 1, 0.25), ("style", 1, 0.25)]),
+        (SpendLimits(max_calls=2), [("logic", 1, None), ("style", 1, None)]),
+        (SpendLimits(max_tokens=20), [("logic", 10, None), ("style", 10, None)]),
+        (SpendLimits(worker_tokens=10), [("logic", 10, None), ("style", 10, None)]),
+        (SpendLimits(worker_tokens=10), [("planner", 99, None), ("judge", 99, None)]),
     ],
 )
 def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
-    limits: Limits, calls: list[tuple[str, int, float | None]]
+    limits: SpendLimits, calls: list[tuple[str, int, float | None]]
 ) -> None:
     """None of them has to wait for another, or it would wait for ever."""
     ledger = Ledger(limits)
@@ -106,7 +112,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
 
 @pytest.mark.parametrize("field", ["input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens"])
 def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
-    ledger = Ledger(Limits(max_tokens=10))
+    ledger = Ledger(SpendLimits(max_tokens=10))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None) as reservation:
@@ -119,7 +125,7 @@ def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
 
 
 def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
-    ledger = Ledger(Limits(worker_tokens=10))
+    ledger = Ledger(SpendLimits(worker_tokens=10))
 
     async def run() -> None:
         async with ledger.reserve("logic", 8, None), ledger.reserve("style", 8, None):
@@ -129,7 +135,7 @@ def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
 
 
 def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> None:
-    ledger = Ledger(Limits(worker_tokens=10))
+    ledger = Ledger(SpendLimits(worker_tokens=10))
     spend(ledger, "logic")
     spend(ledger, "style")
     for _ in range(3):
@@ -139,7 +145,7 @@ def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> N
 
 
 def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
-    ledger = Ledger(Limits(max_calls=1))
+    ledger = Ledger(SpendLimits(max_calls=1))
 
     async def fail() -> None:
         async with ledger.reserve("logic", 10, None):
@@ -165,7 +171,7 @@ def test_the_last_word_about_a_call_counts() -> None:
 
 
 def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
-    ledger = Ledger(Limits(max_calls=1))
+    ledger = Ledger(SpendLimits(max_calls=1))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None) as reservation:
@@ -179,7 +185,7 @@ def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
 
 
 def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
-    ledger = Ledger(Limits(max_cost_usd=1.0))
+    ledger = Ledger(SpendLimits(max_cost_usd=1.0))
     order: list[str] = []
 
     async def call(name: str, most: float, real: float, begun: asyncio.Event, go: asyncio.Event) -> None:
@@ -206,7 +212,7 @@ def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
 
 
 def test_a_call_that_waited_in_vain_is_refused() -> None:
-    ledger = Ledger(Limits(max_calls=1))
+    ledger = Ledger(SpendLimits(max_calls=1))
 
     async def call(name: str) -> str:
         async with ledger.reserve("logic", 1, None) as reservation:
@@ -222,7 +228,7 @@ def test_a_call_that_waited_in_vain_is_refused() -> None:
     assert [type(each) for each in others] == [BudgetError, BudgetError]
 
 
-class Watched(Limits):
+class Watched(SpendLimits):
     """Limits that notice somebody who looks at them all the time instead of waiting."""
 
     looks = 0
@@ -273,7 +279,7 @@ def test_calls_at_the_same_time_never_overshoot_together(
     calls: list[tuple[int, int, bool]], most_tokens: int, most_calls: int
 ) -> None:
     """Each call says what it takes at most, takes a share of that, and may fail."""
-    ledger = Ledger(Limits(max_tokens=most_tokens, max_calls=most_calls))
+    ledger = Ledger(SpendLimits(max_tokens=most_tokens, max_calls=most_calls))
 
     async def call(most: int, share: int, fails: bool) -> None:  # noqa: FBT001 - drawn
         async with ledger.reserve("logic", most, None) as reservation:

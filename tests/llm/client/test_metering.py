@@ -10,7 +10,7 @@ import pytest
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import BudgetError
 from reviewbot.domain.ports import ModelReply, ModelRequest, ToolCall
-from reviewbot.llm.client.budget import Ledger, Limits
+from reviewbot.llm.client.budget import Ledger, SpendLimits
 from reviewbot.llm.client.metering import Meter, MeteredModel
 from reviewbot.llm.client.requests import estimate_tokens
 from reviewbot.prices import PriceTable, default_models, packaged_prices
@@ -34,7 +34,9 @@ class Reporting:
         return ModelReply(self.text, self.calls, "end", self.usage, MODELS["medium"])
 
 
-def metered(inner: Any, limits: Limits | None = None, prices: PriceTable | None = None) -> tuple[MeteredModel, Ledger]:
+def metered(
+    inner: Any, limits: SpendLimits | None = None, prices: PriceTable | None = None
+) -> tuple[MeteredModel, Ledger]:
     ledger = Ledger(limits)
     return MeteredModel(inner, Meter(ledger, packaged_prices() if prices is None else prices, MODELS)), ledger
 
@@ -106,7 +108,7 @@ def test_an_estimate_at_an_unknown_price_is_an_unpriced_call(a_request: MakeRequ
 
 
 def test_a_budget_in_dollars_binds_where_answers_report_no_usage(a_request: MakeRequest) -> None:
-    model, ledger = metered(Reporting(Usage(calls=1)), Limits(max_cost_usd=0.2))
+    model, ledger = metered(Reporting(Usage(calls=1)), SpendLimits(max_cost_usd=0.2))
 
     async def run() -> int:
         for number in range(1_000):

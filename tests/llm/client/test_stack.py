@@ -21,7 +21,7 @@ from reviewbot.domain.errors import (
     TransientError,
 )
 from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
-from reviewbot.llm.client.budget import Deadline, Ledger, Limits
+from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.requests import digest, estimate_tokens
 from reviewbot.llm.client.retry import RetryPolicy
@@ -54,7 +54,7 @@ def replied(text: str = "yes", stop: StopReason = "end", usage: Usage = SPENT) -
 
 @pytest.fixture
 def make_config(clock: Any, journal: Any, trace: Any) -> Callable[..., ClientConfig]:
-    def make(limits: Limits | None = None, **fields: Any) -> ClientConfig:
+    def make(limits: SpendLimits | None = None, **fields: Any) -> ClientConfig:
         known = {"ledger": Ledger(limits), "journal": journal, "recorder": trace, "models": MODELS}
         return ClientConfig(clock, Deadline(clock, 100), **{**known, "prices": packaged_prices(), **fields})
 
@@ -89,7 +89,7 @@ def test_an_answer_is_paid_once_and_traced_each_time(
 
 def test_a_stored_answer_is_had_also_where_the_budget_is_spent(make_config: MakeConfig, a_request: MakeRequest) -> None:
     run(build_client(FakeModel(replied()), make_config()).ask(a_request()))
-    broke = build_client(FakeModel(), make_config(Limits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
+    broke = build_client(FakeModel(), make_config(SpendLimits(max_calls=0, max_tokens=0, max_cost_usd=0.0)))
     assert run(broke.ask(a_request())).stored
     with pytest.raises(BudgetError, match="--max-cost"):
         run(broke.ask(a_request("another question")))
@@ -101,9 +101,9 @@ def test_the_most_that_a_call_can_cost_must_fit_before_it_is_made(
     request = a_request(max_tokens=100_000)  # a dollar's worth of words
     told = FakeModel(replied())
     with pytest.raises(BudgetError, match="--max-cost"):
-        run(build_client(told, make_config(Limits(max_cost_usd=0.99))).ask(request))
+        run(build_client(told, make_config(SpendLimits(max_cost_usd=0.99))).ask(request))
     assert told.requests == []
-    assert run(build_client(told, make_config(Limits(max_cost_usd=1.01))).ask(request)).text == "yes"
+    assert run(build_client(told, make_config(SpendLimits(max_cost_usd=1.01))).ask(request)).text == "yes"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
 ) -> None:
     told, config = (
         FakeModel(TransientError("busy"), TransientError("busy"), replied()),
-        make_config(Limits(max_calls=1)),
+        make_config(SpendLimits(max_calls=1)),
     )
     assert run(build_client(told, config).ask(a_request())).text == "yes"
     assert config.ledger.usage_by_purpose() == {"logic": SPENT}
@@ -142,7 +142,7 @@ def test_of_a_call_that_is_answered_at_its_third_try_one_call_is_in_the_books(
 def test_a_provider_that_is_down_spends_nothing_of_a_small_budget_and_is_named_as_the_cause(
     make_config: MakeConfig, a_request: MakeRequest
 ) -> None:
-    config = make_config(Limits(max_cost_usd=0.05))
+    config = make_config(SpendLimits(max_cost_usd=0.05))
     model = build_client(FakeModel(*[TransientError("it cannot be reached")] * 99), config)
 
     async def ask_all() -> list[object]:
@@ -169,7 +169,7 @@ def test_what_was_reported_of_a_call_that_broke_off_is_in_the_books(
 
 
 def test_a_try_that_the_budget_has_no_room_for_is_not_made(make_config: MakeConfig, a_request: MakeRequest) -> None:
-    told, config = FakeModel(replied(), replied()), make_config(Limits(max_calls=2))
+    told, config = FakeModel(replied(), replied()), make_config(SpendLimits(max_calls=2))
     model = build_client(told, config)
     for question in ("one", "two"):
         run(model.ask(a_request(question)))
@@ -183,7 +183,9 @@ def test_what_the_budget_has_no_room_for_is_refused_before_it_waits_for_its_turn
     make_config: MakeConfig, a_request: MakeRequest, clock: Any
 ) -> None:
     told = FakeModel(replied())
-    model = build_client(told, make_config(Limits(max_calls=1), rate_limiter=TokenBucket(clock, requests_per_minute=1)))
+    model = build_client(
+        told, make_config(SpendLimits(max_calls=1), rate_limiter=TokenBucket(clock, requests_per_minute=1))
+    )
     run(model.ask(a_request("first")))
     with pytest.raises(BudgetError):
         run(model.ask(a_request("second")))

@@ -28,7 +28,7 @@ from reviewbot.report.terminal import render_terminal
 from reviewbot.report.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.report.terminal.timeline import render_timeline
 from reviewbot.report.terminal_style import style_of
-from reviewbot.report.timeline import Row, Timeline
+from reviewbot.report.timeline import Timeline, TimelineRow
 from tests.make import MakeFinding, MakeReview, MakeTask
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}
@@ -310,7 +310,7 @@ def test_a_hunk_without_a_known_start_is_no_line(make_task: MakeTask) -> None:
 # --- timelines
 
 
-def a_timeline(*rows: Row, wall_ms: int = 100, width: int = 80) -> list[str]:
+def a_timeline(*rows: TimelineRow, wall_ms: int = 100, width: int = 80) -> list[str]:
     return render_timeline(Timeline(rows, wall_ms, ()), width=width, colour=False).rstrip("\n").split("\n")
 
 
@@ -320,7 +320,7 @@ def test_a_run_without_rows_has_its_time_alone() -> None:
 
 @pytest.mark.parametrize(("width", "columns"), [(1, 8), (26, 8), (27, 9), (119, 39), (120, 40), (130, 40)])
 def test_bars_take_a_third_of_the_width_within_bounds(width: int, columns: int) -> None:
-    assert f"[{'=' * columns}]" in "\n".join(a_timeline(Row(0, 100, "a", "b", call=True), width=width))
+    assert f"[{'=' * columns}]" in "\n".join(a_timeline(TimelineRow(0, 100, "a", "b", call=True), width=width))
 
 
 @pytest.mark.parametrize(
@@ -337,12 +337,12 @@ def test_bars_take_a_third_of_the_width_within_bounds(width: int, columns: int) 
     ],
 )
 def test_a_bar_is_always_ten_columns_and_never_empty(start: int, end: int, wall: int, bar: str) -> None:
-    assert f"[{bar}]" in "\n".join(a_timeline(Row(start, end, "a", "b"), wall_ms=wall, width=30))
+    assert f"[{bar}]" in "\n".join(a_timeline(TimelineRow(start, end, "a", "b"), wall_ms=wall, width=30))
 
 
 @pytest.mark.parametrize(("count", "more"), [(12, []), (13, ["      and 1 more"])])
 def test_twelve_notes_stand_below_a_row(count: int, more: list[str]) -> None:
-    lines = a_timeline(Row(0, 1, "a", "b", tuple(f"n{n}" for n in range(count))))
+    lines = a_timeline(TimelineRow(0, 1, "a", "b", tuple(f"n{n}" for n in range(count))))
 
     assert [line for line in lines if line.startswith("      n")] == [f"      n{n}" for n in range(12)]
     assert [line for line in lines if "more" in line] == more
@@ -352,14 +352,14 @@ def test_what_a_row_is_about_stands_on_its_line_where_it_just_fits() -> None:
     whole = f"[{'#' * 20}] a  {'x' * 22}  0 ms +100 ms"
     assert len(whole) == 62
 
-    fits = a_timeline(Row(0, 100, "a", "x" * 22), width=62)
-    longer = a_timeline(Row(0, 100, "a", "x" * 23), width=62)
+    fits = a_timeline(TimelineRow(0, 100, "a", "x" * 22), width=62)
+    longer = a_timeline(TimelineRow(0, 100, "a", "x" * 23), width=62)
 
     assert fits[-1] == whole
     assert longer[-2:] == [f"[{'#' * 20}] a  0 ms +100 ms", "    " + "x" * 23]
 
 
 def test_names_in_a_timeline_are_shown_and_not_obeyed() -> None:
-    lines = a_timeline(Row(0, 100, "a\x1b[2J", "b\nc", ("n\u202e\nm",)))
+    lines = a_timeline(TimelineRow(0, 100, "a\x1b[2J", "b\nc", ("n\u202e\nm",)))
 
     assert lines[3:] == [f"[{'#' * 26}] a\\x1b[2J  b\\nc  0 ms +100 ms", "      n<U+202E> m"]

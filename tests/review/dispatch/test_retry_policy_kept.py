@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.contracts import Gap, HumanItem, Payload, WorkerResult
-from reviewbot.review.dispatch.retry_policy import Step, next_step
+from reviewbot.review.dispatch.retry_policy import NextStep, next_step
 from tests.make import MakeEscalation, MakeFailure, MakeFinding, MakeTask
 
 
@@ -85,7 +85,7 @@ def test_each_step_is_in_the_trace_with_all_that_it_leaves_behind(
 def test_what_a_person_is_to_look_at_is_in_the_trace_with_its_finding(a_finding: MakeFinding) -> None:
     item = HumanItem(path="src/app.py", line=3, reason="look", finding=a_finding(also=(4, 5)))
 
-    told = json.dumps(Step("human", "look", human=item).as_json()["human"])
+    told = json.dumps(NextStep("human", "look", human=item).as_json()["human"])
 
     assert HumanItem.model_validate_json(told) == item
 

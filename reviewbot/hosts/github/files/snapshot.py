@@ -16,7 +16,7 @@ from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.history import FileHistory
 from reviewbot.hosts.github.files.trees import Objects, Unread, decode_text, may_be_text, text_of
-from reviewbot.hosts.github.files.whole_tree import Place, WholeTree
+from reviewbot.hosts.github.files.whole_tree import TreeStore, WholeTree
 from reviewbot.hosts.github.pull import check_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.report.text import short_line
@@ -51,7 +51,7 @@ class GithubSnapshot:
         *,
         merge_base: str | None = None,
         change: ChangeSet | None = None,
-        place: Callable[[], Place] | None = None,
+        place: Callable[[], TreeStore] | None = None,
     ) -> None:
         """Read nothing yet.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.hosts.base import Workspace
-from reviewbot.hosts.github.files.whole_tree import Place
+from reviewbot.hosts.github.files.whole_tree import TreeStore
 from reviewbot.sources.blobs.store import MAX_STORE_BYTES, BlobStore
 from reviewbot.sources.git.repository import GitRepository
 
@@ -32,20 +32,20 @@ _STRANGE = 200
 _MAX_MIB = 1_000_000
 
 
-def store_opener(space: Workspace, *repository: object) -> Callable[[], Place]:
+def store_opener(space: Workspace, *repository: object) -> Callable[[], TreeStore]:
     """A function that opens the store for the files of the repository that these words name; it raises OSError.
 
     Raises ConfigError.
     """
     max_bytes, checkout = _max_bytes(space.environ), space.checkout
 
-    def open_place() -> Place:
+    def open_place() -> TreeStore:
         try:
             store = BlobStore(_folder(space.environ, space.closing), max_bytes)
         except OSError:
             store = BlobStore(_temporary(space.closing), max_bytes)
         kept = store.repository(*repository)
-        return Place(kept) if checkout is None else Place(kept, lambda wanted: checkout_files(checkout, wanted))
+        return TreeStore(kept) if checkout is None else TreeStore(kept, lambda wanted: checkout_files(checkout, wanted))
 
     return open_place
 

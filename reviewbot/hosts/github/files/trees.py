@@ -41,7 +41,7 @@ class Unread:
 UNREAD: Final = Unread()
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """The entry of a tree at a path."""
 
     mode: str
@@ -85,7 +85,7 @@ class Objects:
     def __init__(self, client: GithubClient, repository: str) -> None:
         self._client = client
         self._place = f"/repos/{check_repository(repository)}/git"
-        self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, Entry], bool]] = SingleFlight()
+        self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, TreeEntry], bool]] = SingleFlight()
         self._texts: SingleFlight[str, str | Unread | None] = SingleFlight()
         self._kept = 0
         self._batches = Batches(client, repository)
@@ -101,7 +101,7 @@ class Objects:
             chunk = tuple(names[start : start + PER_REQUEST])
             self._expected.update(dict.fromkeys(((commit, path) for path in chunk), chunk))
 
-    def listing(self, commit: str) -> tuple[Mapping[str, Entry], bool]:
+    def listing(self, commit: str) -> tuple[Mapping[str, TreeEntry], bool]:
         """All files and folders of a commit by label, and whether they are all."""
         return self._listed(commit, deep=True)
 
@@ -113,7 +113,7 @@ class Objects:
         """The bytes of one file, in a request of its own; None where GitHub has none."""
         return decode_bytes(self._blob_data(sha))
 
-    def find(self, commit: str, path: str) -> Entry | None:
+    def find(self, commit: str, path: str) -> TreeEntry | None:
         """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
         entries, whole = self._listed(commit, deep=True)
         if path in entries or whole:
@@ -185,10 +185,10 @@ class Objects:
         data = self._client.request("GET", f"{self._place}/blobs/{check_sha(sha)}").data
         return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 
-    def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
+    def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, TreeEntry], bool]:
         return self._trees.get((tree, deep), lambda: self._tree(tree, deep=deep))
 
-    def _tree(self, tree: str, *, deep: bool) -> tuple[Mapping[str, Entry], bool]:
+    def _tree(self, tree: str, *, deep: bool) -> tuple[Mapping[str, TreeEntry], bool]:
         """The entries by label, and whether they are all.
 
         Source: https://docs.github.com/en/rest/git/trees#get-a-tree: at most 100,000 entries and 7 MB at once.
@@ -227,12 +227,12 @@ def is_text(raw: bytes) -> bool:
     return len(raw) <= MAX_FILE_BYTES and b"\0" not in raw[:_BINARY_PROBE]
 
 
-def may_be_text(entry: Entry | None) -> TypeGuard[Entry]:
+def may_be_text(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
     """Whether an entry may be a text file: only its bytes tell."""
     return entry is not None and entry.mode in REGULAR and entry.size <= MAX_FILE_BYTES
 
 
-def _entry(row: dict[str, JSON]) -> tuple[str, Entry]:
+def _entry(row: dict[str, JSON]) -> tuple[str, TreeEntry]:
     path, mode, sha, size = (row.get(name) for name in ("path", "mode", "sha", "size"))
     named = label(encode(path)) if isinstance(path, str) else ""
-    return named, Entry(str(mode), str(sha), size if isinstance(size, int) else 0)
+    return named, TreeEntry(str(mode), str(sha), size if isinstance(size, int) else 0)

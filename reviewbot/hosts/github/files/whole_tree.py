@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reviewbot.domain.ports import Occurrence
     from reviewbot.domain.repository_files import Expression, FileAddition, FileStore
     from reviewbot.hosts.github.client import GithubClient
-    from reviewbot.hosts.github.files.trees import Entry, Objects
+    from reviewbot.hosts.github.files.trees import Objects, TreeEntry
 
 MAX_TREE_BYTES = 512 * 2**20
 """Of all text files of a commit, and of what is binary and no larger than a text may be."""
@@ -55,7 +55,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)
-class Place:
+class TreeStore:
     """Where the files of one repository are kept, and which are on this machine anyway."""
 
     store: FileStore
@@ -67,7 +67,7 @@ class _Tree(NamedTuple):
     """What is at hand of a commit."""
 
     store: FileStore
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, TreeEntry]
     names: tuple[str, ...]
     absent: tuple[str, ...]
 
@@ -76,7 +76,7 @@ class WholeTree:
     """The tree of one commit, fetched when it is first asked for; safe to use from several threads. Blocks."""
 
     def __init__(
-        self, client: GithubClient, repository: str, commit: str, objects: Objects, place: Callable[[], Place]
+        self, client: GithubClient, repository: str, commit: str, objects: Objects, place: Callable[[], TreeStore]
     ) -> None:
         """`place` may raise OSError."""
         self._client = client
@@ -155,7 +155,7 @@ class WholeTree:
                     self.gap = f"the folder for files of repositories cannot be used: {error.strerror or error}"
             return self._found
 
-    def _fetch(self, place: Place) -> _Tree:
+    def _fetch(self, place: TreeStore) -> _Tree:
         listed, whole = self._objects.listing(self._commit)
         if not whole:
             raise HostError(f"GitHub lists not all files and folders of this commit, but the first {len(listed):,}")
@@ -169,7 +169,7 @@ class WholeTree:
         absent = sorted(path for path, each in files.items() if each.sha in left)
         return _Tree(place.store, files, tuple(sorted(files, key=exact)), tuple(absent))
 
-    def _fill(self, place: Place, wanted: Mapping[str, int], left: Collection[str]) -> set[str]:
+    def _fill(self, place: TreeStore, wanted: Mapping[str, int], left: Collection[str]) -> set[str]:
         """Get what is missing; return what could not be had. Raises OSError, and HostError where it is most of it."""
         start = self._client.remaining_s()
 
