@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -26,7 +27,10 @@ PATTERNS = (
     "reviewbot/**/*.toml",
     "workers/*.toml",
 )
-BANNED: list[dict[str, Any]] = tomllib.loads((ROOT / "tests/data/words.toml").read_text(encoding="utf-8"))["banned"]
+WORDS: dict[str, Any] = tomllib.loads((ROOT / "tests/data/words.toml").read_text(encoding="utf-8"))
+BANNED: list[dict[str, Any]] = WORDS["banned"]
+REPLACED = frozenset[str](WORDS["replaced_names"]["names"])
+EXCEPTIONS: dict[str, str] = WORDS["replaced_names"]["exceptions"]
 
 
 class Use(NamedTuple):
@@ -78,6 +82,13 @@ def faults_in(texts: dict[str, str]) -> list[str]:
     return faults
 
 
+def replaced_names_in(path: str, text: str) -> list[str]:
+    """`PATH:NAME` for a module, class or function that has a replaced name."""
+    kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+    return [f"{path}:{name}" for name in (Path(path).stem, *(node.name for node in nodes)) if name in REPLACED]
+
+
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
     paths = (path for pattern in PATTERNS for path in ROOT.glob(pattern))
@@ -122,3 +133,15 @@ def test_an_exception_that_no_line_needs_is_a_fault() -> None:
 
 def test_each_banned_word_has_a_reason_and_a_replacement() -> None:
     assert all(entry["reason"] and entry["instead"] for entry in BANNED)
+
+
+def test_a_replaced_name_stands_only_where_an_exception_says_why(texts: dict[str, str]) -> None:
+    found = {each for path, text in texts.items() if path.endswith(".py") for each in replaced_names_in(path, text)}
+    assert found == set(EXCEPTIONS)
+    assert all(EXCEPTIONS.values())
+
+
+def test_a_replaced_name_is_found_in_modules_classes_and_functions() -> None:
+    text = "class Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
+    names = [each.removeprefix("a/office.py:") for each in replaced_names_in("a/office.py", text)]
+    assert names == ["office", "Crew", "told", "begun"]

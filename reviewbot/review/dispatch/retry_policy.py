@@ -55,7 +55,7 @@ class NextStep:
         return {"action": self.action, "reason": self.reason, "tasks": made, "gaps": gaps, "human": human}
 
 
-def next_step(task: ReviewTask, outcome: Outcome) -> Step:
+def next_step(task: ReviewTask, outcome: Outcome) -> NextStep:
     """Judge one outcome of one task. Ends after at most `MAX_TASK_FAILURES` outcomes that are no result."""
     if isinstance(outcome, WorkerResult):
         return _after_result(task, outcome)

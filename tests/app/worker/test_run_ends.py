@@ -117,7 +117,7 @@ def test_the_log_says_why_a_run_failed_and_shows_no_secret(stage: Stage, caplog:
 def test_what_a_run_keeps_after_its_installation_was_forgotten_goes_with_it(stage: Stage) -> None:
     run = stage.submit(order())
 
-    def review(mine: Run) -> Reviewed:
+    def review(mine: RunContext) -> StoredReview:
         stage.scheduler.delete_installation(1)
         mine.journal.put("key", "x")
         mine.keep("so far")
