@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import Finding
@@ -36,6 +36,8 @@ class Surroundings(NamedTuple):
     """Old names of renamed files by their new ones."""
     standing: Mapping[str, Standing]
     """By the name of each record that its own name has not matched: where its code stands in the head."""
+    decided: Collection[str] = ()
+    """The names of records that were decided against: of their code alone, and not of what stands beside it."""
 
 
 Key = tuple[str, ...]
@@ -101,7 +103,7 @@ def _by_place(sighting: Sighting, record: Record, around: Surroundings) -> bool:
     """The same kind a few lines off in one definition, where the former code stands: a model quoted another line."""
     line = around.standing.get(record.name, "unknown")
     near = isinstance(line, int) and abs(line - sighting.identity.line) <= NEAR_LINES
-    return near and _are_models(sighting, record)
+    return near and record.name not in around.decided and _are_models(sighting, record)
 
 
 _STAGES = (

@@ -95,12 +95,15 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     return Recalled(held, ledger)
 
 
-def _surroundings(memory: Recall, records: Iterable[Record], text: Text) -> Surroundings:
+def _surroundings(memory: Recall, records: Collection[Record], text: Text) -> Surroundings:
     files = memory.change.files
     old_paths = {file.path: file.old_path for file in files if file.old_path and file.status == "renamed"}
     removed = {file.path for file in files if file.status == "deleted"}
     path_now = {old: new for new, old in old_paths.items()}
-    return Surroundings(old_paths, standing_codes(records, path_now, text, removed.__contains__))
+    against = {decision.finding for decision in memory.decisions}
+    closed = (each for each in records if each.state in ("dismissed", "refuted") or not against.isdisjoint(each.names))
+    standing = standing_codes(records, path_now, text, removed.__contains__)
+    return Surroundings(old_paths, standing, frozenset(each.name for each in closed))
 
 
 def _held(

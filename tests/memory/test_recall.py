@@ -423,3 +423,29 @@ def test_of_too_many_findings_the_gravest_are_remembered_and_the_others_are_no_n
     assert [record.line for record in first] == list(range(2, MAX_RECORDS + 2))
     assert [record.names for record in pushes.ledger.records] == [record.names for record in first]
     assert pushes.ledger.forgotten == 0
+
+
+@pytest.mark.parametrize("state", ["dismissed", "refuted"])
+def test_a_decision_about_one_place_does_not_hold_for_new_code_beside_it(state: str) -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    decision = Decision("jo", "we want that", finding=pushes.record.name)
+    pushes.push(HEAD, SAID, decisions=(decision,))
+    pushes.ledger = pushes.ledger.model_copy(
+        update={"records": (pushes.record.model_copy(update={"state": state, "origin": "review"}),)}
+    )
+    head = {"app/pay.py": HEAD["app/pay.py"].replace("    return total", "    total -= 99\n    return total")}
+    review, _ = pushes.push(head, SAID._replace(code="total -= 99"), decisions=(decision,))
+
+    assert [each.line for each in review.findings] == [3]
+    assert [found for found, _ in pushes.states] == [state, "new"]
+
+
+def test_a_decision_that_comes_with_new_code_beside_its_own_is_not_about_that() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    decision = Decision("jo", "we want that", finding=pushes.record.name)
+    head = {"app/pay.py": HEAD["app/pay.py"].replace("    return total", "    total -= 99\n    return total")}
+    review, _ = pushes.push(head, SAID._replace(code="total -= 99"), decisions=(decision,))
+
+    assert [each.line for each in review.findings] == [3]
