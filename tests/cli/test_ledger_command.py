@@ -141,6 +141,44 @@ def test_a_file_that_is_broken_or_a_link_is_not_written(run: Run, branch: Path, 
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (b"\xff\xfe", "is no text in UTF-8"),
+        (None, "is no file"),
+        (b'decision = [{ rule = "F1", author = "a", reason = "b" }]\n', "cannot be added to"),
+    ],
+)
+def test_a_file_to_which_nothing_can_be_added_is_left_as_it_is(
+    run: Run, branch: Path, before: bytes | None, why: str
+) -> None:
+    path = branch / ".reviewbot" / "decisions.toml"
+    path.parent.mkdir()
+    if before is None:
+        path.mkdir()
+    else:
+        path.write_bytes(before)
+    ended = run("dismiss", "F632", "why")
+
+    assert (ended.code, "decisions.toml" in ended.err, why in ended.err) == (2, True, True)
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(run: Run, branch: Path) -> None:
+    (branch / ".reviewbot").write_text("")
+    ended = run("dismiss", "F632", "why")
+
+    assert (ended.code, f"{branch / '.reviewbot'} is no folder" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("F632", "caf\udce9"), ("F632", "why", "--until", "2020-01-01")])
+def test_a_decision_that_would_break_the_file_or_never_count_is_refused(
+    run: Run, branch: Path, words: tuple[str, ...]
+) -> None:
+    assert run("dismiss", *words).code == 2
+    assert not (branch / ".reviewbot" / "decisions.toml").exists()
+
+
 def test_outside_of_a_repository_both_say_what_to_give(run: Run, home: Path) -> None:
     for words in (("ledger",), ("dismiss", "F632", "why")):
         ended = run(*words)

@@ -62,16 +62,40 @@ def decide(arguments: argparse.Namespace) -> str:
     top = find_top(arguments.repo or Path())
     ledger = local_ledger(arguments.repo or Path())
     decision = check_decision(about(_decision(arguments, ledger), ledger))
-    folder, path = (top / FILE_NAME).parent, top / FILE_NAME
-    if folder.is_symlink() or path.is_symlink():
+    path = top / FILE_NAME
+    before = _read_decisions(path)
+    after = f"{before}{chr(10) if before and not before.endswith(chr(10)) else ''}{format_entry(decision)}"
+    _check_addition(path, before, after)
+    path.parent.mkdir(exist_ok=True)
+    write_file(path, after)
+    return f"{path} has the decision; it counts once the base branch has it"
+
+
+def _read_decisions(path: Path) -> str:
+    """The text of the file of decisions; empty where there is none. Raises InputError."""
+    if path.parent.is_symlink() or path.is_symlink():
         raise InputError(f"{path} is behind a link; write the decision by hand")
-    folder.mkdir(exist_ok=True)
-    before = path.read_text("utf-8") if path.exists() else ""
-    _, notes = read_decisions(before or None, dt.datetime.now(dt.UTC).date())
+    if path.parent.exists() and not path.parent.is_dir():
+        raise InputError(f"{path.parent} is no folder, and {path.name} belongs into one; move it away")
+    if not path.exists():
+        return ""
+    if not path.is_file():
+        raise InputError(f"{path} is no file; move it away")
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8; write the decision by hand") from None
+
+
+def _check_addition(path: Path, before: str, after: str) -> None:
+    """Raise ConfigError where a file is broken, or would not hold one decision more."""
+    today = dt.datetime.now(dt.UTC).date()
+    known, notes = read_decisions(before or None, today)
     if broken := next((note for note in notes if "entry" not in note), ""):
         raise ConfigError(broken)
-    write_file(path, f"{before}{os.linesep if before and not before.endswith(chr(10)) else ''}{format_entry(decision)}")
-    return f"{path} has the decision; it counts once the base branch has it"
+    decisions, notes = read_decisions(after, today)
+    if len(decisions) != len(known) + 1:
+        raise ConfigError(f"the decision cannot be added to {path}: {notes[-1]}")
 
 
 def _decision(arguments: argparse.Namespace, ledger: Ledger) -> Decision:
