@@ -35,7 +35,7 @@ _PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
 
 @dataclass(frozen=True)
 class Runner:
-    """The places and names of one step."""
+    """Folders, repository and names of one step of a workflow."""
 
     event_name: str
     event_path: Path

@@ -1,4 +1,4 @@
-"""Words for error messages about configuration: quoted safely, and with the nearest name that exists."""
+"""Build error messages about configuration: values quoted safely, and the nearest name that exists."""
 
 from __future__ import annotations
 

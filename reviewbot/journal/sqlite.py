@@ -124,7 +124,7 @@ class SqliteJournal:
             raise self._unusable(error) from None
 
     def _row(self, statement: str, *values: bytes | int) -> tuple[object, ...] | None:
-        """The first row. A damaged file may fail only when what was found is read."""
+        """Fetch the first row. A damaged file may raise only here, when the result is read."""
         try:
             with self._lock:
                 row: tuple[object, ...] | None = self._connection.execute(statement, values).fetchone()

@@ -95,17 +95,17 @@ class Estimate:
 
     @property
     def calls(self) -> Calls:
-        """Of all shares."""
+        """Number of calls of all shares."""
         return sum((share.calls for share in self.shares), start=Calls(0, 0, 0))
 
     @property
     def usage(self) -> Usage:
-        """Of the likely calls."""
+        """Usage of the likely calls."""
         return sum((share.usage for share in self.shares), start=Usage())
 
     @property
     def dollars(self) -> float | None:
-        """Of the likely calls; None where a price is not known."""
+        """Dollars for the likely calls; None where a price is not known."""
         return _sum(share.dollars for share in self.shares)
 
     @property
@@ -151,7 +151,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class Preview:
-    """What is known of a review before any model is asked."""
+    """The planned requests of a review, before any model is asked."""
 
     plan: Plan
     question: ModelRequest | None = None

@@ -30,7 +30,7 @@ class Sighting(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What a pair is compared with."""
+    """Paths and places that a record and a finding are compared with."""
 
     old_paths: Mapping[str, str]
     """Old names of renamed files by their new ones."""

@@ -184,7 +184,7 @@ def _joined(events: Iterable[Mapping[str, Any]], raw: Finding) -> str:
 
 
 def _is_part(raw: Finding, whole: Finding) -> bool:
-    """Whether a worker's finding can have become, or been merged into, one of the review."""
+    """Whether a worker's finding may have become a finding of the review, or been merged into it."""
     near = raw.line <= whole.end_line + _REACH and whole.line <= raw.end_line + _REACH
     return raw.path == whole.path and near and set(raw.sources) <= set(whole.sources) and (
         raw.message == whole.message or raw.category == whole.category or raw.cwe == whole.cwe is not None
@@ -201,7 +201,7 @@ def _silenced(review: Review, path: str, line: int) -> Iterator[Account]:
 
 
 def _dropped(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[Account]:
-    """What never became a finding: its quote is not in the change, for instance."""
+    """Candidates that became no finding, for instance because their quote is not in the change."""
     for result in results:
         for entry in result.dropped:
             candidate = entry.candidate

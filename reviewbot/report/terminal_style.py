@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_WIDTH, MAX_WIDTH = 80, 120
-"""Where nothing tells the width; and beyond which a line of prose is hard to follow."""
+"""Columns where the width is not known, and the most: longer lines of prose are hard to read."""
 
 
 class TerminalStyle(NamedTuple):
-    """What a page must know of its terminal."""
+    """Width and colour of terminal output."""
 
     width: int
     """Columns."""

@@ -122,7 +122,7 @@ def _is_window(loop: Loop) -> bool:
 
 
 def _regrown(node: ast.Assign, site: Site) -> Iterator[Found]:
-    """`rows = rows + [row]` and the like of it for tables and arrays."""
+    """Find `rows = rows + [row]`, and the same for tables and arrays."""
     target = node.targets[0] if len(node.targets) == 1 else None
     if not isinstance(target, ast.Name) or site.place.rare or not site.place.loops:
         return

@@ -28,7 +28,7 @@ _FEATURES = ("feature_external_ges", "feature_external_pes")
 
 
 class CallEvaluator:
-    """Finds what a call returns."""
+    """Evaluates calls: their effect on arguments, and the value that they return."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow

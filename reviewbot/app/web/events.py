@@ -68,7 +68,7 @@ class _Read:
 def decide_trigger(
     name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
 ) -> Trigger | Refusal:
-    """What follows from a signed payload. Raises PayloadError where a field that we use is not what it must be."""
+    """Decide what a signed payload triggers. Raises PayloadError where a field that we use is not what it must be."""
     try:
         return _read_and_decide(name, payload, delivery_id, who, settings)
     except ValidationError as error:

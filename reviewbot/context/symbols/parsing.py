@@ -102,7 +102,7 @@ def _kind(kind: str, node: Node, container: str) -> Kind:
 
 
 def _container_node(node: Node) -> Node | None:
-    """The class or the like around a definition, unless a function stands between; that function is none."""
+    """The class, or similar, around a definition; None where a function stands between them."""
     inner, at = node, node.parent
     while at is not None:
         if at.type in _TYPES and at.child_by_field_name("name") != inner:

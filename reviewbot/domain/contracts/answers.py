@@ -1,4 +1,4 @@
-"""What models are asked to answer in. Nothing here is believed before `reviewbot.llm.client.answers` has read it."""
+"""The schemas of models' answers. No answer is trusted before `reviewbot.llm.client.answers` has read it."""
 
 from __future__ import annotations
 

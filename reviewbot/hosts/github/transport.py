@@ -203,7 +203,7 @@ def _limit_pieces(pieces: Iterator[bytes], left: Callable[[], float], limit: int
 
 
 def _never_sent(error: Exception) -> bool:
-    """Whether no connection came about, so that nothing can have arrived."""
+    """Whether no connection was made, so that no data can have arrived."""
     inner = error.args[0] if error.args else None
     reason = inner.reason if isinstance(inner, MaxRetryError) else inner
     return isinstance(error, requests.exceptions.SSLError | requests.exceptions.ConnectTimeout) or isinstance(

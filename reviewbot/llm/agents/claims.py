@@ -145,7 +145,7 @@ def with_own_ids(claims: Iterable[Claim]) -> tuple[Claim, ...]:
 
 
 def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> dict[str, str]:
-    """What one more turn may repair, by claim: quotes that do not stand where they should, in words for the model."""
+    """Problems that one more turn may repair, by claim: misplaced quotes, as text for the model."""
     problems: dict[str, str] = {}
     for claim in (each for each in claims if each.confidence >= SURE_ENOUGH):
         if not finder.in_change(claim):

@@ -231,7 +231,7 @@ class JudgingSynthesizer:
         notes: list[str],
         earlier: Mapping[str, str] = NOTHING,
     ) -> dict[str, JudgeRuling]:
-        """The rulings of one request; none where it failed, which is noted. `earlier`: reasons, by handle."""
+        """The rulings of one request; empty where it failed, which is noted. `earlier`: reasons, by handle."""
         prefix = prefixes[claims[0].handle]
         before = "\n".join(f"{each.handle}: {earlier[each.handle]}" for each in claims if each.handle in earlier)
 

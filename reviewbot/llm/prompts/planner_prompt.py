@@ -97,7 +97,7 @@ def follow_up_for(
 
 
 def symbols_of(file: FileChange) -> tuple[str, ...]:
-    """Names that a file's hunks are in or define, as they come, each once."""
+    """Names of the definitions that a file's hunks are in or define, in order, without repeats."""
     return tuple(list(dict.fromkeys(_symbols(file)))[:MAX_SYMBOLS])
 
 

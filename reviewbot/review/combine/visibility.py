@@ -68,7 +68,7 @@ class SortedFindings:
 
     @property
     def issues(self) -> int:
-        """How many are certain, those that the cap hides included."""
+        """Number of certain findings, with those that the cap hides."""
         return len(self.shown) + len(self.conflicts) + sum(entry.reason == "over_cap" for entry in self.withheld)
 
 

@@ -34,7 +34,7 @@ class WorkTreeHistory:
         self._base: tuple[str | None] | None = None
 
     def last(self, path: str, limit: int) -> tuple[Commit, ...]:
-        """The last commits that changed a file; none where the folder is no top of a work tree, or holds no base."""
+        """The last commits that changed a file; empty where the folder is no top of a work tree, or has no base."""
         try:
             found = find_work_tree(self._folder)
             if found is None or found[0] != ".":
