@@ -135,7 +135,7 @@ class Hosted:
         return _kept(reviewed, prepared)
 
     async def _needless(self, request: ReviewRequest, session: HostSession, prepared: Prepared) -> End | None:
-        """The end of a run that needs no review: settings refuse it, or the review is posted already.."""
+        """The end of a run that needs no review: settings refuse it, or the review is posted already."""
         if request.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
             pull, why = await asyncio.to_thread(_against, session, prepared)
             if why:
