@@ -1,6 +1,11 @@
 """Read a workflow run's event file: which change it is about. All of it is data of the user who caused the event.
 
 Only ids, hashes and names of a strict form are taken; no title, no branch and no address.
+
+Find the pull request of a finished run of a fork's trigger workflow. The event of a fork does not name it.
+
+The event's `pull_requests` is empty for a head in another repository: https://github.com/actions/runner/issues/3444.
+The host's list of open pull requests is asked for that head instead.
 """
 
 from __future__ import annotations
@@ -30,6 +35,8 @@ _NUMBER = r"^[1-9][0-9]{0,9}$"
 _LISTED = 2_048
 """The commits that GitHub lists of one push: https://docs.github.com/en/webhooks/webhook-events-and-payloads#push"""
 _MAX_COMMITS = 2 * _LISTED
+
+MOVED = "the head has moved on since; the run on the newer head reviews it"
 
 
 class PullEvent(NamedTuple):
@@ -258,14 +265,6 @@ def _without_blanks(data: bytes) -> str:
     if isinstance(value, dict) and isinstance(value.get("inputs"), dict):
         value["inputs"] = {key: each for key, each in value["inputs"].items() if each not in ("", None)}
     return json.dumps(value)
-
-
-# Find the pull request of a finished run of a fork's trigger workflow. The event of a fork does not name it.
-#
-# The event's `pull_requests` is empty for a head in another repository: https://github.com/actions/runner/issues/3444.
-# The host's list of open pull requests is asked for that head instead.
-
-MOVED = "the head has moved on since; the run on the newer head reviews it"
 
 
 def find_number(host: CodeHost, run: ForkRun) -> int:

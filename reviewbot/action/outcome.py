@@ -1,4 +1,7 @@
-"""The result of a run of the Action, as values: for its outputs, its summary and its exit code."""
+"""The result of a run of the Action, as values: for its outputs, its summary and its exit code.
+
+The summary says how the run ended and why, then has the review itself.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,26 @@ STOPPED = "reviewbot was stopped, or met a fault of its own; the log of the step
 UNKNOWN_POST = "it is not known whether the review was posted; run this again, which finds out"
 
 _NOTHING_READ: frozenset[Verdict] = frozenset({"not_reviewed", "nothing_to_review"})
+
+REVIEW_CHARS = 200_000
+"""A character takes up to four bytes, and a summary 1 MiB."""
+
+_NOTE_CHARS = 1_000
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9_./#-]*")
+
+ENDS = {
+    ExitCode.REVIEWED: "passed: nothing of the severity that closes the gate, and nothing unread that should be read",
+    ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
+    ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
+    ExitCode.PROVIDER: "failed: the model provider could not be used, so that only analyzers reviewed",
+    ExitCode.HOST: "failed: GitHub did not take the review, or did not say so",
+}
+"""How a run that reviewed something ends, in words."""
+
+PASSED_UNREAD = "passed, although not everything was looked at: nothing of the severity that closes the gate"
+PASSED_EMPTY = "passed: nothing in the change needs a review"
+
+KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."
 
 
 @dataclass(frozen=True)
@@ -88,29 +111,6 @@ def in_full(review: Review) -> str:
     """How many files were reviewed, of all: "3/5"."""
     count = count_of(review.coverage)
     return f"{count.reviewed}/{count.files}"
-
-
-# Render the summary of a run: how it ended and why, then the review itself.
-
-REVIEW_CHARS = 200_000
-"""A character takes up to four bytes, and a summary 1 MiB."""
-
-_NOTE_CHARS = 1_000
-_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9_./#-]*")
-
-ENDS = {
-    ExitCode.REVIEWED: "passed: nothing of the severity that closes the gate, and nothing unread that should be read",
-    ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
-    ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
-    ExitCode.PROVIDER: "failed: the model provider could not be used, so that only analyzers reviewed",
-    ExitCode.HOST: "failed: GitHub did not take the review, or did not say so",
-}
-"""How a run that reviewed something ends, in words."""
-
-PASSED_UNREAD = "passed, although not everything was looked at: nothing of the severity that closes the gate"
-PASSED_EMPTY = "passed: nothing in the change needs a review"
-
-KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."
 
 
 def summary_of(ending: Ending) -> str:

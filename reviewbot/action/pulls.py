@@ -2,6 +2,8 @@
 
 Of a checkout no file is looked at, but git's objects: a file that the API lists need not be fetched where its hash is
 there.
+
+Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read.
 """
 
 from __future__ import annotations
@@ -38,8 +40,6 @@ from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.wording import with_count
-
-# Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read.
 
 T = TypeVar("T")
 

@@ -1,6 +1,8 @@
 """Read the variables of GitHub's runner, and write a step's log, outputs and summary.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+
+Keep other programs of the same user out of this process, which holds secrets in its environment.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ _MIN_SECRET_CHARS = 8
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
+
+_PR_SET_DUMPABLE = 4
+"""https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html"""
 
 
 @dataclass(frozen=True)
@@ -144,12 +149,6 @@ def _append(path: Path | None, text: str, name: str) -> None:
 
 def _escape(text: str, codes: Mapping[str, str]) -> str:
     return "".join(codes.get(char, char) for char in text)
-
-
-# Keep other programs of the same user out of this process, which holds secrets in its environment.
-
-_PR_SET_DUMPABLE = 4
-"""https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html"""
 
 
 def disable_ptrace() -> bool:

@@ -2,6 +2,8 @@
 
 There are two kinds: analyzers (`all_tools`), which are run once on each changed file, and tools for reading
 (`own_tools`), which a model may call.
+
+`known_rules` has the names of all rules that our analyzers report, with the category of each.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ SCANNING = ("hidden-text", "review-manipulation")
 """Tools that also look at what a change says outside of its lines."""
 
 _TELLS_OF_BROKEN_FILES = "ruff-logic"
+
+_SYNTAX_CATEGORY = "syntax"
 
 
 def all_tools(
@@ -105,11 +109,6 @@ def _loop_costs(view: View, budget: Budget) -> Iterable[Found]:
     from reviewbot.analyzers.loops import loop_costs  # noqa: PLC0415 - as above
 
     return loop_costs(view, budget)
-
-
-# The names of all rules that our analyzers report, with the category of each.
-
-_SYNTAX_CATEGORY = "syntax"
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Python as a syntax tree, for what is asked about the surroundings of a change."""
+"""Python as a syntax tree, for what is asked about the surroundings of a change.
+
+Suppress Python's warnings while reviewed code is parsed: they are about that code and not about ours.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-
-# Suppress Python's warnings while reviewed code is parsed: they are about that code and not about ours.
 
 _ONE_AT_A_TIME = threading.Lock()
 """The filters belong to the process: of two threads that save and restore them, one would leave the other's behind."""

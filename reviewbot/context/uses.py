@@ -1,4 +1,7 @@
-"""Find where a Python file uses a symbol of a module, by imports and scopes; what is not certain is left out."""
+"""Find where a Python file uses a symbol of a module, by imports and scopes; what is not certain is left out.
+
+Find the file that a Python import names, from paths alone; an import that fits several files names none.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from typing import NamedTuple
 
 from reviewbot.context.python_text import bound_names, dotted_name, parse_python, tokens, walk
 from reviewbot.domain.ports import Snapshot
-
-# Find the file that a Python import names, from paths alone; an import that fits several files names none.
 
 _ROOTS = ("", "src", "lib", "python")
 """Folders from which absolute imports commonly start, beside those above the importing file."""

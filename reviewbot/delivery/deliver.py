@@ -1,6 +1,8 @@
 """Complete and mask a review for output, and make the same review again from a trace.
 
 What a replay cannot find out without the files around the change is written into the trace when the review goes out.
+
+Mask secrets in everything that leaves the process: reviews, plans and traces.
 """
 
 from __future__ import annotations
@@ -27,8 +29,6 @@ from reviewbot.report.json_report import render_json
 from reviewbot.review.combine.synthesizer import Rules, recount
 from reviewbot.review.trace import Event, Trace, write_trace
 from reviewbot.review.verify.verifier import by_a_model_alone
-
-# Mask secrets in everything that leaves the process: reviews, plans and traces.
 
 
 def mask_review(answer: Review, journal: SteadyJournal | None = None, mask: Mask | None = None) -> Review:

@@ -1,4 +1,7 @@
-"""Classify a path: test code, an example, a program that is run by hand, or a prompt."""
+"""Classify a path: test code, an example, a program that is run by hand, or a prompt.
+
+Map module names to the files that they stand for, from paths alone: Python, TypeScript and JavaScript.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ _PROMPT = re.compile(
     re.IGNORECASE,
 )
 
+_SUFFIXES = (".d.ts", ".tsx", ".ts", ".mts", ".cts", ".jsx", ".js", ".mjs", ".cjs", ".py", ".pyi", ".go")
+
 
 def is_test(path: str) -> bool:
     """Whether the path is one of test code or of data for tests."""
@@ -39,11 +44,6 @@ def is_run_by_hand(path: str) -> bool:
 def is_prompt(path: str) -> bool:
     """Whether the path is one of text for models, such as a program's own prompts and instructions for its agents."""
     return bool(_PROMPT.search(path))
-
-
-# Map module names to the files that they stand for, from paths alone: Python, TypeScript and JavaScript.
-
-_SUFFIXES = (".d.ts", ".tsx", ".ts", ".mts", ".cts", ".jsx", ".js", ".mjs", ".cjs", ".py", ".pyi", ".go")
 
 
 def module_stem(path: str) -> str:

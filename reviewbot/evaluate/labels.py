@@ -1,4 +1,15 @@
-"""Labels: the known defects of a case. Read to judge results that are there already, never to make them."""
+"""Labels: the known defects of a case. Read to judge results that are there already, never to make them.
+
+Labelled cases as a reviewer may see them: the change, what is around it, and its title. Never its labels.
+
+A folder of cases holds `GROUP/CASE/`, each with `change.diff`, `meta.json`, and perhaps the changed files before and
+after in `base/` and `head/`.
+
+Decide whether a finding is right, by its place alone.
+
+A finding matches a golden in the same file whose lines are at most three apart from its own; a golden without a line
+needs the same file and the same CWE. What a finding says is not looked at.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +23,18 @@ from typing import Any, Literal
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.rows import Json
 
-# Labelled cases as a reviewer may see them: the change, what is around it, and its title. Never its labels.
-#
-# A folder of cases holds `GROUP/CASE/`, each with `change.diff`, `meta.json`, and perhaps the changed files before and
-# after in `base/` and `head/`.
-
 DIFF, META = "change.diff", "meta.json"
 
 SIDES = ("base", "head")
 """Folders that may stand beside the diff, the better one first: the base side of a change configures its review."""
+
+WINDOW = 3
+"""Lines between a finding and a golden that still count as the same place: a call and its argument, for instance."""
+
+MAX_SPAN = 30
+"""Lines of a finding that count. One that points at half a file would match whatever is in it."""
+
+Ruling = Literal["true", "false", "neutral"]
 
 
 @dataclass(frozen=True)
@@ -163,20 +177,6 @@ def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON; who asked looks at its
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path} is no JSON") from None
-
-
-# Decide whether a finding is right, by its place alone.
-#
-# A finding matches a golden in the same file whose lines are at most three apart from its own; a golden without a line
-# needs the same file and the same CWE. What a finding says is not looked at.
-
-WINDOW = 3
-"""Lines between a finding and a golden that still count as the same place: a call and its argument, for instance."""
-
-MAX_SPAN = 30
-"""Lines of a finding that count. One that points at half a file would match whatever is in it."""
-
-Ruling = Literal["true", "false", "neutral"]
 
 
 def judge(findings: Sequence[Json], labels: Labels) -> list[Ruling]:

@@ -2,6 +2,8 @@
 
 Every finding has a row: shown, withheld, for a person or in conflict. The scorer cuts
 them at a confidence of their own choice.
+
+The numbers that models stated for each claim of a review, from its trace, before anything was made of them.
 """
 
 from __future__ import annotations
@@ -18,8 +20,6 @@ from reviewbot.domain.contracts.base import Confidence, Contract, Worth
 from reviewbot.domain.contracts.work import NOT_RUN
 from reviewbot.redact.mask import redact
 from reviewbot.review.model_calibration import ModelId, PromptHash, Role
-
-# The numbers that models stated for each claim of a review, from its trace, before anything was made of them.
 
 MODEL = "model:"
 """How the source of a finding begins that a model made."""

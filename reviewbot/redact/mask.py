@@ -3,6 +3,8 @@
 A line from the middle of a private key, a token without its prefix, or one with backticks, blanks or line ends in it
 has no form any more. So letters and digits alone are compared: pieces of the known values, one after the other, are
 looked up in the text, and what is found is followed to both sides. Linear in the text.
+
+JSON values without the secrets in their texts.
 """
 
 from __future__ import annotations
@@ -38,6 +40,28 @@ _LETTER = re.compile(r"[A-Za-z0-9]")
 _OTHERS = re.compile(r"[^A-Za-z0-9]+")
 
 _Span = tuple[int, int]
+
+Mask = Callable[[str], str]
+"""A text in, the same text with its secrets masked out."""
+
+NAME_FIELDS = frozenset(
+    {"path", "paths", "file_path", "old_path", "task_id", "task_ids", "root", "depends_on", "worker", "type"}
+)
+"""Fields of a review or trace that name something and hold no text of the change."""
+
+_NAMING = frozenset({"rule", "category", "source", "sources"})
+"""Fields that a model may fill as well, and in which a mask would be no word of their kind."""
+_MASKED_NAME = "masked"
+
+_CHOSEN = frozenset({"arguments", "candidate"})
+"""Fields with what a model gave to a tool, or claimed of a place that was not found. A name in them is the model's."""
+
+_MIN_SECRET_CHARS = 16
+"""Characters. The name of a field is masked from there on: a model may choose those of a tool's arguments."""
+
+_MAX_DEPTH = 40
+"""No value of ours is nested half as deep. A tool's arguments are what a model made of them, and may be."""
+_TOO_DEEP = "(nested too deeply)"
 
 
 class _Place(NamedTuple):
@@ -155,31 +179,6 @@ def _disguises(value: str) -> Iterator[str]:
     for offset in range(3):
         # What stands before and after decides about the first and the last characters.
         yield base64.b64encode(b"\0" * offset + data).decode()[4 if offset else 0 : -4]
-
-
-# JSON values without the secrets in their texts.
-
-Mask = Callable[[str], str]
-"""A text in, the same text with its secrets masked out."""
-
-NAME_FIELDS = frozenset(
-    {"path", "paths", "file_path", "old_path", "task_id", "task_ids", "root", "depends_on", "worker", "type"}
-)
-"""Fields of a review or trace that name something and hold no text of the change."""
-
-_NAMING = frozenset({"rule", "category", "source", "sources"})
-"""Fields that a model may fill as well, and in which a mask would be no word of their kind."""
-_MASKED_NAME = "masked"
-
-_CHOSEN = frozenset({"arguments", "candidate"})
-"""Fields with what a model gave to a tool, or claimed of a place that was not found. A name in them is the model's."""
-
-_MIN_SECRET_CHARS = 16
-"""Characters. The name of a field is masked from there on: a model may choose those of a tool's arguments."""
-
-_MAX_DEPTH = 40
-"""No value of ours is nested half as deep. A tool's arguments are what a model made of them, and may be."""
-_TOO_DEEP = "(nested too deeply)"
 
 
 def mask_json(value: Any, mask: Mask, key: str = "", *, chosen: bool = False, depth: int = 0) -> Any:  # noqa: ANN401 - JSON

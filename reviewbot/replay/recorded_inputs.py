@@ -1,4 +1,7 @@
-"""Record and read a review's inputs beside the workers' answers: the change without its code, and the rules."""
+"""Record and read a review's inputs beside the workers' answers: the change without its code, and the rules.
+
+Read and validate the values of a trace as strictly as any other input from outside.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,6 @@ from reviewbot.review.combine.synthesizer import Rules
 from reviewbot.review.model_calibration import NumberMaps
 from reviewbot.review.trace import Event
 from reviewbot.review.verify.verifier import JointConfidence
-
-# Read and validate the values of a trace as strictly as any other input from outside.
 
 M = TypeVar("M", bound=BaseModel)
 

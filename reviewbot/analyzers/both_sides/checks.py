@@ -1,4 +1,9 @@
-"""All checks of both sides of one file: of its parsed sides, and of its hunks alone where the whole is not at hand."""
+"""All checks of both sides of one file: of its parsed sides, and of its hunks alone where the whole is not at hand.
+
+`compare` runs all checks in order on both sides. `check_hunks` finds losses in hunks where the whole file is not at
+hand: removed lines that came back without one thing. None of these is certain: what is gone may have gone to a place
+that the hunks do not show.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +33,24 @@ from reviewbot.analyzers.python.views import Budget, OutOfSteps
 from reviewbot.diff.rows import Row, hunk_rows
 from reviewbot.domain.ports import ChangedFile
 
-# Find losses in hunks where the whole file is not at hand: removed lines that came back without one thing.
-#
-# Nothing here is certain: what is gone may have gone to a place that the hunks do not show.
-
 _AWAIT = re.compile(r"\bawait ")
 _LOCK = re.compile(r"\s{0,80}(?:async )?with ([A-Za-z_][A-Za-z0-9_.]{0,80}(?:lock|mutex|semaphore))(?:\(\))?:\s{0,20}")
 _DECORATOR = re.compile(r"\s{0,80}@([A-Za-z_][A-Za-z0-9_.]{0,80})")
+
+_STEPS_PER_PAIR = 4_000
+"""What holding two functions against each other is counted as, beside one step for each row of them."""
+
+_IN_ANY = (removed_decorators, removed_awaits, removed_escapes)
+_IN_KEPT = (
+    removed_exits,
+    removed_operands,
+    removed_checks,
+    removed_locks,
+    removed_opens,
+    removed_closes,
+    removed_handlers,
+)
+"""These reason from what is still there, and say nothing of a function that was written anew."""
 
 
 def check_hunks(file: ChangedFile) -> Iterator[SideFinding]:
@@ -98,24 +114,6 @@ def _old(row: Row) -> Rows:
 
 def _new(row: Row) -> Rows:
     return row.new or 0, row.new or 0
-
-
-# All checks in order, over both sides of one file.
-
-_STEPS_PER_PAIR = 4_000
-"""What holding two functions against each other is counted as, beside one step for each row of them."""
-
-_IN_ANY = (removed_decorators, removed_awaits, removed_escapes)
-_IN_KEPT = (
-    removed_exits,
-    removed_operands,
-    removed_checks,
-    removed_locks,
-    removed_opens,
-    removed_closes,
-    removed_handlers,
-)
-"""These reason from what is still there, and say nothing of a function that was written anew."""
 
 
 def compare(sides: Sides, budget: Budget) -> tuple[tuple[SideFinding, ...], bool]:

@@ -1,4 +1,7 @@
-"""Find names that the change removed and that other code still uses."""
+"""Find names that the change removed and that other code still uses.
+
+Find functions that returned a value before and return none any more.
+"""
 
 from __future__ import annotations
 
@@ -117,9 +120,6 @@ def _stands_alone(owner: ast.ClassDef) -> bool:
     plain = all(isinstance(base, ast.Name) and base.id == "object" for base in owner.bases)
     written = not {"setattr", "__dict__"} & words(ast.walk(owner)).keys()
     return plain and written and not owner.decorator_list and not owner.keywords
-
-
-# Find functions that returned a value before and return none any more.
 
 
 def removed_returns(pair: Pair, budget: Budget) -> Iterator[SideFinding]:

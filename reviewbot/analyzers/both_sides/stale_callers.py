@@ -1,4 +1,9 @@
-"""Find functions whose callers no longer fit them: parameters, `async`, and the number of returned values."""
+"""Find functions whose callers no longer fit them: parameters, `async`, and the number of returned values.
+
+Find the callers of a function, as far as imports and classes identify them for certain.
+
+The parameters of a function, and whether a call fits them.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,6 @@ from reviewbot.context.uses import MAX_FOUND, Use, imported_uses, own_uses, pyth
 from reviewbot.diff.paths import is_test
 from reviewbot.wording import with_count
 
-# Find the callers of a function, as far as imports and classes identify them for certain.
-
 SHOWN = 3
 """Places that a message names."""
 
@@ -24,6 +27,13 @@ _STEPS_PER_FILE = 5_000
 
 _MIN_NAME_CHARS = 8
 """Characters. A shorter name of a method is shared by unrelated classes."""
+
+_PLAIN = ("staticmethod", "classmethod", "cache", "lru_cache", "contextmanager", "asynccontextmanager",
+          "abstractmethod", "override", "deprecated", "wraps")  # fmt: skip
+_HARMLESS = frozenset(
+    {f"{module}{name}" for name in _PLAIN for module in ("", "functools.", "contextlib.", "abc.", "typing.")}
+)
+"""Decorators that leave the parameters as they are. Any other may take or give some."""
 
 
 def callers(sides: Sides, unit: Unit, budget: Budget) -> list[Use]:
@@ -103,16 +113,6 @@ def _builds_plainly(owner: ast.ClassDef) -> bool:
     """Whether calling the class hands all arguments to `__init__` and to nothing else."""
     special = {node.name for node in owner.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     return not owner.decorator_list and not owner.keywords and not special & {"__new__", "__class_getitem__"}
-
-
-# The parameters of a function, and whether a call fits them.
-
-_PLAIN = ("staticmethod", "classmethod", "cache", "lru_cache", "contextmanager", "asynccontextmanager",
-          "abstractmethod", "override", "deprecated", "wraps")  # fmt: skip
-_HARMLESS = frozenset(
-    {f"{module}{name}" for name in _PLAIN for module in ("", "functools.", "contextlib.", "abc.", "typing.")}
-)
-"""Decorators that leave the parameters as they are. Any other may take or give some."""
 
 
 class Parameters(NamedTuple):

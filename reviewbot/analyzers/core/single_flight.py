@@ -1,4 +1,7 @@
-"""Compute a value once for many concurrent callers, and cache it for as long as its key is of use."""
+"""Compute a value once for many concurrent callers, and cache it for as long as its key is of use.
+
+Join jobs that wait for a program into one run of it: starting a program costs more than a further small file.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,16 @@ from reviewbot.domain.ports import ChangedFile
 
 K = TypeVar("K")
 T = TypeVar("T")
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+RUNS_AT_ONCE = 2
+"""Runs of one program; what comes meanwhile waits, and is the next run together."""
+
+MAX_JOBS = 32
+MAX_CHARS = 300_000
+"""Of the jobs of one run, so that it keeps to the limits that a program has for one file."""
 
 
 def once_per_file(function: Callable[[ChangedFile], T]) -> Callable[[ChangedFile], T]:
@@ -99,19 +112,6 @@ class FileRuns(_Shared[ChangedFile, T]):
 
     def __init__(self) -> None:
         super().__init__(WeakKeyDictionary())
-
-
-# Join jobs that wait for a program into one run of it: starting a program costs more than a further small file.
-
-J = TypeVar("J")
-R = TypeVar("R")
-
-RUNS_AT_ONCE = 2
-"""Runs of one program; what comes meanwhile waits, and is the next run together."""
-
-MAX_JOBS = 32
-MAX_CHARS = 300_000
-"""Of the jobs of one run, so that it keeps to the limits that a program has for one file."""
 
 
 @dataclass(eq=False)

@@ -1,4 +1,7 @@
-"""Recognise calls that leave the process: requests, programs and files."""
+"""Recognise calls that leave the process: requests, programs and files.
+
+Recognise calls that query a database, by the names that the common libraries for it use.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,25 @@ _TABLES = frozenset({"pandas.read_csv", "pandas.read_excel", "pandas.read_parque
 _PARSERS = words_in("names/loops", "parsers")
 _OF_A_PATH = frozenset({"read_text", "read_bytes"})
 _WRITING = frozenset("wax+")
+
+_EVALUATED = words_in("names/loops", "evaluated")
+"""Methods of a manager or queryset that ask at once; the others only put a query together."""
+
+_LAZY = frozenset({"all", "filter", "exclude", "values", "values_list", "order_by", "select_related", "distinct"})
+_CONSUMERS = frozenset({"list", "tuple", "set", "len", "sorted", "sum", "max", "min", "dict", "any", "all", "bool"})
+_FETCHED = words_in("names/loops", "fetched")
+"""Ends of a chain behind `query` that ask."""
+
+_STATEMENTS = frozenset({"execute", "fetch", "fetchrow", "fetchval", "fetch_one", "fetch_all", "scalar", "scalars"})
+_DOCUMENTS = words_in("names/loops", "documents")
+_CURSORS = frozenset({"cursor", "cur", "curs"})
+_CONNECTIONS = _CURSORS | {"conn", "connection", "con", "session", "db", "database", "tx", "transaction", "engine"}
+_BUILDERS = frozenset({"select", "insert", "update", "delete", "text"})
+
+_DATA_STATEMENT = re.compile(r"\s{0,50}(?:select|insert|update|delete|replace|with|merge)\b", re.IGNORECASE)
+_ROWS_CHOSEN = re.compile(r"\b(?:where|values)\b", re.IGNORECASE)
+
+_Text = Literal["fixed", "built", "other"]
 
 
 class Opened(NamedTuple):
@@ -84,28 +106,6 @@ def _mode(call: ast.Call) -> frozenset[str]:
         return frozenset()
     value = given[0].value if isinstance(given[0], ast.Constant) else "w"
     return frozenset(str(value))
-
-
-# Recognise calls that query a database, by the names that the common libraries for it use.
-
-_EVALUATED = words_in("names/loops", "evaluated")
-"""Methods of a manager or queryset that ask at once; the others only put a query together."""
-
-_LAZY = frozenset({"all", "filter", "exclude", "values", "values_list", "order_by", "select_related", "distinct"})
-_CONSUMERS = frozenset({"list", "tuple", "set", "len", "sorted", "sum", "max", "min", "dict", "any", "all", "bool"})
-_FETCHED = words_in("names/loops", "fetched")
-"""Ends of a chain behind `query` that ask."""
-
-_STATEMENTS = frozenset({"execute", "fetch", "fetchrow", "fetchval", "fetch_one", "fetch_all", "scalar", "scalars"})
-_DOCUMENTS = words_in("names/loops", "documents")
-_CURSORS = frozenset({"cursor", "cur", "curs"})
-_CONNECTIONS = _CURSORS | {"conn", "connection", "con", "session", "db", "database", "tx", "transaction", "engine"}
-_BUILDERS = frozenset({"select", "insert", "update", "delete", "text"})
-
-_DATA_STATEMENT = re.compile(r"\s{0,50}(?:select|insert|update|delete|replace|with|merge)\b", re.IGNORECASE)
-_ROWS_CHOSEN = re.compile(r"\b(?:where|values)\b", re.IGNORECASE)
-
-_Text = Literal["fixed", "built", "other"]
 
 
 class Asked(NamedTuple):

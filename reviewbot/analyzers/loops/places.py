@@ -1,4 +1,7 @@
-"""Model the scopes of a piece of Python and the loops in them."""
+"""Model the scopes of a piece of Python and the loops in them.
+
+Build the findings about loops, with their rows.
+"""
 
 from __future__ import annotations
 
@@ -195,9 +198,6 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
             yield here
         inner = inner or isinstance(here, ast.For | ast.AsyncFor | ast.While)
         stack += [(child, inner) for child in parts(here)]
-
-
-# Build the findings about loops, with their rows.
 
 
 def finding_in_loop(rule: str, node: ast.AST, loop: Loop, message: str) -> Found:

@@ -1,4 +1,7 @@
-"""Collect the values that are assigned to the names of a function or a module, anywhere in it."""
+"""Collect the values that are assigned to the names of a function or a module, anywhere in it.
+
+Imports of well-known names for a hunk that does not show its own.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,17 @@ from reviewbot.tables import packaged_text
 
 _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 """Methods that put what they are given into their receiver."""
+
+IMPORTS: Final = "; ".join(packaged_text("implicit_imports.txt").splitlines())
+"""On one line, in front: rules follow a name to the module that it came from, and a hunk seldom shows the import.
+
+Names that several modules have (`Template`, `load`, `choice`) are not in it: a guess would blame the wrong one.
+"""
+
+_ALWAYS = frozenset({"aiohttp", "django", "flask"})
+"""Packages whose presence shows what a function with a certain shape is, also where it does not name them."""
+
+_WORD = re.compile(r"\w+")
 
 
 class Element(NamedTuple):
@@ -156,20 +170,6 @@ _BY_TYPE: dict[type[ast.AST], Callable[..., Iterator[tuple[str, AssignedValue]]]
     **dict.fromkeys((ast.Import, ast.ImportFrom), _imported),
     **dict.fromkeys((ast.Global, ast.Nonlocal), lambda node: iter([(name, None) for name in node.names])),
 }
-
-
-# Imports of well-known names for a hunk that does not show its own.
-
-IMPORTS: Final = "; ".join(packaged_text("implicit_imports.txt").splitlines())
-"""On one line, in front: rules follow a name to the module that it came from, and a hunk seldom shows the import.
-
-Names that several modules have (`Template`, `load`, `choice`) are not in it: a guess would blame the wrong one.
-"""
-
-_ALWAYS = frozenset({"aiohttp", "django", "flask"})
-"""Packages whose presence shows what a function with a certain shape is, also where it does not name them."""
-
-_WORD = re.compile(r"\w+")
 
 
 class _Import(NamedTuple):

@@ -1,4 +1,7 @@
-"""The input and the output of a check of a syntax tree."""
+"""The input and the output of a check of a syntax tree.
+
+Syntax trees: how they are made of any text, and how they are walked at little cost.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from typing import NamedTuple
 
 from reviewbot.context.python_text import without_warnings
 from reviewbot.threads import check_stopped
-
-# Syntax trees: how they are made of any text, and how they are walked at little cost.
 
 _PLAIN = frozenset(
     {"ctx", "id", "attr", "arg", "name", "asname", "module", "level", "kind", "type_comment", "type_ignores"}

@@ -1,6 +1,11 @@
 """The reviewed repository's own configuration of ruff, read as data: from the base side only, and never by ruff itself.
 
 Nothing that it names is opened, and what is not understood is left out.
+
+Find the version of ruff that the reviewed repository runs, as its base side pins it.
+
+A rule that was added after that version is not reported, though its configuration selects the family. Only numbers
+leave this module.
 """
 
 from __future__ import annotations
@@ -24,6 +29,8 @@ _MAX_DOTS = 300
 
 _MAX_DEPTH = 40
 """Folders."""
+
+Version = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -88,14 +95,6 @@ def _config(folder: str, name: str, text: str, values: dict[str, Any]) -> RuffCo
     return (
         RuffConfig(folder + name, folder, text, table, requires if isinstance(requires, str) else "") if table else None
     )
-
-
-# Find the version of ruff that the reviewed repository runs, as its base side pins it.
-#
-# A rule that was added after that version is not reported, though its configuration selects the family. Only numbers
-# leave this module.
-
-Version = tuple[int, ...]
 
 
 class Pin(NamedTuple):

@@ -1,6 +1,11 @@
 """Report only the style rules that the reviewed repository selects in the ruff configuration of its base side.
 
 Its configuration is data: which rules, and a few numbers. Ruff itself reads none. Without one nothing is run or said.
+
+Find the selected ruff rules that the repository's own files break; reports of these are trusted less.
+
+A configuration may select whole families while nothing enforces them, or for some folders alone. A few other files of
+the base side show it: where a rule is broken there, and no `noqa` stands beside it, the repository lives with that.
 """
 
 from __future__ import annotations
@@ -29,11 +34,6 @@ from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot, To
 from reviewbot.tables import words_in
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count
-
-# Find the selected ruff rules that the repository's own files break; reports of these are trusted less.
-#
-# A configuration may select whole families while nothing enforces them, or for some folders alone. A few other files of
-# the base side show it: where a rule is broken there, and no `noqa` stands beside it, the repository lives with that.
 
 _SAMPLE = 24
 """Files of one kind that are looked at."""

@@ -1,4 +1,9 @@
-"""Find the rule of a SARIF result, by id, index or extension, and read the facts that either of the two states."""
+"""Find the rule of a SARIF result, by id, index or extension, and read the facts that either of the two states.
+
+JSON from outside, one value at a time: what has another type than it should have is taken as absent.
+
+Map the names in a log to files of the change. A name that fits none, or only by a guess, is left out.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,13 @@ from urllib.parse import unquote_to_bytes
 
 from reviewbot.diff.parser.file_names import to_bytes
 
-# JSON from outside, one value at a time: what has another type than it should have is taken as absent.
-
 _MAX_NUMBER = 2**31 - 1
 """No file has more lines, no list more entries."""
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
+"""At least two letters: one letter is a drive."""
+_DRIVE = re.compile(rb"/{0,3}[A-Za-z]:[/\\]")
+_MAX_DEPTH = 200
 
 
 def a_dict(value: object) -> dict[str, Any]:
@@ -42,14 +50,6 @@ def an_entry(values: list[Any], index: object) -> dict[str, Any]:
     """The object at an index; empty where there is none."""
     at = a_number(index)
     return a_dict(values[at]) if at is not None and at < len(values) else {}
-
-
-# Map the names in a log to files of the change. A name that fits none, or only by a guess, is left out.
-
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
-"""At least two letters: one letter is a drive."""
-_DRIVE = re.compile(rb"/{0,3}[A-Za-z]:[/\\]")
-_MAX_DEPTH = 200
 
 
 class _Name(NamedTuple):

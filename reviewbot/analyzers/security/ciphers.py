@@ -1,4 +1,7 @@
-"""Find weak encryption: ECB, an initialisation vector that never changes, a key in the source, a short key."""
+"""Find weak encryption: ECB, an initialisation vector that never changes, a key in the source, a short key.
+
+Find signatures that are not checked, that anyone can forge, or whose comparison leaks timing.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,16 @@ _MIN_BITS = 2048
 """NIST SP 800-57 and SP 800-131A: fewer bits of RSA, DSA or DH are disallowed since 2014."""
 
 _WEAK_CURVES = words_in("names/security", "weak_curves")
+
+_DECODE = ("jwt.decode", "jose.jwt.decode", "jwt.api_jwt.decode", "jwt.decode_complete")
+_ENCODE = ("jwt.encode", "jose.jwt.encode", "jwt.api_jwt.encode")
+_SIGNERS = words_in("names/security", "signers")
+_MACS = frozenset({"hmac.new", "hmac.digest", "hmac.HMAC"})
+_SIGNED = frozenset({"signature", "hmac", "mac", "sig", "signatur"})
+"""Words of names whose value an attacker must not be able to guess byte by byte."""
+
+_MAX_CHAIN = 6
+"""Calls on the result of calls; a name may be made from itself."""
 
 
 def weak_ciphers(code: CodeIndex) -> Iterator[Found]:
@@ -94,19 +107,6 @@ def _curves(code: CodeIndex) -> Iterator[Found]:
             continue
         if made in _WEAK_CURVES:
             yield at("short-key", call)
-
-
-# Find signatures that are not checked, that anyone can forge, or whose comparison leaks timing.
-
-_DECODE = ("jwt.decode", "jose.jwt.decode", "jwt.api_jwt.decode", "jwt.decode_complete")
-_ENCODE = ("jwt.encode", "jose.jwt.encode", "jwt.api_jwt.encode")
-_SIGNERS = words_in("names/security", "signers")
-_MACS = frozenset({"hmac.new", "hmac.digest", "hmac.HMAC"})
-_SIGNED = frozenset({"signature", "hmac", "mac", "sig", "signatur"})
-"""Words of names whose value an attacker must not be able to guess byte by byte."""
-
-_MAX_CHAIN = 6
-"""Calls on the result of calls; a name may be made from itself."""
 
 
 def weak_signatures(code: CodeIndex) -> Iterator[Found]:

@@ -1,6 +1,8 @@
 """Index one piece of Python for all checks: nodes by kind, full names by imports, and values behind names.
 
 One walk over the tree gathers everything; what is asked later is counted against the same budget.
+
+Find the names that a node of a syntax tree binds, and what it binds them to.
 """
 
 from __future__ import annotations
@@ -12,8 +14,6 @@ from typing import NamedTuple, TypeVar, cast
 
 from reviewbot.analyzers.python.views import Budget, View, parts
 from reviewbot.context.python_text import imported_names
-
-# Find the names that a node of a syntax tree binds, and what it binds them to.
 
 BINDERS = frozenset(
     {ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.withitem, ast.AugAssign, ast.For}

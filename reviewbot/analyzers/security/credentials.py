@@ -1,4 +1,7 @@
-"""Find passwords and keys that are literals in the source, and places that a password must not get to."""
+"""Find passwords and keys that are literals in the source, and places that a password must not get to.
+
+Find secrets that reach logs, addresses, files or error pages.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,12 @@ _MIN_KINDS = 8
 _API_KEY = re.compile(r"[A-Za-z0-9_\-.]{20,200}")
 _DEFAULTS = frozenset({"dev", "test", "testing", "secret", "changeme", "change-me", "change_me", "development"})
 _URL_LOGIN = re.compile(r"\A[a-z][a-z0-9+.]{1,30}://[^:/@\s]{1,80}:(?P<password>[^/@\s{}$<%*]{1,80})@[^/\s]{1,200}")
+
+_LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
+_LOGGERS = frozenset({"logging", "logger", "log", "_logger", "_log", "LOG", "LOGGER"})
+_QUERIES = ("args", "GET", "query_params", "query")
+_TRACES = frozenset({"traceback.format_exc", "traceback.format_exception"})
+_RESPONSES = words_in("names/security", "responses")
 
 
 def literal_credentials(code: CodeIndex) -> Iterator[Found]:
@@ -123,15 +132,6 @@ def _is_signing_key(code: CodeIndex, target: ast.expr, named: str) -> bool:
     if isinstance(target, ast.Subscript):
         return named in {"SECRET_KEY", "JWT_SECRET_KEY"} and "config" in words(code.name(target.value))
     return named in {"SECRET_KEY", "JWT_SECRET", "JWT_SECRET_KEY"} and isinstance(target, ast.Name)
-
-
-# Find secrets that reach logs, addresses, files or error pages.
-
-_LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
-_LOGGERS = frozenset({"logging", "logger", "log", "_logger", "_log", "LOG", "LOGGER"})
-_QUERIES = ("args", "GET", "query_params", "query")
-_TRACES = frozenset({"traceback.format_exc", "traceback.format_exception"})
-_RESPONSES = words_in("names/security", "responses")
 
 
 def check_leaks(code: CodeIndex) -> Iterator[Found]:

@@ -1,4 +1,7 @@
-"""Find files that other users may change, or whose name they may predict or choose."""
+"""Find files that other users may change, or whose name they may predict or choose.
+
+Find privileges that are kept too long, and checks of them that vanish.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,13 @@ _SHELLS = words_in("names/security", "shells")
 _OPEN_MODES = frozenset({"777", "0777", "666", "0666", "a+w", "o+w", "a+rwx", "ugo+rwx"})
 _LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdir", "path"})
 _CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
+
+_RAISES = frozenset({"raise", "elevate", "gain", "acquire", "escalate", "enable", "regain"})
+_DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset", "disable", "revert"})
+_PRIVILEGES = frozenset({"privilege", "privileges", "privs", "priv", "root", "capabilities"})
+_GROUPS = frozenset({"os.setgid", "os.setegid", "os.setregid", "os.setresgid", "os.setgroups", "os.initgroups"})
+_USERS = frozenset({"os.setuid", "os.setreuid", "os.setresuid"})
+_RIGHTS = words_in("names/security", "rights")
 
 
 def check_files(code: CodeIndex) -> Iterator[Found]:
@@ -168,16 +178,6 @@ def _members(code: CodeIndex) -> Iterator[Found]:
             )
             if isinstance(node, ast.Call) and extracts and not looked and argument(node, None, "filter") is None:
                 yield at("archive-member", node)
-
-
-# Find privileges that are kept too long, and checks of them that vanish.
-
-_RAISES = frozenset({"raise", "elevate", "gain", "acquire", "escalate", "enable", "regain"})
-_DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset", "disable", "revert"})
-_PRIVILEGES = frozenset({"privilege", "privileges", "privs", "priv", "root", "capabilities"})
-_GROUPS = frozenset({"os.setgid", "os.setegid", "os.setregid", "os.setresgid", "os.setgroups", "os.initgroups"})
-_USERS = frozenset({"os.setuid", "os.setreuid", "os.setresuid"})
-_RIGHTS = words_in("names/security", "rights")
 
 
 def loose_privileges(code: CodeIndex) -> Iterator[Found]:

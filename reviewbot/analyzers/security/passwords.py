@@ -1,4 +1,7 @@
-"""Find weak password hashing: a fast hash, too few rounds, a salt that is the same for all users."""
+"""Find weak password hashing: a fast hash, too few rounds, a salt that is the same for all users.
+
+Find predictable random numbers where they must not be guessable: sessions, tokens, passwords.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,32 @@ _MIN_ROUNDS = 100_000
 
 _MIN_DOUBLINGS = 10
 """Of bcrypt, the least that is still advised."""
+
+_METHODS = ("random", "randint", "randrange", "choice", "choices", "sample", "uniform", "getrandbits", "randbytes")
+_WEAK = frozenset(
+    [f"random.{method}" for method in _METHODS]
+    + [f"numpy.random.{method}" for method in ("rand", "randint", "random", "choice", "bytes")]
+)
+_GUESSABLE = "uuid.uuid1"
+
+_SECRETS = PASSWORDS | {"secret", "otp", "csrf", "nonce", "salt", "cookie", "apikey", "totp", "pincode", "captcha"}
+_TOKENS = frozenset({"token", "session", "cookies"})
+_OF_TOKENS = words_in("names/security", "of_tokens")
+"""Words beside "token" or "session" that tell it from a token of a language, a session of a database or a game."""
+
+_NOT_SECRET = words_in("names/security", "not_secret")
+
+_PICKS = frozenset({"choice", "choices", "sample"})
+_ALPHABETS = words_in("names/security", "alphabets")
+"""Words of a collection whose elements are parts of a secret and no secrets, or whatever else, themselves."""
+
+_CORPORA = frozenset({"vocab", "vocabulary", "tokenizer", "corpus"})
+_MADE_BY = frozenset({"str", "hex", "format", "bytes"})
+_MAKERS = frozenset({"reset", "otp", "secret"}) | PASSWORDS
+"""Words of a function that makes secrets."""
+
+_STORES = frozenset({"session", "sessions", "cookie", "cookies", "token", "tokens"})
+"""What a store of secrets has in its name."""
 
 
 def weak_passwords(code: CodeIndex) -> Iterator[Found]:
@@ -183,35 +212,6 @@ def _derived(code: CodeIndex) -> Iterator[Found]:
         rounds = code.number(argument(call, rounds_at, *rounds_named)) if rounds_named else None
         if rounds is not None and rounds < _MIN_ROUNDS:
             yield at("few-rounds", call)
-
-
-# Find predictable random numbers where they must not be guessable: sessions, tokens, passwords.
-
-_METHODS = ("random", "randint", "randrange", "choice", "choices", "sample", "uniform", "getrandbits", "randbytes")
-_WEAK = frozenset(
-    [f"random.{method}" for method in _METHODS]
-    + [f"numpy.random.{method}" for method in ("rand", "randint", "random", "choice", "bytes")]
-)
-_GUESSABLE = "uuid.uuid1"
-
-_SECRETS = PASSWORDS | {"secret", "otp", "csrf", "nonce", "salt", "cookie", "apikey", "totp", "pincode", "captcha"}
-_TOKENS = frozenset({"token", "session", "cookies"})
-_OF_TOKENS = words_in("names/security", "of_tokens")
-"""Words beside "token" or "session" that tell it from a token of a language, a session of a database or a game."""
-
-_NOT_SECRET = words_in("names/security", "not_secret")
-
-_PICKS = frozenset({"choice", "choices", "sample"})
-_ALPHABETS = words_in("names/security", "alphabets")
-"""Words of a collection whose elements are parts of a secret and no secrets, or whatever else, themselves."""
-
-_CORPORA = frozenset({"vocab", "vocabulary", "tokenizer", "corpus"})
-_MADE_BY = frozenset({"str", "hex", "format", "bytes"})
-_MAKERS = frozenset({"reset", "otp", "secret"}) | PASSWORDS
-"""Words of a function that makes secrets."""
-
-_STORES = frozenset({"session", "sessions", "cookie", "cookies", "token", "tokens"})
-"""What a store of secrets has in its name."""
 
 
 def weak_random(code: CodeIndex) -> Iterator[Found]:

@@ -1,4 +1,9 @@
-"""Find what a web application leaves open: cookies, other origins, forged forms, pages that are not escaped."""
+"""Find what a web application leaves open: cookies, other origins, forged forms, pages that are not escaped.
+
+Find checks of an address that a hostile address passes as well.
+
+Find parsers of XML that load other files, and markup that is cleaned by a pattern.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,26 @@ from reviewbot.tables import words_in
 _FRAMEWORKS = words_in("names/security", "frameworks")
 _LOGIN_COOKIES = words_in("names/security", "login_cookies")
 _ALLOWED_ORIGIN = "access-control-allow-origin"
+
+_HOST = re.compile(r"\A(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
+_BARE_HOST = re.compile(r"\A(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
+_HOST_PATTERN = re.compile(
+    r"https?:(?://|\\/\\/).{0,80}[a-z0-9)]\.(?:com|org|net|io|gov|edu|de|uk)(?![a-z.])", re.IGNORECASE
+)
+_FILES = (".py", ".json", ".txt", ".html", ".xml", ".csv", ".md", ".js", ".css", ".zip", ".gz", ".png", ".jpg", ".pdf")
+_ADDRESSES = words_in("names/security", "addresses")
+_USES = frozenset({"redirect", "HttpResponseRedirect", "RedirectResponse", "urlopen", "urlretrieve"})
+_CLIENTS = frozenset({"requests", "httpx", "urllib"})
+_MATCHES = frozenset({"re.match", "re.search", "re.fullmatch", "re.compile"})
+
+_PARSERS = ("lxml.etree.XMLParser", "lxml.etree.ETCompatXMLParser", "lxml.etree.XMLPullParser", "lxml.etree.iterparse")
+_READS = ("lxml.etree.fromstring", "lxml.etree.XML", "lxml.etree.parse", "lxml.etree.fromstringlist")
+_FEATURES = frozenset({"feature_external_ges", "feature_external_pes"})
+_FEATURE_TEXT = "http://xml.org/sax/features/external-"
+_DANGEROUS = {"resolve_entities": True, "no_network": False, "load_dtd": True, "dtd_validation": True}
+_CLEANED = re.compile(r"<\W{0,5}script", re.IGNORECASE)
+_TOLERANT = re.compile(r"script[^>]{0,20}(?:\\s|\\b|\[\^>\])[^>]{0,10}>\)?\Z", re.IGNORECASE)
+_REQUEST = words_in("names/security", "request")
 
 
 def open_web(code: CodeIndex) -> Iterator[Found]:
@@ -104,20 +129,6 @@ def _unescaped(code: CodeIndex) -> Iterator[Found]:
             yield at("templates-not-escaped", call, cause=escaped or call.func)
 
 
-# Find checks of an address that a hostile address passes as well.
-
-_HOST = re.compile(r"\A(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
-_BARE_HOST = re.compile(r"\A(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}\Z")
-_HOST_PATTERN = re.compile(
-    r"https?:(?://|\\/\\/).{0,80}[a-z0-9)]\.(?:com|org|net|io|gov|edu|de|uk)(?![a-z.])", re.IGNORECASE
-)
-_FILES = (".py", ".json", ".txt", ".html", ".xml", ".csv", ".md", ".js", ".css", ".zip", ".gz", ".png", ".jpg", ".pdf")
-_ADDRESSES = words_in("names/security", "addresses")
-_USES = frozenset({"redirect", "HttpResponseRedirect", "RedirectResponse", "urlopen", "urlretrieve"})
-_CLIENTS = frozenset({"requests", "httpx", "urllib"})
-_MATCHES = frozenset({"re.match", "re.search", "re.fullmatch", "re.compile"})
-
-
 def weak_host_checks(code: CodeIndex) -> Iterator[Found]:
     """Look at the conditions under which an address is used."""
     for compare in code.of(ast.Compare):
@@ -173,18 +184,6 @@ def _follows(code: CodeIndex, body: list[ast.stmt], names: set[str]) -> bool:
         if follows and any(isinstance(each, ast.Name) and each.id in names for each in code.under(*node.args)):
             return True
     return False
-
-
-# Find parsers of XML that load other files, and markup that is cleaned by a pattern.
-
-_PARSERS = ("lxml.etree.XMLParser", "lxml.etree.ETCompatXMLParser", "lxml.etree.XMLPullParser", "lxml.etree.iterparse")
-_READS = ("lxml.etree.fromstring", "lxml.etree.XML", "lxml.etree.parse", "lxml.etree.fromstringlist")
-_FEATURES = frozenset({"feature_external_ges", "feature_external_pes"})
-_FEATURE_TEXT = "http://xml.org/sax/features/external-"
-_DANGEROUS = {"resolve_entities": True, "no_network": False, "load_dtd": True, "dtd_validation": True}
-_CLEANED = re.compile(r"<\W{0,5}script", re.IGNORECASE)
-_TOLERANT = re.compile(r"script[^>]{0,20}(?:\\s|\\b|\[\^>\])[^>]{0,10}>\)?\Z", re.IGNORECASE)
-_REQUEST = words_in("names/security", "request")
 
 
 def unsafe_markup(code: CodeIndex) -> Iterator[Found]:

@@ -2,6 +2,8 @@
 
 Each function is followed once, those first that others call; a summary says what its parameters reach. Branches are
 followed on both sides and joined, loops twice. Nothing is run.
+
+Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ from reviewbot.analyzers.taint.scopes import Scope
 from reviewbot.analyzers.taint.statements import Statements
 from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, join_values
 from reviewbot.diff.paths import is_test
-
-# Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside.
 
 _PART = re.compile(
     r"<(?:([a-zA-Z_]\w{0,30})(?:\([^)>]{0,100}\))?:)?([a-zA-Z_]\w{0,60})>|\{([a-zA-Z_]\w{0,60})(?::(\w{1,30}))?\}"

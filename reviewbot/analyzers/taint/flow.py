@@ -1,4 +1,7 @@
-"""State shared by all parts of one analysis: the code, what is known of libraries, and the hits so far."""
+"""State shared by all parts of one analysis: the code, what is known of libraries, and the hits so far.
+
+Collect the values that reach sinks, and turn those that count into findings with a rule and a message.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,6 @@ from reviewbot.analyzers.taint.values import (
     Taint,
     Value,
 )
-
-# Collect the values that reach sinks, and turn those that count into findings with a rule and a message.
 
 _MAX_HITS = 40
 """Hits kept for one function's parameters; further ones are dropped."""

@@ -1,4 +1,9 @@
-"""Evaluate operations on values: sums of texts and lists, filled patterns, items of containers."""
+"""Evaluate operations on values: sums of texts and lists, filled patterns, items of containers.
+
+Fold expressions of constants, so that branches which are never taken carry no taint.
+
+Evaluate texts that are put together, and what their beginning says about the rest.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +33,6 @@ from reviewbot.analyzers.taint.values import (
     mix,
 )
 
-# Fold expressions of constants, so that branches which are never taken carry no taint.
-
 _MAX_NUMBER = 2**64
 _MAX_CHARS = 1_000
 """Characters. Longer texts and larger numbers are not followed: they decide no branch, and cost time."""
@@ -56,6 +59,31 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
+
+_MAX_FRONT = 9
+"""Parts in front of a part that are looked at for what it is."""
+
+_LEAD = 200
+"""Characters of a beginning that are kept."""
+
+_OPEN_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]{0,20}:)?(?://[^/]{0,200})?$", re.IGNORECASE)
+"""A beginning after which the host of an address can still be chosen."""
+
+_SQL = re.compile(
+    r"^[\s(]{0,50}(?:select|insert|update|delete|replace|merge|with|create|drop|alter|truncate|grant|call|exec|execute|"
+    r"explain|pragma|set|show|use|from|where|copy|declare|begin|attach|vacuum|describe)\b",
+    re.IGNORECASE,
+)
+
+_NAME = re.compile(
+    r"(?:\b(?:from|into|table|update|join|(?:order|group)\s{1,9}by)\s{1,9}|\binto\s{1,9}[\w.\"`\[\]]{1,99}\s{0,9}\()"
+    r"(?:[\w\"`\[\]]{1,99}\.)?[\"`\[]?$",
+    re.IGNORECASE,
+)
+"""What stands in front of the name of a table or a column in a statement."""
+
+_TAIL = 250
+"""Characters in front of a part that are looked at for what it is."""
 
 
 def tracked_constant(constant: object) -> object:
@@ -102,35 +130,6 @@ def _tried(operation: Callable[[Any, Any], Any], left: object, right: object) ->
         return tracked_constant(operation(left, right))
     except (TypeError, ValueError, ArithmeticError, LookupError):
         return UNKNOWN
-
-
-# Evaluate texts that are put together, and what their beginning says about the rest.
-
-_MAX_FRONT = 9
-"""Parts in front of a part that are looked at for what it is."""
-
-_LEAD = 200
-"""Characters of a beginning that are kept."""
-
-_OPEN_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]{0,20}:)?(?://[^/]{0,200})?$", re.IGNORECASE)
-"""A beginning after which the host of an address can still be chosen."""
-
-_SQL = re.compile(
-    r"^[\s(]{0,50}(?:select|insert|update|delete|replace|merge|with|create|drop|alter|truncate|grant|call|exec|execute|"
-    r"explain|pragma|set|show|use|from|where|copy|declare|begin|attach|vacuum|describe)\b",
-    re.IGNORECASE,
-)
-
-
-_NAME = re.compile(
-    r"(?:\b(?:from|into|table|update|join|(?:order|group)\s{1,9}by)\s{1,9}|\binto\s{1,9}[\w.\"`\[\]]{1,99}\s{0,9}\()"
-    r"(?:[\w\"`\[\]]{1,99}\.)?[\"`\[]?$",
-    re.IGNORECASE,
-)
-"""What stands in front of the name of a table or a column in a statement."""
-
-_TAIL = 250
-"""Characters in front of a part that are looked at for what it is."""
 
 
 def compose(parts: Sequence[Value]) -> Value:

@@ -1,4 +1,9 @@
-"""Apply assignments to the names, attributes and items that they are made to."""
+"""Apply assignments to the names, attributes and items that they are made to.
+
+Decide which patterns of a `match` a value takes for certain, or never.
+
+Resolve members of the objects that a framework passes in: the request, and its handler.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,8 @@ from reviewbot.analyzers.taint.values import (
     plain,
 )
 
-# Decide which patterns of a `match` a value takes for certain, or never.
+_MAX_PATH_CHARS = 150
+"""Characters of a dotted name; a longer one is no name that a table knows."""
 
 
 def never(case: ast.match_case, subject: Value) -> bool:
@@ -61,12 +67,6 @@ def bind_names(pattern: ast.pattern, subject: Value, scope: Scope) -> int:
         if name is not None:
             scope.set(name, subject)
     return len(nodes)
-
-
-# Resolve members of the objects that a framework passes in: the request, and its handler.
-
-_MAX_PATH_CHARS = 150
-"""Characters of a dotted name; a longer one is no name that a table knows."""
 
 
 class Members:

@@ -2,6 +2,11 @@
 
 Messages and quotes name each such character by its number and never hold it. Text that is written from right to left,
 emoji and letters of any one script are left alone. Linear in the text.
+
+Names of files that look other than they are: turned around, with invisible characters, or like another name.
+
+A stricter reading than that of lines: no name needs a direction control or a line end. Letters of any one script,
+joiners where a script or an emoji needs them, and blanks of any width inside a name are left alone.
 """
 
 from __future__ import annotations
@@ -35,11 +40,6 @@ from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
-
-# Names of files that look other than they are: turned around, with invisible characters, or like another name.
-#
-# A stricter reading than that of lines: no name needs a direction control or a line end. Letters of any one
-# script, joiners where a script or an emoji needs them, and blanks of any width inside a name are left alone.
 
 HIDDEN, CONFUSABLE = "hidden-in-name", "confusable-name"
 """The rules, as the table of `hidden-text` has them."""

@@ -2,6 +2,8 @@
 
 Two keys and two secrets may be valid at a time, so that each can be exchanged without a gap; the first is used.
 What the environment says counts alone: half of the one and half of the other would belong to no App.
+
+Reload credentials in a running process, so that keys are exchanged without a restart.
 """
 
 from __future__ import annotations
@@ -39,6 +41,13 @@ _PEM = re.compile(
     r"-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]{64,20000}\n-----END (?:RSA )?PRIVATE KEY-----\n"
 )
 _HINT = "set REVIEWBOT_APP_ID, REVIEWBOT_PRIVATE_KEY (or _FILE) and REVIEWBOT_WEBHOOK_SECRET (or _FILE)"
+
+logger = logging.getLogger("reviewbot.credentials")
+
+_Mark = tuple[int, int, int]
+
+LOOK_S = 1.0
+"""Between two looks at whether the file is another one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -213,16 +222,6 @@ def _check(given: Credentials) -> None:
 
 def _wrong(message: str) -> NoReturn:
     raise ConfigError(message)
-
-
-# Reload credentials in a running process, so that keys are exchanged without a restart.
-
-logger = logging.getLogger("reviewbot.credentials")
-
-_Mark = tuple[int, int, int]
-
-LOOK_S = 1.0
-"""Between two looks at whether the file is another one."""
 
 
 class WatchedCredentials:

@@ -1,4 +1,10 @@
-"""Supervise the App's own processes: restart those that died, and end all of them together."""
+"""Supervise the App's own processes: restart those that died, and end all of them together.
+
+End a child process when its supervisor ends, however that happens.
+
+The supervisor holds the other end of the child's standard input. When the system closes it, no process would ever stop
+the child again, and it stops itself.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +19,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from reviewbot.domain.errors import ExitCode
-
-# End a child process when its supervisor ends, however that happens.
-#
-# The supervisor holds the other end of the child's standard input. When the system closes it, no process would ever
-# stop the child again, and it stops itself.
 
 VARIABLE = "REVIEWBOT_LIFELINE"
 """Set for a child whose standard input is one."""

@@ -1,4 +1,7 @@
-"""Move deliveries from the inbox to the scheduler, at least once: no crash loses an accepted one."""
+"""Move deliveries from the inbox to the scheduler, at least once: no crash loses an accepted one.
+
+Read the inbox's deliveries as commands for the scheduler.
+"""
 
 from __future__ import annotations
 
@@ -103,9 +106,6 @@ class InboxConsumer:
             self._scheduler.delete_installation(command.request.installation)
         elif command.kind == "revoke_tokens":
             self._revoke_tokens(command.request.installation)
-
-
-# Read the inbox's deliveries as commands for the scheduler.
 
 
 class Deliveries:

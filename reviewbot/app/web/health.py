@@ -1,4 +1,9 @@
-"""Health and metrics endpoints: `/healthz`, `/readyz`, and `/metrics`."""
+"""Health and metrics endpoints: `/healthz`, `/readyz`, and `/metrics`.
+
+Prometheus metrics: what this process counts itself, and what the workers have left in the database.
+
+Each application has a registry of its own. No label names a repository, a person or an installation.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,21 @@ from reviewbot.domain.errors import ConfigError
 
 NO_APP = "there is no App yet: open /setup"
 NO_WORKER = "no worker runs: what comes in is kept, and waits for one"
+
+EVENTS = frozenset({"pull_request", "issue_comment", "pull_request_review_comment", "check_run", "check_suite"}) | {
+    "installation",
+    "installation_repositories",
+    "pull_request_review",
+    "pull_request_review_thread",
+    "ping",
+}
+"""Names that may be a label; every other one counts as "other"."""
+
+ACK_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds. GitHub gives up after ten."""
+
+_RUN_SECONDS = "run_seconds"
+_SUM = "run_seconds_sum"
 
 
 def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
@@ -66,26 +86,6 @@ def _may_read(token: str | None) -> bool:
         return peer_of(request) != "elsewhere"
     given = request.headers.get("Authorization", "").encode("utf-8", "replace")
     return hmac.compare_digest(given, b"Bearer " + token.encode())
-
-
-# Prometheus metrics: what this process counts itself, and what the workers have left in the database.
-#
-# Each application has a registry of its own. No label names a repository, a person or an installation.
-
-EVENTS = frozenset({"pull_request", "issue_comment", "pull_request_review_comment", "check_run", "check_suite"}) | {
-    "installation",
-    "installation_repositories",
-    "pull_request_review",
-    "pull_request_review_thread",
-    "ping",
-}
-"""Names that may be a label; every other one counts as "other"."""
-
-ACK_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds. GitHub gives up after ten."""
-
-_RUN_SECONDS = "run_seconds"
-_SUM = "run_seconds_sum"
 
 
 class WebMetrics:

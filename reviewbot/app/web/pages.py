@@ -1,4 +1,9 @@
-"""The setup pages: plain HTML, no script, nothing from elsewhere, every value escaped."""
+"""The setup pages: plain HTML, no script, nothing from elsewhere, every value escaped.
+
+The App's permissions and events: the content of `app.yaml`, and the manifest that GitHub is sent.
+
+https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from reviewbot.tables import packaged_text
-
-# The App's permissions and events: the content of `app.yaml`, and the manifest that GitHub is sent.
-#
-# https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 
 PERMISSIONS: Final[Mapping[str, str]] = {
     "contents": "read",

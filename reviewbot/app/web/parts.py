@@ -1,4 +1,7 @@
-"""The dependencies of the web application, passed in by its caller."""
+"""The dependencies of the web application, passed in by its caller.
+
+Classify the client of a request: on this machine, in its private networks, or elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,14 @@ from reviewbot.config.settings import Settings
 
 MAX_BODY_BYTES = 25 * 1024 * 1024
 """GitHub's own limit. https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap"""
+
+Peer = Literal["here", "near", "elsewhere"]
+
+_FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
+"""What a proxy adds. It stands on this machine, and speaks for a client that does not."""
+
+_HERE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
+"""A name in `Host` that no other site can make a browser send here: others can be made to point at this machine."""
 
 
 class Deliveries(Protocol):
@@ -63,17 +74,6 @@ class WebParts:
     ready_max_age_s: float | None = None
     """Of the oldest delivery; beyond it, we say that we are not ready. None: whatever waits, more is taken."""
     setup: SetupParts | None = field(default=None)
-
-
-# Classify the client of a request: on this machine, in its private networks, or elsewhere.
-
-Peer = Literal["here", "near", "elsewhere"]
-
-_FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
-"""What a proxy adds. It stands on this machine, and speaks for a client that does not."""
-
-_HERE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
-"""A name in `Host` that no other site can make a browser send here: others can be made to point at this machine."""
 
 
 def peer_of(asked: Request) -> Peer:

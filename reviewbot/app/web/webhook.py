@@ -2,6 +2,9 @@
 
 Checks run in this order: media type, size, signature over the raw bytes, headers, JSON, payload. Each one trusts only
 those before it.
+
+Of the signature bytes alone are compared: a header may hold anything. JSON is parsed only where it can be read in one
+way, and within bounds.
 """
 
 from __future__ import annotations
@@ -31,9 +34,17 @@ from reviewbot.app.web.health import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.strict_json import strictly
 
-# Verify the host's signature of a body. Bytes alone are compared: a header may hold anything.
+logger = logging.getLogger("reviewbot.app.web")
 
+_EVENT = re.compile(r"[a-z][a-z_]{0,63}")
+_DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
+_JSON = re.compile(r"application/json(?: ?; ?charset=\"?utf-8\"?)?", re.IGNORECASE)
 _SIGNATURE = re.compile(rb"sha256=([0-9a-f]{64})")
+
+MAX_DEPTH = 64
+"""Levels. GitHub's payloads have at most a dozen."""
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool:
@@ -49,14 +60,6 @@ def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool
     for secret in secrets:
         fits |= hmac.compare_digest(hmac.new(secret, body, sha256).hexdigest().encode(), digest)
     return fits
-
-
-# Parse JSON that can be read in one way only, within bounds.
-
-MAX_DEPTH = 64
-"""Levels. GitHub's payloads have at most a dozen."""
-
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonError(ValueError):
@@ -93,13 +96,6 @@ def _too_deep(text: str) -> bool:
         elif mark in "]}":
             depth -= 1
     return False
-
-
-logger = logging.getLogger("reviewbot.app.web")
-
-_EVENT = re.compile(r"[a-z][a-z_]{0,63}")
-_DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
-_JSON = re.compile(r"application/json(?: ?; ?charset=\"?utf-8\"?)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

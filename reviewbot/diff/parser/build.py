@@ -1,4 +1,11 @@
-"""Sections to files: status, policy, and the one state in which each file is left."""
+"""Sections to files: status, policy, and the one state in which each file is left.
+
+Check our parser against unidiff, which reads each file that we read: both must have counted the same.
+
+unidiff is given one file at a time in our own canonical form: placeholder names, headers of our own making, lines as a
+list. So no text of the change meets its regular expressions for headers, two of which can be made slow by one line, and
+no control character is taken for the end of a line. It reads markers and counts only; the texts are ours.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +22,6 @@ from reviewbot.diff.parser.resolve_name import Title, title
 from reviewbot.diff.parser.state import Section
 from reviewbot.diff.policy import refusal
 from reviewbot.domain.contracts import FileChange, Hunk, ParsedFile, ParseState, Status
-
-# Check our parser against unidiff, which reads each file that we read: both must have counted the same.
-#
-# unidiff is given one file at a time in our own canonical form: placeholder names, headers of our own making, lines as
-# a list. So no text of the change meets its regular expressions for headers, two of which can be made slow by one
-# line, and no control character is taken for the end of a line. It reads markers and counts only; the texts are ours.
 
 _NAMES = ("--- a/f\n", "+++ b/f\n")
 

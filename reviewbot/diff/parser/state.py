@@ -1,4 +1,7 @@
-"""The state of the scanner: the lines, the next one, and the section that is being read."""
+"""The state of the scanner: the lines, the next one, and the section that is being read.
+
+The data that the scanner collects of one file before its state is decided.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,6 @@ from typing import Literal
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.domain.contracts import Hunk
 from reviewbot.domain.errors import DiffError
-
-# The data that the scanner collects of one file before its state is decided.
 
 Style = Literal["git", "plain", "orphan", "combined", "submodule", "unmerged", "only", "fragment"]
 """How the section began. "orphan": with lines that belong below a header line which is not there."""

@@ -1,4 +1,10 @@
-"""Apply a judge's rulings to findings, and find which findings it holds to contradict each other. Pure functions."""
+"""Apply a judge's rulings to findings, and find which findings it holds to contradict each other. Pure functions.
+
+Join claims that are one defect at two places: the same lines prove them and the cause is the same. Pure functions.
+
+What overlaps in one file is joined by `reviewbot.review.combine.dedupe`; this is for claims that lie apart, such as two
+callers of the function whose contract changed.
+"""
 
 from __future__ import annotations
 
@@ -74,12 +80,6 @@ def settle_conflicts(conflicts: Sequence[Conflict]) -> tuple[list[Finding], list
 def _short(text: str, limit: int) -> str:
     plain = text.strip()
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
-
-
-# Join claims that are one defect at two places: the same lines prove them and the cause is the same. Pure functions.
-#
-# What overlaps in one file is joined by `reviewbot.review.combine.dedupe`; this is for claims that lie apart, such as
-# two callers of the function whose contract changed.
 
 
 class Joined(NamedTuple):

@@ -1,4 +1,7 @@
-"""The request that a judge is sent: what the readers were shown, then claims with the code around their proofs."""
+"""The request that a judge is sent: what the readers were shown, then claims with the code around their proofs.
+
+The code around the proofs of claims that a judge sees beside the change, each line once.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,6 @@ from reviewbot.llm.prompts.change_view import hunk_views, new_lines
 from reviewbot.llm.prompts.delimiters import fence_text
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix, describe_limits
 from reviewbot.redact.mask import redact
-
-# The code around the proofs of claims that a judge sees beside the change, each line once.
 
 MAX_ROW = 400
 """Characters of a line."""

@@ -1,4 +1,7 @@
-"""Arguments of a tool call: a closed object, checked before anything is read."""
+"""Arguments of a tool call: a closed object, checked before anything is read.
+
+Results of tool calls, and the limits of their size.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ MAX_PATH = 1_000
 MAX_LINE = 10_000_000
 
 Kind = Literal["path", "glob", "pattern", "line", "side", "switch"]
+
+Side = Literal["head", "base"]
 
 
 @dataclass(frozen=True)
@@ -131,11 +136,6 @@ def _path(parameter: Parameter, value: str) -> str:
     if len(path) > MAX_PATH or refusal(exact(path)) or {"", "."} & set(path.split("/")):
         raise Refused(f"{parameter.name} must be a path inside the repository, such as src/app.py, not {quote(value)}")
     return path
-
-
-# Results of tool calls, and the limits of their size.
-
-Side = Literal["head", "base"]
 
 
 class Refused(Exception):  # noqa: N818 - no error: the model is shown what is expected

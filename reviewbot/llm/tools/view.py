@@ -1,4 +1,7 @@
-"""The repository as a model may see it: without withheld files, with masked secrets, in numbered lines."""
+"""The repository as a model may see it: without withheld files, with masked secrets, in numbered lines.
+
+Files that no model is shown: those that usually hold credentials, and those that the repository keeps private.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,6 @@ from reviewbot.context.symbols.index import SymbolIndex
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.ports import RepositorySnapshot
 from reviewbot.llm.tools.arguments import EvidenceEntry, Refused, Side, ToolLimits
-
-# Files that no model is shown: those that usually hold credentials, and those that the repository keeps private.
 
 CREDENTIALS = "files like this one usually hold credentials, so that no model is shown them"
 PRIVATE = "the repository's settings keep this file private"

@@ -1,4 +1,8 @@
-"""Make one review of the workers' findings: merged, weighed, filtered, ranked, with a verdict. Rules only, no I/O."""
+"""Make one review of the workers' findings: merged, sorted, ranked, with a verdict. Rules only, no I/O.
+
+The review also has what readers say that the change does (one summary for each part, and the files by theme), and what
+it cost and how long it took, by worker and by every other role that asked a model.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,19 @@ from reviewbot.review.combine.visibility import Rules, SortedFindings, merge_and
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import with_count
 
-# Collect what readers say that the change does: one summary for each part, and the files by theme.
+__all__ = [
+    "ReviewFacts",
+    "RuledSynthesizer",
+    "Rules",
+    "SortedFindings",
+    "build_review",
+    "findings_of",
+    "merge_and_sort",
+    "recount",
+]
+
+SUPERVISORS = ("planner", "reader", "judge")
+"""Roles that ask models beside the workers, in the order of a review."""
 
 
 def summaries_of(ends: Sequence[TaskResult]) -> tuple[str, ...]:
@@ -67,12 +83,6 @@ def themes_of(ends: Sequence[TaskResult], coverage: Sequence[FileCoverage]) -> t
                 left.difference_update(mine)
                 files.setdefault(title, []).extend(mine)
     return tuple(Theme(title=title, files=tuple(paths)) for title, paths in files.items())
-
-
-# What a review cost and how long it took, by worker and by every other role that asked a model.
-
-SUPERVISORS = ("planner", "reader", "judge")
-"""Roles that ask models beside the workers, in the order of a review."""
 
 
 def usages(plan: Plan, ends: Sequence[TaskResult], spent: Mapping[str, Usage] | None) -> tuple[WorkerUsage, ...]:
@@ -118,18 +128,6 @@ def timings(plan: Plan, settled: Mapping[str, TaskResult]) -> Timings:
     for task in plan.tasks:  # dependencies come first in a plan
         ends_at[task.task_id] = spent[task.task_id] + max((ends_at[name] for name in task.depends_on), default=0)
     return Timings(wall_ms=0, critical_path_ms=max(ends_at.values(), default=0), sequential_ms=sum(spent.values()))
-
-
-__all__ = [
-    "ReviewFacts",
-    "RuledSynthesizer",
-    "Rules",
-    "SortedFindings",
-    "build_review",
-    "findings_of",
-    "merge_and_sort",
-    "recount",
-]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 Results are matched by task id. Whatever happens, each task of the plan ends in a `TaskResult`: answered, handed to a
 person, or a named gap.
+
+Limit how many tasks run at once. Tasks that one conversation answers take one slot together.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ from reviewbot.domain.errors import DeadlineError
 from reviewbot.domain.ports import Clock, Journal, Recorder, TaskResult
 from reviewbot.review.dispatch.retry_policy import NextStep, next_step
 from reviewbot.review.gaps import gaps_of
-
-# Limit how many tasks run at once. Tasks that one conversation answers take one slot together.
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 Pure, and nothing of a proposal is believed. Whatever it says, the floor holds: a file that the routed plan gives to
 security, or to a worker that the repository brought, stays with it, and no file loses its last reader.
+
+Dependencies as a map from each name to those that it waits for: cycles, topological order and longest chain.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ from reviewbot.review.plan.instruction_lint import looks_away, vagueness
 from reviewbot.review.plan.routing import FIRST_READERS
 from reviewbot.review.plan.slices import Slice, bundles
 from reviewbot.wording import with_count
-
-# Dependencies as a map from each name to those that it waits for: cycles, topological order and longest chain.
 
 Waits = Mapping[str, Collection[str]]
 """By name: whom it waits for; every name that is waited for is a key."""

@@ -1,4 +1,7 @@
-"""What the branch that is checked out has beyond its upstream, or beyond the default branch."""
+"""What the branch that is checked out has beyond its upstream, or beyond the default branch.
+
+Parse the notation of a range of commits. The names of revisions in it are resolved by git.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ _OTHERWISE = (
     "--git HEAD reviews the last commit, --git RANGE others, --staged what is staged, "
     "and `git diff | reviewbot review -` what is not"
 )
+
+HEAD = "HEAD"
 
 
 class BranchRange(NamedTuple):
@@ -88,11 +93,6 @@ def _line(found: Result) -> str:
 
 def _short(ref: str) -> str:
     return ref.removeprefix(_REMOTES).removeprefix(_HEADS)
-
-
-# Parse the notation of a range of commits. The names of revisions in it are resolved by git.
-
-HEAD = "HEAD"
 
 
 class Range(NamedTuple):

@@ -1,4 +1,10 @@
-"""Where a repository keeps its parts, and the private git directory through which its objects are read."""
+"""Where a repository keeps its parts, and the private git directory through which its objects are read.
+
+Files of a git directory that are copied: real files alone, of bounded size, opened without following or waiting.
+
+The author of the repository chose what lies there. A link would hand on a file of this machine, a device would fill the
+disk, and a pipe would wait for ever.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewbot.domain.errors import InputError
-
-# Files of a git directory that are copied: real files alone, of bounded size, opened without following or waiting.
-#
-# The author of the repository chose what lies there. A link would hand on a file of this machine, a device would fill
-# the disk, and a pipe would wait for ever.
 
 MAX_INDEX_BYTES = 512 * 1024 * 1024
 """Of an index and its shared parts together. The index of a million files has some hundred megabytes."""

@@ -1,4 +1,7 @@
-"""Words in all files of a commit, asked of git."""
+"""Words in all files of a commit, asked of git.
+
+The last commits of a file, asked of git.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,13 @@ SEARCH_SECONDS = 20.0
 
 MAX_SEARCH_BYTES = 8 * 2**20
 """Of lines that hold the word. A word that fills more is not a name that a review follows."""
+
+LOG_SECONDS = 20.0
+"""Of one question. In a history of a million commits a file that hardly ever changes takes longer."""
+
+MAX_LOG_BYTES = 2 * 2**20
+
+_FORMAT = "%H%x00%P%x00%at%x00%s%x00"
 
 
 def search_tree(
@@ -58,16 +68,6 @@ def _occurrences(output: bytes, prefix: int) -> Iterator[Occurrence]:
         text = output[number.end() : end].decode("utf-8", "replace")
         yield Occurrence(label(output[at + prefix : name_end]), int(number[1]), text[:MAX_LINE])
         at = end + 1
-
-
-# The last commits of a file, asked of git.
-
-LOG_SECONDS = 20.0
-"""Of one question. In a history of a million commits a file that hardly ever changes takes longer."""
-
-MAX_LOG_BYTES = 2 * 2**20
-
-_FORMAT = "%H%x00%P%x00%at%x00%s%x00"
 
 
 def log_file(

@@ -1,4 +1,7 @@
-"""The journal in the App's database: progress of reviews, each key in the name of its installation and repository."""
+"""The journal in the App's database: progress of reviews, each key in the name of its installation and repository.
+
+Intents to post a review, with a lease, so that two posters or a crash do not make two reviews of one.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +49,6 @@ def forget_installation(database: Database, installation: int) -> None:
         "DELETE FROM reviewbot_runs WHERE installation = ?",
     ):
         database.run(statement, installation)
-
-
-# Intents to post a review, with a lease, so that two posters or a crash do not make two reviews of one.
 
 
 class DurableIntents:

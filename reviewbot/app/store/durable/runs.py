@@ -1,4 +1,7 @@
-"""Records of the runs: the outcome of each, its reason, cost and trace."""
+"""Records of the runs: the outcome of each, its reason, cost and trace.
+
+Which run of a pull request is the wanted one. A new head supersedes the run on the old one.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ from typing import Literal, NamedTuple, get_args
 
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.sql import Row
-
-# Which run of a pull request is the wanted one. A new head supersedes the run on the old one.
 
 
 class Claim(NamedTuple):
