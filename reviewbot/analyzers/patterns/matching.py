@@ -28,6 +28,9 @@ MAX_HITS = 200
 MAX_DEPTH = 1_000
 """Of a syntax tree: what a query costs grows with the square of it. Ordinary code stays below 200."""
 
+MAX_IN_ERROR = 5_000
+"""Parts of what the grammar makes nothing of: each query takes time that grows with the square of it."""
+
 _STEPS = 1_000_000
 """Of the predicates of all rules on one text."""
 
@@ -153,15 +156,25 @@ class _TimedBudget(Budget):
 
 
 def _is_too_deep(tree: Tree) -> bool:
-    """Whether nodes are nested deeper than `MAX_DEPTH`; ends at the first such node."""
+    """Whether nodes are nested deeper than `MAX_DEPTH`, or an error has too many parts; ends at the first of these."""
     cursor = tree.walk()
+    siblings = [1]
     while cursor.depth <= MAX_DEPTH:
         if cursor.goto_first_child():
+            siblings.append(1)
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return False
+            siblings.pop()
+        siblings[-1] += 1
+        if siblings[-1] == MAX_IN_ERROR and _is_in_error(cursor.node):
+            return True
     return True
+
+
+def _is_in_error(node: Node | None) -> bool:
+    return node is not None and node.parent is not None and node.parent.is_error
 
 
 def _rows(node: Node) -> range:

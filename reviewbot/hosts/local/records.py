@@ -16,7 +16,8 @@ OWN = "reviewbot"
 """The account that reviews are written by."""
 
 Login = Annotated[str, Field(min_length=1, max_length=100)]
-Id = Annotated[int, Field(ge=1)]
+Id = Annotated[int, Field(ge=1, le=10**15)]
+"""Of so few digits that those after it, too, have room in the marker of a review."""
 _NO_BRANCH = re.compile(r"[-/.]|.*(?:\.\.|@\{|//|[./]$)|.*[\x00-\x20~^:?*\[\\\x7f]", re.DOTALL)
 
 

@@ -89,7 +89,10 @@ class PullFolder:
         with self._opened() as folder, self._locked(folder):
             found = self._activity(folder, number)
             yield found
-            self._write(folder, _activity_name(number), write_json(found.model_dump(mode="json"), indent=2) + "\n")
+            text = write_json(found.model_dump(mode="json"), indent=2) + "\n"
+            if len(text) > MAX_BYTES:  # of ASCII
+                raise HostLimitError(f"{self.path / _activity_name(number)} would have more than {MAX_BYTES >> 20} MiB")
+            self._write(folder, _activity_name(number), text)
 
     def _activity(self, folder: int, number: int) -> Activity:
         name = _activity_name(number)

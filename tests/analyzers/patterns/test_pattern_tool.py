@@ -211,6 +211,16 @@ def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
     assert report.gap.reason == "timeout"
 
 
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java"])
+def test_an_error_with_very_many_parts_is_a_gap_and_no_query_goes_over_it(path: str) -> None:
+    began = time.process_time()
+    report = run(added(path, "{" * (MAX_CHARS - 1)))
+
+    assert report.gap is not None
+    assert report.gap.reason == "timeout"
+    assert time.process_time() - began < 10
+
+
 def test_code_that_takes_too_long_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reviewbot.analyzers.patterns.matching.MAX_SECONDS", 0.0)
 

@@ -186,6 +186,24 @@ def test_no_repository_is_an_error_of_the_name(tmp_path: Path) -> None:
         open_host(PullName("local/x", 1, str(tmp_path)), {}).__enter__()
 
 
+def test_a_number_that_no_marker_could_hold_is_refused(local_case: LocalCase) -> None:
+    comment = {"id": 10**18 - 1, "author": "ann", "body": "Why?"}
+    local_case.write("1.activity.json", {"comments": [comment]})
+
+    with pytest.raises(HostError, match=r"comments\.0\.id"):
+        local_case.host.reviews(local_case.pull()).post_review(ReviewDraft(local_case.pull().head_sha, "a body"))
+
+
+def test_what_could_not_be_read_again_is_not_written(local_case: LocalCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = local_case.host.reviews(local_case.pull())
+    first = host.post_review(ReviewDraft(local_case.pull().head_sha, "a body"))
+    monkeypatch.setattr(store, "MAX_BYTES", 2_000)
+
+    with pytest.raises(HostLimitError, match="more than"):
+        host.post_review(ReviewDraft(local_case.pull().head_sha, "b" * 3_000))
+    assert [each.review_id for each in host.reviews()] == [first.review_id]
+
+
 def test_what_stands_on_the_host_of_others_is_kept(local_case: LocalCase) -> None:
     comment = {"id": 5, "author": "ann", "body": "Why?", "reactions": []}
     local_case.write("1.activity.json", {"comments": [comment], "labels": ["later"], "requested": ["bob"]})
