@@ -141,14 +141,7 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(
-            *worker_set.notes,
-            *notes_on(subject),
-            *suppression.notes,
-            *sarif_notes,
-            *missing_note(subject.change, settings.ignore),
-            *_journal_notes(journal),
-        ),
+        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *sarif_notes),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
@@ -178,6 +171,11 @@ def setup(
     )
     built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
     return PreparedRun(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
+
+
+def _notes(subject: Subject, settings: Settings, journal: Journal | None) -> tuple[str, ...]:
+    """What the report says of this run whatever is found."""
+    return (*notes_on(subject), *missing_note(subject.change, settings.ignore), *_journal_notes(journal))
 
 
 def _programs(
