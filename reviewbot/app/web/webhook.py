@@ -2,18 +2,13 @@
 
 Checks run in this order: media type, size, signature over the raw bytes, headers, JSON, payload. Each one trusts only
 those before it.
-
-Of the signature bytes alone are compared: a header may hold anything. JSON is parsed only where it can be read in one
-way, and within bounds.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from time import perf_counter
@@ -31,71 +26,15 @@ from werkzeug.exceptions import (
 from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
 from reviewbot.app.web.events import Identity, PayloadError, decide_trigger
 from reviewbot.app.web.health import WebMetrics
+from reviewbot.app.web.json_body import JsonError, read_object
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
-from reviewbot.strict_json import strictly
+from reviewbot.app.web.signature import is_signed
 
 logger = logging.getLogger("reviewbot.app.web")
 
 _EVENT = re.compile(r"[a-z][a-z_]{0,63}")
 _DELIVERY_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _JSON = re.compile(r"application/json(?: ?; ?charset=\"?utf-8\"?)?", re.IGNORECASE)
-_SIGNATURE = re.compile(rb"sha256=([0-9a-f]{64})")
-
-MAX_DEPTH = 64
-"""Levels. GitHub's payloads have at most a dozen."""
-
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
-
-
-def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool:
-    """Whether `X-Hub-Signature-256` fits the raw body, by one of the secrets (two while one is exchanged).
-
-    All secrets are tried, so that the time says nothing about which one it was.
-    https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
-    """
-    # A WSGI server hands over headers as Latin-1; what is not even that fits no signature.
-    given = _SIGNATURE.fullmatch((header or "").encode("latin-1", "replace"))
-    digest = given.group(1) if given else b""
-    fits = False
-    for secret in secrets:
-        fits |= hmac.compare_digest(hmac.new(secret, body, sha256).hexdigest().encode(), digest)
-    return fits
-
-
-class JsonError(ValueError):
-    """The bytes are no JSON object that can be read in one way only."""
-
-
-def read_object(body: bytes) -> dict[str, object]:
-    """The object that is all of `body`.
-
-    Raises JsonError for other encodings than UTF-8, a byte order mark, a key that stands twice, numbers that are none,
-    too many levels, and anything at the top but an object.
-    """
-    try:
-        text = body.decode("utf-8")
-        # Few brackets cannot be nested deeply; only where there are many is it looked at where they stand.
-        if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _too_deep(text):
-            raise JsonError("too many levels")
-        value = strictly(text)
-    except ValueError:
-        raise JsonError("no JSON that can be read") from None
-    if not isinstance(value, dict):
-        raise JsonError("no object")
-    return value
-
-
-def _too_deep(text: str) -> bool:
-    depth = 0
-    for found in _TOKENS.finditer(text):
-        mark = found.group()
-        if mark in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                return True
-        elif mark in "]}":
-            depth -= 1
-    return False
 
 
 @dataclass(frozen=True)
