@@ -20,7 +20,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reviewbot import wiring
-from reviewbot.cli.delivering import estimate_of
+from reviewbot.cli.output.delivering import estimate_of
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import Case, list_cases

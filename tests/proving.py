@@ -10,7 +10,7 @@ from typing import Any
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.suggestions import Proof, Prover
+from reviewbot.publish.suggestions.prover import Proof, Prover
 from tests.snapshots import InMemorySnapshot
 
 BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"

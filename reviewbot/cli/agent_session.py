@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reviewbot.cli.commands.explain import account_of
 from reviewbot.cli.commands.ledger import decide, ledger_json, local_ledger
-from reviewbot.cli.commands.replay import events_of
 from reviewbot.cli.commands.review import review_command
+from reviewbot.cli.commands.traces.explain import account_of
+from reviewbot.cli.commands.traces.replay import events_of
 from reviewbot.cli.local_memory import find_top
 from reviewbot.config.messages import quote
 from reviewbot.domain.errors import InputError

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from reviewbot.cli.writing import say
+from reviewbot.cli.output.writing import say
 from reviewbot.domain.errors import ExitCode
 
 _CHOICE = re.compile(

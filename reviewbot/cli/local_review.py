@@ -12,16 +12,16 @@ from pathlib import Path
 
 from reviewbot import delivery, wiring
 from reviewbot.analyzers.core.report_cache import LASTING_GAPS
-from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.flags import flags_of
-from reviewbot.cli.kept_report import Asked, KeptReport, keep
 from reviewbot.cli.local_memory import local_memory
 from reviewbot.cli.options import read_inputs
+from reviewbot.cli.output.delivering import preview, shortfall, write_trace
+from reviewbot.cli.output.kept_report import Asked, KeptReport, keep
+from reviewbot.cli.output.reports import render
+from reviewbot.cli.output.writing import say, write_report
 from reviewbot.cli.reading import is_piped
-from reviewbot.cli.reports import render
 from reviewbot.cli.repository import find_repository
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts import Gap
 from reviewbot.domain.errors import DiffError, InputError
 from reviewbot.domain.ports import IdentifiedSnapshot

@@ -14,7 +14,7 @@ from typing import get_args
 from reviewbot import __version__
 from reviewbot.cli.arguments import Parser
 from reviewbot.cli.flags import add_flags
-from reviewbot.cli.writing import reader_may_leave, say
+from reviewbot.cli.output.writing import reader_may_leave, say
 from reviewbot.config.settings import FlagGroup
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.report.formats import FORMATS
@@ -53,15 +53,15 @@ COMMANDS = {
     "tools": ("tools", "tools_command"),
     "schema": ("describe", "schema_command"),
     "config": ("configuration", "config_command"),
-    "replay": ("replay", "replay_command"),
-    "trace": ("timeline", "trace_command"),
-    "explain": ("explain", "explain_command"),
+    "replay": ("traces.replay", "replay_command"),
+    "trace": ("traces.timeline", "trace_command"),
+    "explain": ("traces.explain", "explain_command"),
     "eval": ("evaluate", "eval_command"),
     "calibrate": ("evaluate", "calibrate_command"),
     "action": ("action", "action_command"),
-    "serve": ("serve", "serve_command"),
-    "worker": ("worker", "worker_command"),
-    "runs": ("runs", "runs_command"),
+    "serve": ("app.serve", "serve_command"),
+    "worker": ("app.worker", "worker_command"),
+    "runs": ("app.runs", "runs_command"),
     "ledger": ("ledger", "ledger_command"),
     "dismiss": ("ledger", "dismiss_command"),
     "mcp": ("mcp", "mcp_command"),
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("interrupted; review with --resume, or eval again, goes on from here (not with --no-cache)")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - a door: our fault becomes one line
-        from reviewbot.cli.fault_report import write_fault_report
+        from reviewbot.cli.output.fault_report import write_fault_report
 
         say(f"internal fault ({type(error).__name__}); {write_fault_report(command)}")
         return ExitCode.FAULT

@@ -20,7 +20,7 @@ from reviewbot.memory.decisions import Decision, decisions_of
 from reviewbot.memory.recall import Recall
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.rebuild_ledger import remember
-from reviewbot.publish.suggestions import Prover
+from reviewbot.publish.suggestions.prover import Prover
 from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions

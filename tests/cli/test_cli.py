@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
-from reviewbot.cli.writing import write_file
+from reviewbot.cli.output.writing import write_file
 from reviewbot.config import Settings
 from reviewbot.delivery import exit_code
 from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings

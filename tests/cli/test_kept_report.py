@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli.kept_report import MAX_ALL_BYTES, MAX_BYTES, PREFIX, Asked, KeptReport, find, keep
 from reviewbot.cli.local_review import is_lasting
+from reviewbot.cli.output.kept_report import MAX_ALL_BYTES, MAX_BYTES, PREFIX, Asked, KeptReport, find, keep
 from reviewbot.domain.contracts import Gap
 from reviewbot.journal.sqlite import SqliteJournal, default_path
 from reviewbot.wiring import open_journal

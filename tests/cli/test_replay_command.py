@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli.commands.explain import explain_command
-from reviewbot.cli.commands.replay import events_of, replay_command
-from reviewbot.cli.commands.timeline import trace_command
+from reviewbot.cli.commands.traces.explain import explain_command
+from reviewbot.cli.commands.traces.replay import events_of, replay_command
+from reviewbot.cli.commands.traces.timeline import trace_command
 from reviewbot.delivery import deliver, mask_trace
 from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewTask, Timings, WorkerResult
 from reviewbot.domain.errors import InputError, ReviewbotError

@@ -20,7 +20,7 @@ from reviewbot.app.runtime.environment import Environment
 from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.cli import serving
-from reviewbot.cli.commands import serve
+from reviewbot.cli.commands.app import serve
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import CREDENTIALS, KEY, SECRET, body_of, headers_of, pull_event
 

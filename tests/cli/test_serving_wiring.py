@@ -27,7 +27,7 @@ from reviewbot.app.web.health import NO_WORKER
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.worker import Parts, Worker
 from reviewbot.cli import serving
-from reviewbot.cli.commands import serve, worker
+from reviewbot.cli.commands.app import serve, worker
 from reviewbot.cli.main import main
 from reviewbot.domain.errors import ConfigError
 from tests.inbox_rows import counts

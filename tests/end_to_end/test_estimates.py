@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reviewbot import wiring
-from reviewbot.cli.delivering import estimate_of
+from reviewbot.cli.output.delivering import estimate_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.domain.contracts import Review, Usage
 from reviewbot.llm.estimate import Estimate

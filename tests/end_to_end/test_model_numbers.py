@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reviewbot import wiring
-from reviewbot.cli.commands.replay import synthesizer_of
+from reviewbot.cli.commands.traces.replay import synthesizer_of
 from reviewbot.cli.main import main
 from reviewbot.domain.contracts.answers import ReviewAnswer
 from reviewbot.evaluate.model_fit import LabelledClaim, measure, replace_tables

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.cli.main import main
-from reviewbot.cli.writing import say
+from reviewbot.cli.output.writing import say
 from reviewbot.report.formats import FORMATS
 
 NAMES = (

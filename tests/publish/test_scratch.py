@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Commit, Occurrence
-from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
+from reviewbot.publish.suggestions.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
 
 
 class Tree:

@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Candidate, FileChange, Gap
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.suggestions import MAX_CHARS, MAX_LINES, Proof, Prover
+from reviewbot.publish.suggestions.prover import MAX_CHARS, MAX_LINES, Proof, Prover
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
 from tests.snapshots import InMemorySnapshot

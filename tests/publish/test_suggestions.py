@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Candidate, Finding, Gap
-from reviewbot.publish.suggestions import MAX_LINES, MAX_PROOFS, Proof
+from reviewbot.publish.suggestions.prover import MAX_LINES, MAX_PROOFS, Proof
 from reviewbot.redact.mask import redact
 from reviewbot.wiring.analyzers_check import analyzers_check
 from tests.make import MakeCandidate, MakeFinding

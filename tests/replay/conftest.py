@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli.commands.replay import synthesizer_of
+from reviewbot.cli.commands.traces.replay import synthesizer_of
 from reviewbot.delivery import DeliveredReview, deliver, mask_trace, replay_delivery
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Usage, WorkerCard

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from reviewbot import __version__, wiring
 from reviewbot.cli.flags import flags_of
+from reviewbot.cli.output.writing import say
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import say
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal

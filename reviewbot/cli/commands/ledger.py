@@ -14,8 +14,8 @@ from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.cli.local_memory import about, branch_key, find_top, read_ledger
+from reviewbot.cli.output.writing import say, write_file
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import say, write_file
 from reviewbot.config.messages import quote
 from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.domain.errors import ConfigError, ExitCode, InputError

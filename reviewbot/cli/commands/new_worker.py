@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from reviewbot.cli.local_memory import find_top
-from reviewbot.cli.writing import write_file
+from reviewbot.cli.output.writing import write_file
 from reviewbot.config.messages import quote
 from reviewbot.config.source import FOLDER
 from reviewbot.domain.errors import ExitCode, InputError

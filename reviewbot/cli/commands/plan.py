@@ -10,13 +10,13 @@ from functools import partial
 
 from reviewbot import delivery, wiring
 from reviewbot.cli.checks import check_together
-from reviewbot.cli.delivering import ASKING
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.local_review import local_subject
 from reviewbot.cli.options import read_inputs
+from reviewbot.cli.output.delivering import ASKING
+from reviewbot.cli.output.writing import say
 from reviewbot.cli.reading import read_diff
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import say
 from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.plan_report import render_plan, render_plan_json

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.cli.delivering import preview, shortfall, write_trace
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.options import read_inputs
-from reviewbot.cli.reports import render
+from reviewbot.cli.output.delivering import preview, shortfall, write_trace
+from reviewbot.cli.output.reports import render
+from reviewbot.cli.output.writing import say, write_report
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import say, write_report
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
 from reviewbot.domain.errors import ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock

@@ -6,8 +6,8 @@ import argparse
 import os
 
 from reviewbot.cli.checks import check_places, check_together
-from reviewbot.cli.kept_report import find, identify
-from reviewbot.cli.writing import say, write_report
+from reviewbot.cli.output.kept_report import find, identify
+from reviewbot.cli.output.writing import say, write_report
 
 
 def review_command(arguments: argparse.Namespace) -> int:

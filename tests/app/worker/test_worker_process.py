@@ -17,7 +17,7 @@ import pytest
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger
-from reviewbot.cli.commands.worker import signer_of
+from reviewbot.cli.commands.app.worker import signer_of
 from reviewbot.cli.main import main
 from reviewbot.domain.errors import ConfigError
 from reviewbot.publish.marker import ReviewMarker

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reviewbot import delivery, wiring
+from reviewbot.cli.output.writing import reader_may_leave, say, write_file
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import reader_may_leave, say, write_file
 from reviewbot.config import Settings
 from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.contracts import Review

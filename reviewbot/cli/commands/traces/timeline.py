@@ -6,8 +6,8 @@ import argparse
 import os
 import sys
 
-from reviewbot.cli.commands.replay import events_of
-from reviewbot.cli.writing import reader_may_leave
+from reviewbot.cli.commands.traces.replay import events_of
+from reviewbot.cli.output.writing import reader_may_leave
 from reviewbot.domain.errors import ExitCode
 from reviewbot.report.terminal.timeline import render_timeline
 from reviewbot.report.terminal_style import style_of, write

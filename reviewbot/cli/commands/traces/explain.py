@@ -8,8 +8,8 @@ import re
 import sys
 from collections.abc import Sequence
 
-from reviewbot.cli.commands.replay import events_of
-from reviewbot.cli.writing import reader_may_leave
+from reviewbot.cli.commands.traces.replay import events_of
+from reviewbot.cli.output.writing import reader_may_leave
 from reviewbot.config.messages import quote
 from reviewbot.delivery import recorded_delivery
 from reviewbot.domain.errors import ExitCode, InputError

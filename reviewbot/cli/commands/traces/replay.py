@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from reviewbot.cli.output.reports import render
+from reviewbot.cli.output.writing import write_report
 from reviewbot.cli.reading import read_input
-from reviewbot.cli.reports import render
 from reviewbot.cli.running import run_to_end
-from reviewbot.cli.writing import write_report
 from reviewbot.delivery import replay_delivery
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Synthesizer

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.parsing import fault_of, outside
-from reviewbot.publish.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
+from reviewbot.publish.suggestions.parsing import fault_of, outside
+from reviewbot.publish.suggestions.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
 from reviewbot.redact.mask import Mask, SecretMask
 from reviewbot.report.text import visible
 

@@ -1,0 +1,1 @@
+"""Commands that read the trace of a review."""

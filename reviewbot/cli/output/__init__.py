@@ -1,0 +1,1 @@
+"""What a command writes: reports, messages, reports of faults."""

@@ -1,0 +1,1 @@
+"""Prove replacements before a review offers them as suggestions."""
