@@ -85,6 +85,12 @@ class RecordingHost:
         ]
         return made
 
+    def conversation(self) -> tuple[PostedComment, ...]:
+        raise NotImplementedError
+
+    def say(self, body: str) -> PostedComment:
+        raise NotImplementedError
+
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         self._called("resolve")
         self.at_lines = [

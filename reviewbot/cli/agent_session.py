@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 from reviewbot.cli.commands.ledger import decide, ledger_json, local_ledger
 from reviewbot.cli.commands.review import review_command
-from reviewbot.cli.commands.traces.explain import account_of
 from reviewbot.cli.commands.traces.replay import events_of
 from reviewbot.cli.local_memory import find_top
 from reviewbot.config.messages import quote
+from reviewbot.delivery.explain_place import account_of
 from reviewbot.domain.errors import InputError
 from reviewbot.report.terminal.explanation import render_explanation
 from reviewbot.review.trace import Event

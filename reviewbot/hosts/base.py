@@ -194,7 +194,7 @@ class Workspace:
 class ReviewHost(Protocol):
     """The reviews and threads of one pull request. Blocking; HostError and its kinds are all that is raised.
 
-    `post_review` and `reply` never repeat themselves: HostUnknownError says that it may or may not have been done.
+    `post_review`, `reply` and `say` never repeat themselves: HostUnknownError says that it may or may not be done.
     """
 
     def head_sha(self) -> str:
@@ -220,6 +220,12 @@ class ReviewHost(Protocol):
 
     def reply(self, thread_id: int, body: str) -> PostedComment:
         """Add a reply to a thread."""
+
+    def conversation(self) -> tuple[PostedComment, ...]:
+        """The comments on the whole pull request, of all pages, oldest first."""
+
+    def say(self, body: str) -> PostedComment:
+        """Add a comment on the whole pull request."""
 
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         """Mark a thread as resolved, or as open again. Raises HostMissingError where there is no such thread."""

@@ -44,6 +44,8 @@ class Decision(NamedTuple):
     """A glob; empty: every file."""
     until: dt.date | None = None
     about: str = ""
+    source: str = FILE_NAME
+    """Where it was made."""
 
     def covers(self, finding: Finding, names: Collection[str]) -> bool:
         """Whether it is about a finding that has, or had, these names."""
@@ -99,7 +101,7 @@ def format_entry(decision: Decision) -> str:
 
 def check_decision(decision: Decision) -> Decision:
     """The decision, if the file may hold it. Raises ConfigError."""
-    return _decision({key: value for key, value in decision._asdict().items() if value})
+    return _decision({key: value for key, value in decision._asdict().items() if value and key in _KEYS})
 
 
 def _decision(entry: object) -> Decision:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
 from reviewbot.domain.contracts import DESCRIPTION, SECRET, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
-from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Record
+from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Origin, Record
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
@@ -31,6 +31,9 @@ MAX_RECORDS = 400
 MAX_HEADS = 100
 
 _SAID_CHARS = 300
+
+_KEPT = frozenset({"review", "comment"})
+"""Origins of dismissals that hold by themselves; others only as long as the base branch has what led to them."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def _stays_closed(record: Record, finding: Finding) -> bool:
     What our own judge refuted, and now holds to be critical, is said: a mistake of ours must not hide it.
     """
     if record.state == "dismissed":
-        return record.origin == "review"
+        return record.origin in _KEPT
     return record.state == "refuted" and finding.severity != "critical"
 
 
@@ -211,6 +214,9 @@ def _advanced(
         finding = by_record.get(record.name)
         if finding is None:
             event = _of_unseen(record, head, memory)
+            decision = next((each for each in memory.decisions if each.finding in record.names), None)
+            if event is None and decision is not None and record.is_open:
+                event = _dismissal(decision, memory)
             records.append(record if event is None else advance(record, event))
             continue
         followed = _followed(record, finding, identities[finding])
@@ -279,8 +285,8 @@ def _of_seen(record: Record, entry: Withheld | None, decision: Decision | None, 
     """What happened to a record whose finding this review has, shown or withheld."""
     at = (memory.head, memory.at)
     if decision is not None:
-        return Event("dismissed", f"{decision.reason} ({FILE_NAME})", decision.author, *at, "decisions")
-    if record.state == "dismissed" and record.origin != "review":
+        return _dismissal(decision, memory)
+    if record.state == "dismissed" and record.origin not in _KEPT:
         return Event("reinstated", "the decision against it does not stand any more", US, *at)
     if entry is None:
         if record.state == "refuted":
@@ -290,6 +296,12 @@ def _of_seen(record: Record, entry: Withheld | None, decision: Decision | None, 
     if doubted and record.is_open:
         return Event("refuted", entry.finding.judgement[:_SAID_CHARS], f"{US}'s judge", *at)
     return None if entry.reason in ("dismissed", "refuted") or doubted else Event("found", "found again", US, *at)
+
+
+def _dismissal(decision: Decision, memory: Recall) -> Event:
+    origin: Origin = "decisions" if decision.source == FILE_NAME else "comment"
+    why = f"{decision.reason} ({decision.source})"
+    return Event("dismissed", why, decision.author, memory.head, memory.at, origin)
 
 
 def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:
@@ -355,4 +367,4 @@ def _lost(before: Iterable[Record], kept: Iterable[Record]) -> int:
 
 
 def _words_of(decision: Decision) -> str:
-    return f"dismissed by {decision.author} in {FILE_NAME}: {decision.reason}"
+    return f"dismissed by {decision.author} in {decision.source}: {decision.reason}"

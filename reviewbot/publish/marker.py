@@ -125,6 +125,10 @@ class Signer:
         fields = f"finding={answer.finding} state={answer.state} head={answer.head}"
         return self._signed(_OPENS_ANSWER, f"v=1 repository={repository_id} pull={pull} {fields}")
 
+    def command(self, repository_id: int, pull: int, comment: str) -> str:
+        """The HTML comment of an answer to a command, by the name of the comment that gave it."""
+        return self._signed(f"{ANY_MARKER}command ", f"v=1 repository={repository_id} pull={pull} comment={comment}")
+
     def finding(self, repository_id: int, pull: int, fingerprint: str) -> str:
         """The HTML comment of a comment at a line. It holds on every head of its pull request."""
         return self._signed(_OPENS_FINDING, f"v=1 repository={repository_id} pull={pull} finding={fingerprint}")

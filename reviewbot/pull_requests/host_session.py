@@ -11,6 +11,7 @@ from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.ports import Clock, Journal
 from reviewbot.hosts.base import CodeHost, Intents
+from reviewbot.memory.decisions import Decision
 from reviewbot.publish.intents import MemoryIntents
 from reviewbot.publish.marker import Signer
 from reviewbot.review.trace import Event
@@ -47,5 +48,9 @@ class RunOptions:
     listener: Callable[[Event], None] | None = None
     settings: Callable[[BaseSide | None], Settings] | None = None
     """Reads the settings off the base side, where it is not `wiring.settings_for` with the flags."""
+    decisions: tuple[Decision, ...] = ()
+    """About findings, beside those of the base branch."""
+    anew: str = ""
+    """Where the whole change is to be reviewed as if for the first time: the name of that request."""
     to_post: bool = True
     """Whether it is going to be posted: only then is a check run begun, and are suggestions tried."""

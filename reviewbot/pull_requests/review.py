@@ -74,8 +74,9 @@ def prepare(session: HostSession, ref: PullRef, options: RunOptions, closing: Ex
     settings = read(subject.base)
     run = wiring.setup(subject, settings, options.inputs, journal=options.journal, listener=options.listener)
     decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
-    # With another decision the review of the same head is another one.
-    policy = policy_of(settings, run.worker_set, run.engine, f"{hosted.merge_base}{decisions or ''}")
+    decisions = (*options.decisions, *decisions)
+    # With another decision, or asked for anew, the review of the same head is another one.
+    policy = policy_of(settings, run.worker_set, run.engine, f"{hosted.merge_base}{decisions or ''}{options.anew}")
     return Prepared(ref, pull, hosted, subject, settings, run, options, policy, decisions, notes)
 
 
@@ -145,7 +146,8 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
     policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
     at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy), notes
+    late = not prepared.options.anew
+    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy, late), notes
 
 
 async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:

@@ -129,6 +129,8 @@ class Pull:
     state: str = "open"
     reviews: list[Review] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
+    conversation: list[Comment] = field(default_factory=list)
+    """Comments on the whole of it; they have no path."""
 
 
 @dataclass

@@ -112,6 +112,22 @@ def reply_to_comment(call: Call) -> Reply:
     return Reply(201, comment_json(made))
 
 
+@route("GET", "/repos/{owner}/{repo}/issues/{number}/comments", needs=("pull_requests", "read"))
+def list_conversation(call: Call) -> Reply:
+    """https://docs.github.com/en/rest/issues/comments#list-issue-comments: of a pull request as well."""
+    return call.page([comment_json(each) for each in call.pull().conversation])
+
+
+@route("POST", "/repos/{owner}/{repo}/issues/{number}/comments", needs=("pull_requests", "write"))
+def comment_on_pull(call: Call) -> Reply:
+    """https://docs.github.com/en/rest/issues/comments#create-an-issue-comment."""
+    body = call.body["body"]
+    _check_length(body)
+    made = Comment(call.state.next_id(), None, call.token.account, "", body, None, call.state.now())
+    call.pull().conversation.append(made)
+    return Reply(201, comment_json(made))
+
+
 @route("POST", _CHECKS, needs=("checks", "write"))
 def create_check(call: Call) -> Reply:
     """https://docs.github.com/en/rest/checks/runs#create-a-check-run: "you must use a GitHub App"."""

@@ -425,6 +425,19 @@ def test_of_too_many_findings_the_gravest_are_remembered_and_the_others_are_no_n
     assert pushes.ledger.forgotten == 0
 
 
+def test_a_finding_that_is_decided_against_is_dismissed_also_where_a_model_left_it_out() -> None:
+    """And by a comment it stays so without the decision: no file has to keep it."""
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    decision = Decision("jo", "we want that", finding=pushes.record.name, source="a comment")
+    pushes.push(HEAD, decisions=(decision,))
+
+    assert (pushes.record.state, pushes.record.who, pushes.record.origin) == ("dismissed", "jo", "comment")
+    assert pushes.record.reason == "we want that (a comment)"
+    review, _ = pushes.push(HEAD, SAID)
+    assert (review.findings, pushes.record.state) == ((), "dismissed")
+
+
 @pytest.mark.parametrize("state", ["dismissed", "refuted"])
 def test_a_decision_about_one_place_does_not_hold_for_new_code_beside_it(state: str) -> None:
     pushes = Pushes(dict(BASE))

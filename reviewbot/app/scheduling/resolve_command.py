@@ -32,7 +32,7 @@ def resolve_command(host: CodeHost, request: ReviewRequest) -> ReviewRequest | N
         return None
     if trigger.get("kind") == "rerun" and pull.head_sha != trigger.get("head_sha"):
         return None  # the check of an older head: that of the newer one is not to be stopped for it
-    _react(host, pull, trigger)
+    acknowledge(host, pull, trigger)
     found = replace(request, number=number, head_sha=pull.head_sha)
     return replace(found, cause="reopened", trigger={}) if trigger.get("kind") == "closed" else found
 
@@ -50,8 +50,8 @@ def _of_commit(host: CodeHost, request: ReviewRequest) -> int:
     return numbers.pop() if len(numbers) == 1 else 0
 
 
-def _react(host: CodeHost, pull: PullRequest, trigger: Json) -> None:
-    """Acknowledge a command. That it cannot be acknowledged is no reason not to follow it."""
+def acknowledge(host: CodeHost, pull: PullRequest, trigger: Json) -> None:
+    """React to the comment of a command. That it cannot be acknowledged is no reason not to follow it."""
     comment, kind = trigger.get("comment_id"), trigger.get("comment_kind")
     if not isinstance(comment, int) or kind not in ("issue", "review"):
         return

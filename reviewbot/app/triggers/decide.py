@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from reviewbot.app.triggers.commands import READING, VERBS, Command, command_in
 from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
 from reviewbot.config.globs import matches_glob
 from reviewbot.config.settings import Settings
@@ -14,9 +14,6 @@ HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize
 
 ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 """Author associations that may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
-
-_VERBS = frozenset({"review"})
-_COMMAND = re.compile(r"(?P<to>@[A-Za-z0-9-]{1,40}(?:\[bot\])?|/reviewbot)[ \t]+(?P<verb>[A-Za-z]{1,20})(?![\w-])")
 
 
 def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger | Refusal:
@@ -61,35 +58,21 @@ def refusal_of(pull: PullFacts, settings: Settings) -> str:
     return next((reason for holds, reason in rules if holds), "")
 
 
-def command_in(body: str, slug: str) -> str | None:
-    """The verb of a command: at the start of the first line that is not blank, so that no quotation holds one."""
-    first = next((line.strip() for line in body[:_LOOK].splitlines() if line.strip()), "")
-    found = _COMMAND.match(first)
-    if found is None:
-        return None
-    to = found["to"].lower().removesuffix("[bot]")
-    return found["verb"].lower() if to in {"/reviewbot", f"@{slug.lower()}"} else None
-
-
-_LOOK = 2_000
-"""Characters of a comment that are looked at for a command."""
-
-
 def _commanded(event: Event, slug: str) -> Trigger | Refusal:
-    """Strangers get no answer at all: each would be theirs to repeat."""
+    """Strangers may ask for help and explanations; nothing else that they write is answered."""
     comment = event.comment
     if comment is None or event.action != "created":
         return Refusal(f"a comment that was {event.action} gives no command")
-    verb = command_in(comment.body, slug)
-    if verb is None:
+    command = command_in(comment.body, slug)
+    if command is None:
         return Refusal("the comment holds no command")
-    if comment.association not in ALLOWED:
+    if comment.association not in ALLOWED and command.verb not in READING:
         return Refusal("only members and collaborators give commands")
-    if verb not in _VERBS:
+    if command.verb not in VERBS:
         return Refusal("there is no such command")
     if event.closed:
         return Refusal("the pull request is closed")
-    return _trigger(event, "command", "a command")
+    return _trigger(event, "command", "a command", command)
 
 
 def _asked_again(event: Event) -> Trigger | Refusal:
@@ -108,7 +91,7 @@ def _may_change_the_answer(event: Event) -> bool:
     return event.action in {"labeled", "unlabeled"}
 
 
-def _trigger(event: Event, kind: TriggerKind, reason: str) -> Trigger:
+def _trigger(event: Event, kind: TriggerKind, reason: str, command: Command | None = None) -> Trigger:
     comment = event.comment
     return Trigger(
         kind=kind,
@@ -123,6 +106,8 @@ def _trigger(event: Event, kind: TriggerKind, reason: str) -> Trigger:
         comment_kind=None if comment is None else comment.kind,
         actor=None if comment is None else event.sender,
         target_id=event.target_id,
+        verb="" if command is None else command.verb,
+        argument="" if command is None else command.argument,
     )
 
 

@@ -45,6 +45,10 @@ class Trigger:
     """The login of who gave the command; the API is asked whether they may."""
     target_id: int | None = None
     """Of a re-run: the check run or check suite."""
+    verb: str = ""
+    """Of a command, see `reviewbot.app.triggers.commands`."""
+    argument: str = ""
+    """Of a command: its writer's words."""
 
     @property
     def place(self) -> str:

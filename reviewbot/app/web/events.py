@@ -106,6 +106,8 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
     own_name = is_bot and sender.login.lower() == f"{who.slug}[bot]"
     if own_account or own_name or (read.app == who.app_id and not is_check):
         return "it is our own doing"
+    if read.event.comment is not None and is_bot:
+        return "a bot gives no commands"
     if is_bot and not settings.review_bots:
         return "a bot did it (review_bots)"
     if is_check and read.app != who.app_id:

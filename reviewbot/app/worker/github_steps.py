@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 
 from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
+from reviewbot.app.store.durable.commands import Commands
+from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
+from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.config import Settings
@@ -27,6 +30,7 @@ from reviewbot.domain.ports import Clock
 from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
+from reviewbot.memory.decisions import Decision
 from reviewbot.publish.check_run import CHECK_NAME
 from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import abandon_check, start_check
@@ -61,6 +65,7 @@ OTHER = "the repository of this name is another one now"
 CLOSED = "the pull request is closed"
 CHANGED = "the pull request changed while its review was refused"
 STOPPED = "Not reviewed any more"
+PAUSED = "{} has paused the reviews of this pull request (`/reviewbot resume` ends that)"
 STANDS = "the review of this head stands there already"
 
 AUTOMATIC = "head"
@@ -79,6 +84,8 @@ class App:
     tallies: Tallies | None = None
     clock: Clock = field(default_factory=SystemClock)
     """For the waits of posting."""
+    database: Callable[[], Database | None] = lambda: None
+    """Where commands are kept; without one they are followed as far as they ask for a review."""
 
 
 def policy_name(environ: Mapping[str, str]) -> str:
@@ -115,6 +122,8 @@ class Hosted:
             pull = session.host.pull_request(run.request.repository, run.request.number)
             if (end := _other(run.request, pull)) is not None:
                 return end
+            if who := self._paused_by(run.request):
+                return asyncio.run(self._refused(session, ref_of(pull), PAUSED.format(who)))
             # The host delivers in any order: what a delivery was refused for may be gone by now.
             if run.request.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
                 return asyncio.run(self._refused(session, ref_of(pull), why))
@@ -177,7 +186,9 @@ class Hosted:
     def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
         with self._host(request, POSTING) as host:
-            return resolve_command(host, request)
+            if (database := self._app.database()) is None or request.trigger.get("kind") != "command":
+                return resolve_command(host, request)
+            return CommandFollower(host, database, self._app.signer()).follow(request)
 
     def conclude(self, run: RunContext, end: End) -> None:
         """As `Steps.conclude`."""
@@ -222,7 +233,23 @@ class Hosted:
         return wiring.settings_for(None, self._app.environ, {})
 
     def _terms(self, run: RunContext) -> RunOptions:
-        return RunOptions(inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate), journal=run.journal)
+        flags, anew = with_wishes(run.request)
+        dismissed = (
+            () if (database := self._app.database()) is None else Commands(database).dismissals(run.request.pull)
+        )
+        return RunOptions(
+            flags=flags,
+            inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate),
+            journal=run.journal,
+            decisions=tuple(Decision(who, why, name, source="a comment") for name, who, why in dismissed),
+            anew=anew,
+        )
+
+    def _paused_by(self, request: ReviewRequest) -> str:
+        """Who has paused the reviews that come by themselves; empty where the request is another, or they are not."""
+        if (database := self._app.database()) is None or request.trigger.get("kind", AUTOMATIC) != AUTOMATIC:
+            return ""
+        return Commands(database).paused_by(request.pull)
 
     @staticmethod
     async def _refused(session: HostSession, ref: PullRef, why: str) -> End:

@@ -9,6 +9,7 @@ from threading import Event
 from typing import Protocol
 
 from reviewbot.app.scheduling.scheduler import request_of
+from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
 from reviewbot.app.store.durable.runs import Heads, Runs
@@ -123,6 +124,7 @@ class Retention:
         forget_old_entries(self._database, self._keep_s)
         forget_old_intents(self._database, self._keep_s)
         Heads(self._database).forget(self._keep_s)
+        Commands(self._database).forget(self._keep_s)
 
     def _runs(self) -> int:
         """Remove old runs and what their steps gave; how many."""

@@ -139,7 +139,9 @@ class Runner:
         def resolve(_: Json) -> Json:
             resolved = None if self._steps.resolve is None else self._steps.resolve(request)
             if resolved is None:
-                return {"end": asdict(End("refused", "not by this person, not here, or not open"))}
+                return {
+                    "end": asdict(End("refused", "it was answered, or is not by this person, not here, or not open"))
+                }
             return {"order": resolved.as_json()}
 
         with run_named(run_id):

@@ -31,6 +31,12 @@ CREATE TABLE IF NOT EXISTS reviewbot_workers (
     executor TEXT PRIMARY KEY, beat DOUBLE PRECISION NOT NULL, reaper TEXT NOT NULL,
     reaped DOUBLE PRECISION NOT NULL
 );
+CREATE TABLE IF NOT EXISTS reviewbot_commands (
+    name TEXT PRIMARY KEY, installation BIGINT NOT NULL, repository BIGINT NOT NULL, number BIGINT NOT NULL,
+    verb TEXT NOT NULL, actor TEXT NOT NULL, finding TEXT NOT NULL, reason BYTEA NOT NULL,
+    written DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX IF NOT EXISTS reviewbot_commands_pull ON reviewbot_commands (repository, number);
 CREATE TABLE IF NOT EXISTS reviewbot_chores (name TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
 CREATE TABLE IF NOT EXISTS reviewbot_rates (
     name TEXT PRIMARY KEY, requests_free DOUBLE PRECISION NOT NULL, tokens_free DOUBLE PRECISION NOT NULL,

@@ -17,8 +17,9 @@ that found it no longer does. dismissed: a person, or a setting of the base side
 of a later head holds it to be wrong. outdated: its code is no longer a part of the change, or a decision about it
 expired."""
 
-Origin = Literal["review", "decisions", "settings"]
-"""What led to a state: a review, the file of decisions on the base branch, or another setting or comment there."""
+Origin = Literal["review", "comment", "decisions", "settings"]
+"""What led to a state: a review, a person's command in a comment, the file of decisions on the base branch, or another
+setting or comment there."""
 
 HeadOutcome = Literal["reviewed", "partial", "not_reviewed"]
 

@@ -102,6 +102,22 @@ class GithubReviews:
             raise HostUnknownError("GitHub took the reply and names no id for it")
         return _comment(answer)
 
+    def conversation(self) -> tuple[PostedComment, ...]:
+        """The comments on the whole pull request, of all pages, oldest first."""
+        listed = self._client.items(f"{self._repository}/issues/{self._named['number']}/comments")
+        return tuple(_comment(each) for each in listed if is_id(each.get("id")))
+
+    def say(self, body: str) -> PostedComment:
+        """Add a comment on the whole pull request, never repeated.
+
+        https://docs.github.com/en/rest/issues/comments#create-an-issue-comment
+        """
+        path = f"{self._repository}/issues/{self._named['number']}/comments"
+        answer = self._client.request("POST", path, body={"body": body}, repeatable=False).data
+        if not isinstance(answer, dict) or not is_id(answer.get("id")):
+            raise HostUnknownError("GitHub took the comment and names no id for it")
+        return _comment(answer)
+
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         """Mark a thread as resolved, or as open again. Raises HostMissingError where GraphQL does not list it."""
         node, is_resolved = self._list_states().get(thread_id, ("", False))

@@ -103,6 +103,18 @@ class LocalReviews:
             _thread_of(activity, thread_id).comments.append(reply)
         return _comment(reply, self._folder.associations())
 
+    def conversation(self) -> tuple[PostedComment, ...]:
+        """The comments on the whole pull request, oldest first."""
+        associations = self._folder.associations()
+        return tuple(_comment(each, associations) for each in self._folder.activity(self._pull.number).comments)
+
+    def say(self, body: str) -> PostedComment:
+        """Add a comment on the whole pull request."""
+        with self._folder.editing(self._pull.number) as activity:
+            made = CommentRecord(id=activity.next_id(), author=OWN, body=body)
+            activity.comments.append(made)
+        return _comment(made, self._folder.associations())
+
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         """Mark a thread as resolved, or as open again."""
         with self._folder.editing(self._pull.number) as activity:

@@ -347,3 +347,12 @@ def test_an_action_that_is_no_word_asks_for_nothing(name: str, action: object) -
     payload = {"action": action, "installation": {"id": 1, "account": {}, "app_id": APP_ID}}
 
     assert judged(payload, name) == Refusal("nothing is done for this event")
+
+
+@pytest.mark.parametrize("settings", [None, ANY_BOT])
+def test_a_bot_gives_no_commands_also_where_bots_are_reviewed(settings: Settings | None) -> None:
+    for payload, name in (
+        (comment_event(sender=BOT), "issue_comment"),
+        ({**review_comment(), "sender": BOT}, "pull_request_review_comment"),
+    ):
+        assert judged(payload, name, settings) == Refusal("a bot gives no commands")

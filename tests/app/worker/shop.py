@@ -65,7 +65,7 @@ class Shop:
         tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
         app = App(
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
-            StillClock(),
+            StillClock(), lambda: self.stage.database,
         )  # fmt: skip
         self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.scheduler, "worker")
         return self.stage.carry_out(self.stage.submit(order))

@@ -45,6 +45,7 @@ def forget_installation(database: Database, installation: int) -> None:
     """Remove all that is kept for an installation, which has ended."""
     for statement in (
         "DELETE FROM reviewbot_journal WHERE installation = ?",
+        "DELETE FROM reviewbot_commands WHERE installation = ?",
         "DELETE FROM reviewbot_traces WHERE run IN (SELECT run FROM reviewbot_runs WHERE installation = ?)",
         "DELETE FROM reviewbot_runs WHERE installation = ?",
     ):

@@ -47,6 +47,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
     worker = Worker(options)
     inbox = open_inbox(place.inbox_url, durable=False)
     app = App(
+        database=lambda: worker.database,
         tokens=tokens,
         signer=lambda: signer_of(known(credentials), environ),
         environ=environ,
