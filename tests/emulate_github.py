@@ -99,6 +99,7 @@ FOUND: Json = a_claim(
     "shop/bill.py",
     "    return total / len(name)",
     "An empty name divides by zero.",
+    title="An empty name divides by zero",
     replacement="    return total / max(1, len(name))",
 )
 

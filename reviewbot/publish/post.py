@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reviewbot.domain.contracts.pulls import PullPosted
-from reviewbot.domain.errors import HostError, HostUnknownError
+from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
@@ -35,6 +35,7 @@ _MOVED = "the head moved while the review was made; a newer review is due"
 _BUSY = "another run is posting this review and has not finished"
 _NEWER = "A newer review of this pull request has taken its place."
 _OVERTAKEN = "the head moved while it was posted; a review of the newer head counts"
+_NOT_EDITED = "the summary could not be edited, and the report stands in a review of its own: {}"
 _TWIN = "another run posted the same review at the same time; that one counts"
 
 
@@ -155,10 +156,22 @@ class _Run:
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
         body = self._body(threads, placed if sent and sent.inline else ())
-        await asyncio.to_thread(self.context.host.edit_review, summary.review_id, body)
+        try:
+            await asyncio.to_thread(self.context.host.edit_review, summary.review_id, body)
+        except HostInvalidError as error:
+            notes.append(_NOT_EDITED.format(error))
+            return await self._post_anew(found, body, notes, sent.inline if sent else 0)
         await self._done(summary.review_id)
         notes += await self._keep(summary, body)
         return _outcome("posted", summary, tuple(notes), sent.inline if sent else 0)
+
+    async def _post_anew(self, found: ExistingReviews, body: str, notes: list[str], inline: int) -> PullPosted:
+        """Post the report as a review of its own, for a host that edits no review that was submitted."""
+        draft = ReviewDraft(self.request.pull.head_sha, body, "COMMENT", ())
+        sender = Sender(self.request, self.options, self.context)
+        sent = await sender.send(draft, {each.review_id for each in found.blank})
+        await self._done(sent.review.review_id)
+        return await self._settled(replace(sent, inline=inline, notes=(*notes, *sent.notes)))
 
     async def _add(
         self, found: ExistingReviews, summary: PostedReview, sender: Sender, comments: tuple[InlineComment, ...]

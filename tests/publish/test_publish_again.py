@@ -71,6 +71,24 @@ def test_an_edit_that_a_crash_has_cost_is_made_up_for(
     assert counting(host) == [2]
 
 
+def test_a_host_that_edits_no_submitted_review_gets_the_report_as_a_review_of_its_own(
+    order: PublishRequest, context: PublishContext, host: RecordingHost
+) -> None:
+    run(order, context)
+    host.faults["edit"] = [HostInvalidError("Validation failed")] * 20
+    heads = ("c" * 40, "d" * 40)
+    ends = []
+    for head in heads:
+        host.head = head
+        ends.append(run(replace(order, pull=a_pull(head_sha=head)), context))
+        again = run(replace(order, pull=a_pull(head_sha=head)), context)
+        assert again.outcome == "already_posted"
+
+    assert [each.outcome for each in ends] == ["posted", "posted"]
+    assert [each.commit_sha for each in host.drafts] == [HEAD, *heads]
+    assert "the summary could not be edited" in ends[0].notes[0]
+
+
 def test_a_summary_that_cannot_be_edited_is_an_error_and_the_next_run_completes_it(
     order: PublishRequest, context: PublishContext, host: RecordingHost
 ) -> None:
