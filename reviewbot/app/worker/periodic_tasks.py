@@ -11,6 +11,7 @@ from typing import Protocol
 from reviewbot.app.scheduling.scheduler import request_of
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
 from reviewbot.app.store.durable.runs import Heads, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers
@@ -125,6 +126,7 @@ class Retention:
         forget_old_intents(self._database, self._keep_s)
         Heads(self._database).forget(self._keep_s)
         Commands(self._database).forget(self._keep_s)
+        HumanQueue(self._database).forget(self._keep_s)
 
     def _runs(self) -> int:
         """Remove old runs and what their steps gave; how many."""

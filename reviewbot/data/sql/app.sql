@@ -42,3 +42,13 @@ CREATE TABLE IF NOT EXISTS reviewbot_rates (
     name TEXT PRIMARY KEY, requests_free DOUBLE PRECISION NOT NULL, tokens_free DOUBLE PRECISION NOT NULL,
     closed_until DOUBLE PRECISION NOT NULL
 );
+CREATE TABLE IF NOT EXISTS reviewbot_queue_items (
+    item TEXT PRIMARY KEY, installation BIGINT NOT NULL, repository BIGINT NOT NULL, number BIGINT NOT NULL,
+    name TEXT NOT NULL, fingerprint TEXT NOT NULL, head TEXT NOT NULL, run TEXT NOT NULL, content BYTEA NOT NULL
+);
+CREATE INDEX IF NOT EXISTS reviewbot_queue_items_pull ON reviewbot_queue_items (repository, number);
+CREATE TABLE IF NOT EXISTS reviewbot_queue_log (
+    item TEXT NOT NULL, position BIGINT NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL, channel TEXT NOT NULL,
+    reason BYTEA NOT NULL, head TEXT NOT NULL, url TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, token TEXT NOT NULL,
+    PRIMARY KEY (item, position)
+);
