@@ -350,7 +350,7 @@ def test_a_rule_is_linked_else_its_weakness(
 
     text = render_markdown(make_review(findings=findings))
 
-    assert "[S501:named](https://docs.astral.sh/ruff/rules/S501), CWE-89, 92% sure" in text
+    assert "[S501](https://docs.astral.sh/ruff/rules/S501), CWE-89, 92% sure" in text
     assert "`own-rule`, [CWE-89](https://cwe.mitre.org/data/definitions/89.html), 92% sure" in text
     assert "`S608`, [CWE-89](" in text
 

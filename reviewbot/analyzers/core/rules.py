@@ -6,6 +6,7 @@ How far a rule is trusted comes from its counts (`reviewbot.review.calibration`)
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,6 +21,7 @@ from reviewbot.tables import packaged_text
 WORDS = ":named"
 """What the name of a rule ends with where a word on the line changes how far it is trusted."""
 
+_NAME, _QUOTED = "{name}", re.compile(r"`([^`]+)`")
 _NONE = Calibration()
 _SCHEMA = 1
 _PERCENT = 100
@@ -36,7 +38,7 @@ class Rule:
     confidence: int
     cwe: int | None = None
     message: str = ""
-    """What to say where the check itself says nothing; programs bring their own words."""
+    """What to say in place of the program's own words; `{name}` stands for the last name that the program quotes."""
     trigger: str = ""
     fix: str = ""
     query: str = ""
@@ -76,6 +78,11 @@ class Rule:
         """How much a report in this file matters: nothing is critical where the rule is trusted less for it."""
         cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
         return "warning" if self.severity == "critical" and cap < _PERCENT else self.severity
+
+    def message_for(self, said: str) -> str:
+        """The rule's message about what a program said; the program's own where that names nothing to put in."""
+        names = _QUOTED.findall(said) if _NAME in self.message else [""]
+        return self.message.replace(_NAME, names[-1]) if names and self.message else said
 
     def name_on(self, line: str) -> str:
         """What the rule is called in a report on this line."""

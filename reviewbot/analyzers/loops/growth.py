@@ -69,7 +69,7 @@ def _membership(node: ast.Compare, site: Site) -> Iterator[Found]:
     loop = _far(site, name)
     if loop is None or kind_of(scope, looked_in) != "list" or not loop.varies(node.left):
         return
-    what = f"The list `{name}` is searched from its beginning {loop.each}"
+    what = f"Membership test on list `{name}` {loop.each}"
     if is_growing(scope, looked_in):
         yield finding_in_loop("list-membership-growing", node, loop, what)
     elif is_long(scope, looked_in):

@@ -45,7 +45,7 @@ def awaits(site: Site) -> Iterator[Found]:
     reads = bool(words(chain_of(call).last) & _READS)
     sure = reads and _only_collects(node, loop) and grows(place.loops)
     name = chain_of(call).text
-    what = f"`{name}` is waited for {loop.each}, one after the other"
+    what = f"`{name}` is awaited {loop.each}, sequentially"
     yield finding_in_loop("await-per-item" if sure else "await-in-loop", node, loop, what)
 
 

@@ -115,7 +115,7 @@ class RuffTool:
             severity="info" if literal else doubt.severity or rule.severity_in(path),
             path=path,
             quote=quote_of(line.text),
-            message=message_of(found.message),
+            message=message_of(rule.message_for(found.message)),
             confidence=_SEEMS_SAFE_CONFIDENCE if literal else trusted,
             source=self.name,
             category=rule.category,

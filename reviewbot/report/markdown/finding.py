@@ -124,7 +124,7 @@ def small_line(finding: Finding) -> str:
     The page of the rule is linked where there is one, else that of the weakness.
     """
     url = rule_url(finding)
-    about = [f"[{short_line(finding.rule, TAG_CHARS)}]({url})" if url else _tag(finding.rule or finding.category)]
+    about = [f"[{url.rpartition('/')[2]}]({url})" if url else _tag(finding.rule or finding.category)]
     if finding.cwe:
         about.append(f"CWE-{finding.cwe}" if url else f"[CWE-{finding.cwe}]({cwe_url(finding.cwe)})")
     models = [source.removeprefix(MODEL_SOURCE) for source in finding.sources if source.startswith(MODEL_SOURCE)]

@@ -223,3 +223,20 @@ def test_what_one_calibration_says_does_not_stay_for_the_next() -> None:
 
     assert packaged_rules("taint", counted).rules["sql-external"].confidence == wilson(0, 40)
     assert packaged_rules("taint", Calibration()).rules["sql-external"] == before
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "shown"),
+    [
+        ("Insecure hash function `{name}`", "Functions of `hashlib`: `sha1`", "Insecure hash function `sha1`"),
+        ("Insecure hash function `{name}`", "Probable use of one", "Probable use of one"),
+        ("Mutable default value", "Do not use mutable data structures", "Mutable default value"),
+        ("", "Use `x`", "Use `x`"),
+    ],
+)
+def test_a_rules_message_names_what_the_program_quotes_and_without_it_the_programs_own_stands(
+    message: str, said: str, shown: str
+) -> None:
+    rule = Rule(code="S324", tool="ruff-security", severity="warning", category="c", confidence=80, message=message)
+
+    assert rule.message_for(said) == shown
