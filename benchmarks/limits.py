@@ -216,7 +216,7 @@ def measured(change: Change, folder: Path, deadline: int) -> Measured:
     command += [f"--deadline={deadline}", "--output=report.json"] + (["--repo=repo"] if change.files else [])
     if change.sarif:
         (folder / "log.sarif").write_text(change.sarif, "utf-8")
-        command.append("--sarif=log.sarif")
+        command.append("--results=log.sarif")
     peak, seconds = _run(command, folder)
     report = json.loads((folder / "report.json").read_text("utf-8"))
     return Measured(peak, seconds, f"{report['headline']}; {len(report['gaps'])} gaps")

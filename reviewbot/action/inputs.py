@@ -56,6 +56,8 @@ class Inputs:
     config: str
     """A settings file of the repository, read from the base side; empty: none."""
     values: Mapping[str, Value]
+    results: tuple[str, ...] = ()
+    """Globs of files in which earlier steps have put the results of other programs."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -93,6 +95,9 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     config = of("config").removeprefix("./")
     if config and not _PATH.fullmatch(config):
         raise ConfigError(f"the input config must be a path inside the repository, not {quote(config)}")
+    results = tuple(line.strip() for line in _LIST_ENDS.split(of("results")) if line.strip())
+    if results and mode == "fork-review":
+        raise ConfigError("the input results does not go with mode fork-review: no file of the fork's job is read")
     return Inputs(
         models={variable: value for variable, name in _OF_VARIABLES.items() if (value := of(name))},
         token=of("github-token"),
@@ -100,6 +105,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         mode=mode,
         config=config,
         values={name.replace("-", "_"): _value(name, of(name)) for name in SETTINGS if of(name)},
+        results=results,
     )
 
 

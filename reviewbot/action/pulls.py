@@ -20,6 +20,7 @@ from reviewbot import delivery, wiring
 from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import ActionReview, Posted
+from reviewbot.action.results import read_step_results
 from reviewbot.action.runner import Runner
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import (
@@ -65,7 +66,9 @@ def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> Actio
             raise InputError(f"{error} ({DEPTH})") from None
         settings = settings_by(inputs, subject.base)
         preloaded = wiring.preload_models(environ, settings.engine)
-        run = wiring.setup(subject, settings, wiring.RunInputs(environ=environ, preloaded=preloaded))
+        results = read_step_results(inputs.results, runner)
+        given = wiring.RunInputs(environ=environ, preloaded=preloaded, results=results)
+        run = wiring.setup(subject, settings, given)
         answer = work(partial(run.review, subject.change))
         # What a range has is reviewed once: decisions count, and no ledger is kept.
         decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
@@ -121,7 +124,10 @@ class ActionPulls:
         options = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             inputs=wiring.RunInputs(
-                environ=environ, preloaded=preloaded, checkout=None if run else self._runner.workspace
+                environ=environ,
+                preloaded=preloaded,
+                checkout=None if run else self._runner.workspace,
+                results=read_step_results(self._inputs.results, self._runner),
             ),
             settings=partial(settings_by, self._inputs),
             to_post=self._inputs.posts,

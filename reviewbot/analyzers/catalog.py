@@ -16,6 +16,8 @@ from pathlib import Path
 from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
+from reviewbot.analyzers.imported import ImportedFindings
+from reviewbot.analyzers.imported.kinds import WORKERS
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.analyzers.programs.rows import PROGRAMS
 from reviewbot.analyzers.programs.tool import ProgramAnalyzer
@@ -25,8 +27,6 @@ from reviewbot.analyzers.python.views import Budget, Found, View
 from reviewbot.analyzers.ruff.repository_rules import RepositoryRules
 from reviewbot.analyzers.ruff.run import SYNTAX, RuffRunner, find_ruff
 from reviewbot.analyzers.ruff.tool import RuffTool
-from reviewbot.analyzers.sarif import ForeignFindings
-from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.analyzers.text import debug_statements, merge_conflicts, secrets
 from reviewbot.analyzers.text.change_scan import ChangeScan
 from reviewbot.analyzers.text.debug_statements import DebugLeftovers
@@ -79,7 +79,7 @@ def all_tools(
         RepositoryRules(table.rules, ruff or find_ruff(), limits, reader),
         *(ProgramAnalyzer(row, LateRules(row.name, calibration), row.file()) for row in PROGRAMS),
     ]
-    tools += [ForeignFindings(f"sarif-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
+    tools += [ImportedFindings(f"imported-{worker}", ()) for worker in WORKERS] if foreign is None else foreign
     return {tool.name: tool for tool in tools}
 
 

@@ -14,9 +14,9 @@ def check_together(arguments: argparse.Namespace) -> None:
     given = [arguments.diff is not None, arguments.git is not None, arguments.staged, arguments.pr is not None]
     if sum(given) > 1:
         raise InputError("only one of DIFF, --git RANGE, --staged and --pr says what to review")
-    taken = [name for name in (*(arguments.workers or ()), *(arguments.sarif or ())) if _is_diff(name)]
+    taken = [name for name in (*(arguments.workers or ()), *(arguments.results or ())) if _is_diff(name)]
     if not any(given) and taken:
-        raise InputError(f"{taken[0]!r} was taken for a name behind --worker or --sarif; give DIFF before these")
+        raise InputError(f"{taken[0]!r} was taken for a name behind --worker or --results; give DIFF before these")
     if arguments.pr is not None and (arguments.title is not None or arguments.description is not None):
         raise InputError("--title and --description do not go with --pr: a pull request has its own")
     if arguments.pr is not None and arguments.repo is not None:

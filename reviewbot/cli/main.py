@@ -304,11 +304,12 @@ def _add_routing(parser: argparse.ArgumentParser) -> dict[str, argparse._Argumen
     groups = {title: parser.add_argument_group(title) for title in ("what is looked for", "models")}
     add_flags(groups)
     groups["what is looked for"].add_argument(
+        "--results",
         "--sarif",
         metavar="FILE",
         nargs="+",
         action="extend",
-        help="results of other programs, for the lines of the change",
+        help="results of other programs: SARIF, rdjson, checkstyle, or a log with its problem matcher",
     )
     groups["models"].add_argument(
         "--script", metavar="FILE", type=Path, help="the answers of --engine scripted, for tests"

@@ -6,10 +6,10 @@ import argparse
 import os
 
 from reviewbot import wiring
-from reviewbot.cli.reading import SARIF_BYTES, read_input
+from reviewbot.cli.reading import MAX_RESULT_BYTES, read_input
 
 
 def read_inputs(arguments: argparse.Namespace, preloaded: object = None) -> wiring.RunInputs:
     """What was handed in beside the change. Raises InputError where a log cannot be read."""
-    results = tuple((name, read_input(name, SARIF_BYTES)) for name in arguments.sarif or ())
+    results = tuple((name, read_input(name, MAX_RESULT_BYTES)) for name in arguments.results or ())
     return wiring.RunInputs(script=arguments.script, results=results, environ=os.environ, preloaded=preloaded)

@@ -1,4 +1,4 @@
-"""Read the input of a command: a diff, or a log of another program."""
+"""Read the input of a command: a diff, or results of another program."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from reviewbot.domain.errors import InputError
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 """Of a diff; a larger one would not fit into memory a few times over, and is not reviewable."""
 
-SARIF_BYTES = 32 * 1024 * 1024
-"""Of a log of another program."""
+MAX_RESULT_BYTES = 32 * 1024 * 1024
+"""Of a file of results of another program."""
 
 
 def read_diff(name: str) -> bytes:

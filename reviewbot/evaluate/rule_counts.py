@@ -18,7 +18,7 @@ from reviewbot.evaluate.labels import Labels, cwe_number, judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
 from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, RuleRow, wilson
 
-FOREIGN = ("model:", "sarif:")
+FOREIGN = ("model:", "imported:")
 """How sources begin that are not tools of ours: their findings are not ours to count."""
 
 STAGE = "workers"

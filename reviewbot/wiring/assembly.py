@@ -10,9 +10,9 @@ from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
 from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache
 from reviewbot.analyzers.core.run import ChangeAnalysis
 from reviewbot.analyzers.engine import AnalyzersEngine
+from reviewbot.analyzers.imported import ImportedFindings, imported_tools
+from reviewbot.analyzers.imported.kinds import WORKERS
 from reviewbot.analyzers.programs.installed import missing_note
-from reviewbot.analyzers.sarif import ForeignFindings, foreign_tools
-from reviewbot.analyzers.sarif.kinds import WORKERS
 from reviewbot.config import Settings
 from reviewbot.config.source import FOLDER, BaseSide, repository_workers, settings_of
 from reviewbot.diff.rows import side_texts
@@ -76,7 +76,7 @@ class RunInputs:
     measured: ModelTables | None = None
     """What models' numbers are worth, in place of the tables that come with the package."""
     results: tuple[tuple[str, bytes], ...] = ()
-    """Logs of other programs in SARIF, each with its name."""
+    """Files of results of other programs, each with its name."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """Where keys are; empty: there are none."""
     preloaded: object = None
@@ -131,7 +131,7 @@ def setup(
     clock = SystemClock()
     mask = SecretMask(side_texts(subject.change), own_secrets(given.environ))
     trace = Trace(clock, listener, mask)
-    foreign, sarif_notes = foreign_tools(given.results, [file.path for file in subject.change.files])
+    foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
@@ -141,7 +141,7 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *sarif_notes),
+        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *result_notes),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
@@ -197,7 +197,7 @@ def _cache(journal: Journal | None, kept: Journal, subject: Subject, made_with: 
     """Reports of earlier reviews, where they are kept in a file of the person who reviews."""
     if not isinstance(journal, SteadyJournal):
         return None
-    return ReportCache(kept, repr(made_with), subject.snapshot, [f"sarif-{worker}" for worker in WORKERS])
+    return ReportCache(kept, repr(made_with), subject.snapshot, [f"imported-{worker}" for worker in WORKERS])
 
 
 def open_journal(environ: Mapping[str, str]) -> SteadyJournal:
@@ -228,7 +228,7 @@ def _identity(context: BuildContext, settings: Settings, given: RunInputs, parts
     return run_id(context.subject, context.worker_set, settings, given.script, extra=extra)
 
 
-def _handed_in(worker_set: WorkerSet, foreign: Iterable[ForeignFindings]) -> dict[str, frozenset[str]]:
+def _handed_in(worker_set: WorkerSet, foreign: Iterable[ImportedFindings]) -> dict[str, frozenset[str]]:
     """By worker: the files of which one of its tools tells what other programs have found."""
     paths = {tool.name: tool.paths for tool in foreign}
     none: frozenset[str] = frozenset()

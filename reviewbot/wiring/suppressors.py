@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from reviewbot.analyzers.catalog import known_rules
-from reviewbot.analyzers.sarif import ForeignFindings
+from reviewbot.analyzers.imported import ImportedFindings
 from reviewbot.config import Settings
 from reviewbot.config.messages import did_you_mean, quote
 from reviewbot.review.combine.ignore_comments import ignore_comments
@@ -28,7 +28,7 @@ class Suppression(NamedTuple):
 
 
 def suppression_of(
-    subject: Subject, settings: Settings, foreign: Iterable[ForeignFindings], thresholds: Mapping[str, int]
+    subject: Subject, settings: Settings, foreign: Iterable[ImportedFindings], thresholds: Mapping[str, int]
 ) -> Suppression:
     """Build the suppression of a run. Reads the base side of files with ignore comments."""
     base_text = None if subject.base is None else subject.snapshot.base

@@ -52,7 +52,8 @@ def test_every_setting_among_the_inputs_reaches_the_settings() -> None:
 def test_the_inputs_of_the_action_are_those_that_are_read() -> None:
     declared = read_yaml(ROOT / "action.yml")
 
-    assert set(declared["inputs"]) == {*SETTINGS, "anthropic-api-key", "github-token", "base-url", "config", "mode"}
+    others = {"anthropic-api-key", "github-token", "base-url", "config", "mode", "results"}
+    assert set(declared["inputs"]) == {*SETTINGS, *others}
     handed = declared["runs"]["steps"][-1]["env"]
     assert {name for name in handed if name.startswith("INPUT_")} == {
         "INPUT_" + name.upper().replace("-", "_") for name in declared["inputs"]

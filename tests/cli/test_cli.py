@@ -119,7 +119,7 @@ def test_title_and_description_may_be_given_and_win_over_those_of_a_mail(run: Ru
         (["review", "x", "y"], "unrecognized argument 'y'; see reviewbot review --help"),
         (["review", "x", "--format", "jsn"], "argument --format: invalid choice 'jsn'; did you mean 'json'?"),
         (["schema", "revew"], "argument contract: invalid choice 'revew'; did you mean 'review'?"),
-        (["review", "--worker", "style", "x.diff"], "'x.diff' was taken for a name behind --worker or --sarif"),
+        (["review", "--worker", "style", "x.diff"], "'x.diff' was taken for a name behind --worker or --results"),
     ],
 )
 def test_a_mistyped_word_is_told_with_the_nearest_one(run: Run, words: list[str], said: str) -> None:

@@ -95,9 +95,9 @@ def test_a_result_of_another_program_confirms_one_of_ours(report: Report, tmp_pa
     [alone] = [f for f in report({"app.py": AFTER})["findings"] + _told(report({"app.py": AFTER})) if f["cwe"] == 89][
         :1
     ]
-    [together] = [f for f in report({"app.py": AFTER}, "--sarif", "other.sarif")["findings"] if f["cwe"] == 89]
+    [together] = [f for f in report({"app.py": AFTER}, "--results", "other.sarif")["findings"] if f["cwe"] == 89]
 
-    assert "sarif:other" in together["sources"]
+    assert "imported:other" in together["sources"]
     assert together["confidence"] > alone["confidence"]
     assert together["symbol"] == "named"
 
@@ -119,9 +119,9 @@ def test_ruffs_own_log_and_one_of_what_its_rules_were_made_from_confirm_nothing(
         [found] = [f for f in answer["findings"] + _told(answer) if f["category"] == "weak-random"]
         return found
 
-    alone, together = weak(), weak("--sarif", "ruff.sarif", "bandit.sarif")
+    alone, together = weak(), weak("--results", "ruff.sarif", "bandit.sarif")
 
-    assert set(together["sources"]) == {*alone["sources"], "sarif:ruff", "sarif:Bandit"}
+    assert set(together["sources"]) == {*alone["sources"], "imported:ruff", "imported:Bandit"}
     assert together["confidence"] == alone["confidence"]
 
 
@@ -132,9 +132,9 @@ def _told(answer: Any) -> list[Any]:
 def test_a_result_on_a_line_that_the_change_left_alone_is_only_counted(report: Report, tmp_path: Path) -> None:
     (tmp_path / "other.sarif").write_text(log("x1", "elsewhere.py", 9))
 
-    answer = report({"app.py": BEFORE}, "--sarif", "other.sarif")
+    answer = report({"app.py": BEFORE}, "--results", "other.sarif")
 
-    assert not [f for f in answer["findings"] + _told(answer) if "sarif:other" in f["sources"]]
+    assert not [f for f in answer["findings"] + _told(answer) if "imported:other" in f["sources"]]
     assert any("about other files" in note for note in answer["notes"])
 
 
@@ -144,7 +144,7 @@ def test_a_result_in_a_language_that_nothing_here_reads_is_told_and_does_not_cou
     (tmp_path / "lint.sarif").write_text(log("eqeqeq", "web/cart.ts", 1, tool="lint"))
 
     without = report({"web/cart.ts": SCRIPT, "app.py": BEFORE})
-    answer = report({"web/cart.ts": SCRIPT, "app.py": BEFORE}, "--sarif", "lint.sarif")
+    answer = report({"web/cart.ts": SCRIPT, "app.py": BEFORE}, "--results", "lint.sarif")
 
     [told] = [f for f in answer["findings"] + _told(answer) if f["rule"] == "eqeqeq"]
     assert (told["type"], told["path"], told["line"]) == ("logic", "web/cart.ts", 1)
@@ -159,7 +159,7 @@ def test_a_program_that_did_not_look_to_the_end_leaves_the_review_incomplete(
     log_text = '{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"other"}},' + run + "}]}"
     (tmp_path / "other.sarif").write_text(log_text)
 
-    answer = json.loads(said({"app.py": BEFORE}, "--format", "json", "--sarif", "other.sarif", code=4))
+    answer = json.loads(said({"app.py": BEFORE}, "--format", "json", "--results", "other.sarif", code=4))
 
     assert "other (other.sarif)" in answer["gaps"][0]["message"]
     assert answer["verdict"] != "clean"
@@ -168,7 +168,7 @@ def test_a_program_that_did_not_look_to_the_end_leaves_the_review_incomplete(
 def test_a_log_that_is_none_is_refused_before_anything_is_reviewed(said: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "other.sarif").write_text("{}")
 
-    message = said({"app.py": BEFORE}, "--sarif", "other.sarif", code=2)
+    message = said({"app.py": BEFORE}, "--results", "other.sarif", code=2)
 
     assert message.startswith("reviewbot: ")
     assert "other.sarif" in message
@@ -176,7 +176,7 @@ def test_a_log_that_is_none_is_refused_before_anything_is_reviewed(said: Callabl
 
 
 def test_a_log_that_is_not_there_is_named(said: Callable[..., str]) -> None:
-    assert "cannot read 'missing.sarif'" in said({"app.py": BEFORE}, "--sarif", "missing.sarif", code=2)
+    assert "cannot read 'missing.sarif'" in said({"app.py": BEFORE}, "--results", "missing.sarif", code=2)
 
 
 def test_a_fingerprint_survives_lines_above_another_layout_and_other_names_of_the_file_around(

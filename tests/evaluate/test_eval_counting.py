@@ -65,7 +65,7 @@ def test_what_the_labels_say_nothing_about_does_not_count() -> None:
     "fields",
     [
         {"sources": ["model:m"]},
-        {"sources": ["sarif:other"]},
+        {"sources": ["imported:other"]},
         {"sources": ["ruff-security", "taint"]},
         {"sources": []},
         {"rule": ""},

@@ -13,7 +13,7 @@ from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.ports import Tool
 from reviewbot.wording import with_count
 
-FOREIGN: Final = "sarif-"
+FOREIGN: Final = "imported-"
 """How the names of tools begin that only pass on what other programs found."""
 
 RUFF: Final = "ruff"

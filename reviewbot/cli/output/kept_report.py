@@ -34,7 +34,7 @@ PREFIX = "review/"
 MAX_BYTES, MAX_ALL_BYTES = 1024 * 1024, 4 * 1024 * 1024
 """Of one report, and of all that are kept; the oldest go first."""
 
-_NEVER = ("pr", "staged", "sarif", "script", "trace", "estimate", "dump_prompts", "resume", "no_cache", "post")
+_NEVER = ("pr", "staged", "results", "script", "trace", "estimate", "dump_prompts", "resume", "no_cache", "post")
 """Options with which more is wanted than the report, or what is reviewed has no name."""
 
 _OF_THE_SHELL = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})

@@ -26,8 +26,8 @@ AGREES_FROM = 50
 FOREIGN_BONUS = 20
 """What one of our own tools found as well as a program of the repository's: they were written by different people,
 unless both tell the same rule, which is then one program heard twice."""
-FOREIGN_SOURCE = "sarif:"
-"""How the source of a finding begins that was handed in as SARIF."""
+FOREIGN_SOURCE = "imported:"
+"""How the source of a finding begins that another program reported in a file that was handed in."""
 HIGHEST_CONFIDENCE = 99
 """Nothing but a person is certain."""
 
@@ -81,7 +81,7 @@ class Vote(NamedTuple):
     model: bool
     """No program had a part in it."""
     foreign: bool
-    """It was handed in as SARIF."""
+    """Another program reported it in a file that was handed in."""
 
 
 def vote_of(finding: Finding) -> Vote:

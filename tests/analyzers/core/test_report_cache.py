@@ -161,10 +161,10 @@ def test_an_entry_that_cannot_be_read_is_not_there(
 def test_what_was_handed_in_for_one_review_is_not_kept_for_another(
     reviewed: Callable[..., ToolReport], journal: Any
 ) -> None:
-    tool = Counting(name="sarif-logic")
+    tool = Counting(name="imported-logic")
 
     for _ in range(2):
-        reviewed(tool, Commits("a..b"), without=["sarif-logic"])
+        reviewed(tool, Commits("a..b"), without=["imported-logic"])
 
     assert (len(tool.runs), journal.store) == (2, {})
 

@@ -64,7 +64,7 @@ def test_the_list_of_tools_has_versions_and_what_installs_a_missing_one() -> Non
     assert (missing["shellcheck"].version, missing["shellcheck"].install) == ("", INSTALL)
     assert there["ruff-logic"].program == "ruff"
     assert there["secrets"].languages == ()
-    assert not [name for name in there if name.startswith("sarif-")]
+    assert not [name for name in there if name.startswith("imported-")]
 
 
 def test_a_distribution_that_is_not_there_has_no_version() -> None:

@@ -77,7 +77,7 @@ def test_two_programs_that_mean_different_weaknesses_do_not_support_each_other(
 
 
 def test_a_report_handed_in_gains_more_from_one_of_ours(pattern: MakeFinding) -> None:
-    [[joined], _] = merge([pattern(), pattern(confidence=65, sources=("sarif:other",), rule="x")])
+    [[joined], _] = merge([pattern(), pattern(confidence=65, sources=("imported:other",), rule="x")])
 
     assert joined.confidence == 70 + FOREIGN_BONUS
 
@@ -89,7 +89,7 @@ def test_what_was_counted_for_two_holds_for_unlikely_rules_too(pattern: MakeFind
 
 
 def test_two_reports_handed_in_gain_little_from_each_other(pattern: MakeFinding) -> None:
-    first, second = (pattern(confidence=65, sources=(f"sarif:{name}",), rule=name) for name in "ab")
+    first, second = (pattern(confidence=65, sources=(f"imported:{name}",), rule=name) for name in "ab")
 
     [[joined], _] = merge([first, second])
 
@@ -97,7 +97,7 @@ def test_two_reports_handed_in_gain_little_from_each_other(pattern: MakeFinding)
 
 
 def test_agreement_never_makes_certain(pattern: MakeFinding) -> None:
-    [[joined], _] = merge([pattern(confidence=97), pattern(confidence=97, rule="x", sources=("sarif:other",))])
+    [[joined], _] = merge([pattern(confidence=97), pattern(confidence=97, rule="x", sources=("imported:other",))])
 
     assert joined.confidence == HIGHEST_CONFIDENCE
 
@@ -129,20 +129,20 @@ def test_two_workers_may_contradict_each_other_on_one_line_alone(pattern: MakeFi
 
 @pytest.mark.parametrize("rule", ["S608", "S608:named"])
 def test_a_rule_of_ours_that_is_handed_in_is_no_second_witness(pattern: MakeFinding, rule: str) -> None:
-    [[joined], _] = merge([pattern(rule=rule), pattern(confidence=90, sources=("sarif:bandit",))])
+    [[joined], _] = merge([pattern(rule=rule), pattern(confidence=90, sources=("imported:bandit",))])
 
     assert joined.confidence == 70
-    assert joined.sources == ("ruff-security", "sarif:bandit")
+    assert joined.sources == ("imported:bandit", "ruff-security")
 
 
 def test_one_rule_handed_in_twice_is_one_witness(pattern: MakeFinding) -> None:
-    [[joined], _] = merge([pattern(confidence=65, sources=(f"sarif:{name}",)) for name in ("bandit", "ruff")])
+    [[joined], _] = merge([pattern(confidence=65, sources=(f"imported:{name}",)) for name in ("bandit", "ruff")])
 
     assert joined.confidence == 65
 
 
 def test_rules_without_names_of_two_programs_are_two_witnesses(pattern: MakeFinding) -> None:
-    [[joined], _] = merge([pattern(rule=""), pattern(rule="", sources=("sarif:other",))])
+    [[joined], _] = merge([pattern(rule=""), pattern(rule="", sources=("imported:other",))])
 
     assert joined.confidence == 70 + FOREIGN_BONUS
 
@@ -150,7 +150,7 @@ def test_rules_without_names_of_two_programs_are_two_witnesses(pattern: MakeFind
 def test_what_is_handed_in_supports_a_flow_that_names_the_defect_by_another_rule(
     pattern: MakeFinding, flow: MakeFinding
 ) -> None:
-    [[joined], _] = merge([pattern(confidence=65, sources=("sarif:bandit",)), flow(line=10)])
+    [[joined], _] = merge([pattern(confidence=65, sources=("imported:bandit",)), flow(line=10)])
 
     assert joined.confidence == 72 + FOREIGN_BONUS
 
@@ -160,9 +160,9 @@ def test_what_is_handed_in_supports_a_flow_that_names_the_defect_by_another_rule
     [
         ([("third", "third")], 72 + AGREEMENT_BONUS),
         ([("model:x", "")], 72 + AGREEMENT_BONUS),
-        ([("sarif:bandit", "S608")], 72 + AGREEMENT_BONUS),
-        ([("sarif:a", "a")], 72 + FOREIGN_BONUS),
-        ([("sarif:a", "a"), ("sarif:b", "b"), ("model:x", "")], 72 + FOREIGN_BONUS),
+        ([("imported:bandit", "S608")], 72 + AGREEMENT_BONUS),
+        ([("imported:a", "a")], 72 + FOREIGN_BONUS),
+        ([("imported:a", "a"), ("imported:b", "b"), ("model:x", "")], 72 + FOREIGN_BONUS),
     ],
     ids=["a third program", "a model", "a copy", "another one", "all of them"],
 )
@@ -180,7 +180,7 @@ def test_bonuses_do_not_add_up_and_no_order_changes_them(
 
 @pytest.mark.parametrize(
     ("source", "rule", "expected"),
-    [("sarif:bandit", "S608", 60), ("sarif:a", "a", 65 + FOREIGN_BONUS), ("model:x", "", 65 + AGREEMENT_BONUS)],
+    [("imported:bandit", "S608", 60), ("imported:a", "a", 65 + FOREIGN_BONUS), ("model:x", "", 65 + AGREEMENT_BONUS)],
 )
 def test_a_count_may_be_raised_once_by_who_was_not_counted(
     pattern: MakeFinding, flow: MakeFinding, source: str, rule: str, expected: int

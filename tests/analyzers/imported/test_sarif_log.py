@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.sarif import log as foreign_log
-from reviewbot.analyzers.sarif.log import MAX_BYTES, MAX_RUNS, Result, read_log
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RESULTS, Result
+from reviewbot.analyzers.imported.sarif import MAX_RUNS
 from reviewbot.domain.errors import InputError
+from tests.analyzers.imported.logs import read_log
 
 Log = dict[str, Any]
 Make = Callable[..., Log]
@@ -257,9 +258,9 @@ def test_an_end_before_the_start_is_no_end(read: Callable[..., Result], result_o
 
 
 def test_results_behind_the_last_that_is_read_are_counted(log_of: MakeLog, run_of: Make) -> None:
-    (run,) = read_log("x", log_of(run_of(*[{}] * (foreign_log.MAX_RESULTS + 3))))
+    (run,) = read_log("x", log_of(run_of(*[{}] * (MAX_RESULTS + 3))))
 
-    assert run.omitted == {"too many": 3, "without a line": foreign_log.MAX_RESULTS}
+    assert run.omitted == {"too many": 3, "without a line": MAX_RESULTS}
 
 
 @pytest.mark.parametrize("encode", ["utf-8-sig", "utf-16", "utf-16-le"])
@@ -283,13 +284,14 @@ def test_a_log_without_a_version_and_a_run_without_a_name_are_read(log_of: MakeL
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "is no JSON; give a log"),
-        (b"not json", "is no JSON; give a log"),
-        (b"\xff\xfe\xfa", "is no JSON; give a log"),
-        (b"1" * 5_000, "is no JSON; give a log"),
-        (b"[]", "is no SARIF, for it has no runs; give a log"),
-        (b'{"runs": {}}', "is no SARIF, for it has no runs; give a log"),
-        (b'{"runs": [], "version": "1.0.0"}', "is SARIF '1.0.0'; give a log"),
+        (b"", "is a plain log without workflow commands; give results"),
+        (b"not json", "is a plain log without workflow commands; give results"),
+        (b"\xff\xfe\xfa", "is no JSON; give results"),
+        (b"{not json", "is no JSON; give results"),
+        (b"1" * 5_000, "is a plain log without workflow commands; give results"),
+        (b"[]", "is JSON of another format; give results"),
+        (b'{"runs": {}}', "is no SARIF, for it has no runs; give results"),
+        (b'{"runs": [], "version": "1.0.0"}', "is SARIF '1.0.0'; give results"),
         (b"[" * 200_000, "is nested too deeply"),
         (b'{"a":' * 200_000, "is nested too deeply"),
         (b" " * (MAX_BYTES + 1), "is larger than 32 MiB"),

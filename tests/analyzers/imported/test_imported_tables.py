@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
-from reviewbot.analyzers.sarif.kinds import Kinds, ResultKind, categories, slug
-from reviewbot.analyzers.sarif.log import Result
+from reviewbot.analyzers.imported.kinds import Kinds, ResultKind, categories, slug
+from reviewbot.analyzers.imported.results import Result
 
 KINDS = Kinds(packaged_rules("ruff_rules").rules)
 NEIGHBOURS = {

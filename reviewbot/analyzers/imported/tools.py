@@ -1,4 +1,4 @@
-"""Foreign results as tools, one for each worker: what other programs said of the added lines of a file."""
+"""ImportedFinding results as tools, one for each worker: what other programs said of the added lines of a file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.sarif.descriptors import match_paths
-from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, ResultKind, slug
-from reviewbot.analyzers.sarif.log import Result, ToolRun, read_log
+from reviewbot.analyzers.imported.descriptors import match_paths
+from reviewbot.analyzers.imported.kinds import WORKERS, Kinds, ResultKind, slug
+from reviewbot.analyzers.imported.results import Result, ToolRun
 from reviewbot.domain.contracts import Candidate, Severity
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable
@@ -33,7 +33,7 @@ _NAMED = 5
 """Failed runs that a gap names."""
 
 
-class Foreign(NamedTuple):
+class ImportedFinding(NamedTuple):
     """One result in the change, ready to be reported."""
 
     path: str
@@ -46,7 +46,7 @@ class Foreign(NamedTuple):
     kind: ResultKind
 
 
-class ForeignFindings:
+class ImportedFindings:
     """What other programs have found for one worker. Without any it understands no language and is never run.
 
     Args:
@@ -57,12 +57,12 @@ class ForeignFindings:
     """
 
     def __init__(
-        self, name: str, findings: Iterable[Foreign], failed: Sequence[str] = (), unseen: Collection[str] = ()
+        self, name: str, findings: Iterable[ImportedFinding], failed: Sequence[str] = (), unseen: Collection[str] = ()
     ) -> None:
         self.name = name
         self._failed = _failure(failed) if failed else None
         self._unseen = frozenset(unseen) if failed else frozenset()
-        self._by_path: dict[str, list[Foreign]] = defaultdict(list)
+        self._by_path: dict[str, list[ImportedFinding]] = defaultdict(list)
         for found in findings:
             self._by_path[found.path].append(found)
         self.languages: frozenset[str] | None = None if self._by_path or failed else frozenset()
@@ -94,9 +94,9 @@ class ForeignFindings:
                 yield candidate
 
 
-def foreign_tools(
+def imported_tools(
     files: Sequence[tuple[str, bytes]], paths: Collection[str]
-) -> tuple[list[ForeignFindings], list[str]]:
+) -> tuple[list[ImportedFindings], list[str]]:
     """One tool for each worker, and a note for each run that counts what was done with its results.
 
     Args:
@@ -104,36 +104,44 @@ def foreign_tools(
         paths: The files of the change.
 
     Raises:
-        InputError: One of them is no SARIF log.
+        InputError: One of them has no format that is known.
     """
     kinds = Kinds(packaged_rules("ruff_rules").rules)
     known = frozenset(paths)
-    found: list[Foreign] = []
+    found: list[ImportedFinding] = []
     notes: list[str] = []
     failed: list[str] = []
-    for name, data in files:
-        for run in read_log(name, data):
-            here = match_paths((result.uri for result in run.results), known)
-            of_run = [_foreign(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
-            found += of_run
-            notes.append(_note(name, run, len(of_run)))
-            failed += [_who(name, run)] if run.failed else []
+    for name, run in _read(files):
+        here = match_paths((result.uri for result in run.results), known)
+        of_run = [_imported(run, result, here[result.uri], kinds) for result in run.results if result.uri in here]
+        found += of_run
+        notes.append(_note(name, run, len(of_run)))
+        failed += [_who(name, run)] if run.failed else []
     tools = []
     for worker in WORKERS:
         of_worker = (each for each in found if each.kind.worker == worker)
-        tools.append(ForeignFindings(f"sarif-{worker}", of_worker, failed if worker == _TELLER else (), known))
+        tools.append(ImportedFindings(f"imported-{worker}", of_worker, failed if worker == _TELLER else (), known))
     return tools, notes
 
 
-def _foreign(run: ToolRun, result: Result, path: str, kinds: Kinds) -> Foreign:
-    return Foreign(
+def _read(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]]:
+    if not files:
+        return []
+    # The parsers of all formats, and the library of expressions, are loaded where there is a file to read.
+    from reviewbot.analyzers.imported.reading import read_results  # noqa: PLC0415 - as above
+
+    return read_results(files)
+
+
+def _imported(run: ToolRun, result: Result, path: str, kinds: Kinds) -> ImportedFinding:
+    return ImportedFinding(
         path=path,
         line=result.line,
         end_line=result.end_line,
         rule=kinds.rule(run.tool, result),
         severity=_severity(result),
         message=message_of(result.message),
-        source=slug(f"sarif:{run.tool}"),
+        source=slug(f"imported:{run.tool}"),
         kind=kinds.of(run.tool, result),
     )
 
@@ -161,7 +169,7 @@ def _failure(failed: Sequence[str]) -> str:
     return message_of(f"the run failed of {', '.join(failed[:_NAMED])}{more}")
 
 
-def _candidate(found: Foreign, shown: ShownLines) -> Candidate | None:
+def _candidate(found: ImportedFinding, shown: ShownLines) -> Candidate | None:
     """The result on the first of its lines that was added; None where none was."""
     line = shown.first_added(range(found.line, min(found.end_line, found.line + _REACH) + 1))
     if line is None:

@@ -13,13 +13,13 @@ import pytest
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no types
 
 from reviewbot.analyzers.core.run import changed_file
+from reviewbot.analyzers.imported import imported_tools
+from reviewbot.analyzers.imported.descriptors import match_paths
 from reviewbot.analyzers.ruff.run import find_ruff
-from reviewbot.analyzers.sarif import foreign_tools
-from reviewbot.analyzers.sarif.descriptors import match_paths
-from reviewbot.analyzers.sarif.log import read_log
 from reviewbot.domain.contracts import Candidate, FileChange, Review
 from reviewbot.domain.ports import Snapshot
 from reviewbot.report.sarif.log import render_sarif
+from tests.analyzers.imported.logs import read_log
 from tests.make import MakeFile
 
 DATA = Path(__file__).parent / "data"
@@ -98,7 +98,7 @@ def by_us(data: bytes, paths: list[str]) -> Seen:
 
 
 def candidates(data: bytes, change: FileChange, snapshot: Snapshot) -> dict[str, list[Candidate]]:
-    tools, _ = foreign_tools([("x.sarif", data)], [change.path])
+    tools, _ = imported_tools([("x.sarif", data)], [change.path])
     return {
         tool.name: list(asyncio.run(tool.run(changed_file([change], snapshot), snapshot)).candidates) for tool in tools
     }
@@ -112,15 +112,15 @@ def test_we_read_what_the_oracle_reads(log: tuple[bytes, list[str]]) -> None:
 def test_ruffs_results_go_to_their_workers(ruff_log: bytes, file_of: MakeFile, bare: Snapshot) -> None:
     told = candidates(ruff_log, file_of(SHOP.removesuffix("\n"), path="src/shop.py"), bare)
 
-    assert {(found.rule, found.line, found.category) for found in told["sarif-security"]} == {
+    assert {(found.rule, found.line, found.category) for found in told["imported-security"]} == {
         ("S608", 9, "sql-injection"),
         ("S324", 18, "weak-cryptography"),
         ("S602", 22, "command-injection"),
     }
-    assert [(found.rule, found.category) for found in told["sarif-performance"]] == [("PERF401", "loop")]
-    assert [found.rule for found in told["sarif-logic"]] == ["B006"]
-    assert {found.rule for found in told["sarif-style"]} == {"D103"}
-    assert {found.source for group in told.values() for found in group} == {"sarif:ruff"}
+    assert [(found.rule, found.category) for found in told["imported-performance"]] == [("PERF401", "loop")]
+    assert [found.rule for found in told["imported-logic"]] == ["B006"]
+    assert {found.rule for found in told["imported-style"]} == {"D103"}
+    assert {found.source for group in told.values() for found in group} == {"imported:ruff"}
 
 
 def test_zizmors_results_are_securitys(file_of: MakeFile, bare: Snapshot) -> None:
@@ -128,14 +128,14 @@ def test_zizmors_results_are_securitys(file_of: MakeFile, bare: Snapshot) -> Non
 
     told = candidates((DATA / "zizmor.sarif").read_bytes(), file_of(text.rstrip("\n"), path=name), bare)
 
-    assert [(found.rule, found.line, found.severity) for found in told["sarif-security"]] == [
+    assert [(found.rule, found.line, found.severity) for found in told["imported-security"]] == [
         ("zizmor/dangerous-triggers", 2, "warning"),
         ("zizmor/excessive-permissions", 4, "warning"),
         ("zizmor/artipacked", 7, "warning"),
         ("zizmor/unpinned-uses", 7, "warning"),
         ("zizmor/template-injection", 8, "warning"),
     ]
-    assert not any(told[name] for name in told if name != "sarif-security")
+    assert not any(told[name] for name in told if name != "imported-security")
 
 
 def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(file_of: MakeFile, bare: Snapshot) -> None:
@@ -145,7 +145,7 @@ def test_gitleaks_finds_secrets_without_saying_how_bad_they_are(file_of: MakeFil
 
     ((found,), *others) = told.values()
     assert (found.rule, found.line, found.severity) == ("slack-bot-token", 2, "warning")
-    assert (found.category, found.cwe, found.source) == ("secret", 798, "sarif:gitleaks")
+    assert (found.category, found.cwe, found.source) == ("secret", 798, "imported:gitleaks")
     assert others == [[], [], []]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.analyzers.core.run import changed_file
-from reviewbot.analyzers.sarif import foreign_tools
+from reviewbot.analyzers.imported import imported_tools
 from reviewbot.domain.contracts import FileChange
 from reviewbot.domain.ports import Snapshot
 
@@ -26,12 +26,12 @@ def test_a_failed_run_is_a_gap_of_security_and_a_note(
     fields: Log,
 ) -> None:
     change = file_of("+a")
-    tools, notes = foreign_tools([("x", log_of(run_of(**fields)))], [change.path, "b.md"])
+    tools, notes = imported_tools([("x", log_of(run_of(**fields)))], [change.path, "b.md"])
 
     gaps = [asyncio.run(tool.run(changed_file([change], no_snapshot), no_snapshot)).gap for tool in tools]
 
     assert [gap and (gap.reason, gap.tool, gap.path, gap.message) for gap in gaps] == [
-        ("crashed", "sarif-security", change.path, "the run failed of checker (x)"),
+        ("crashed", "imported-security", change.path, "the run failed of checker (x)"),
         None,
         None,
         None,
@@ -53,7 +53,7 @@ def test_a_failed_run_is_a_gap_of_security_and_a_note(
 def test_a_run_that_found_nothing_is_no_gap(
     run_of: Callable[..., Log], log_of: Callable[..., bytes], fields: Log
 ) -> None:
-    tools, notes = foreign_tools([("x", log_of(run_of(**fields)))], ["a.py"])
+    tools, notes = imported_tools([("x", log_of(run_of(**fields)))], ["a.py"])
 
     assert [tool.languages for tool in tools] == [frozenset()] * 4
     assert "failed" not in notes[0]
@@ -62,7 +62,7 @@ def test_a_run_that_found_nothing_is_no_gap(
 def test_many_failed_runs_are_named_in_one_gap(
     run_of: Callable[..., Log], log_of: Callable[..., bytes], file_of: Callable[..., FileChange], no_snapshot: Snapshot
 ) -> None:
-    tools, _ = foreign_tools([("x", log_of(*[run_of(**UNSUCCESSFUL)] * 7))], ["a.py"])
+    tools, _ = imported_tools([("x", log_of(*[run_of(**UNSUCCESSFUL)] * 7))], ["a.py"])
     file = changed_file([file_of("+a")], no_snapshot)
     gap = asyncio.run(tools[0].run(file, no_snapshot)).gap
 

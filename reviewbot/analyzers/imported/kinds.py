@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.rules import Rule
-from reviewbot.analyzers.sarif.log import Result
+from reviewbot.analyzers.imported.results import Result
 from reviewbot.tables import packaged_table
 
 WORKERS = ("security", "performance", "style", "logic")
@@ -16,7 +16,7 @@ WORKERS = ("security", "performance", "style", "logic")
 _FAMILY = {"ruff": "", "flake8": "", "pylint": "PL"}
 """Programs whose codes are ruff's, with what ruff puts before them. Bandit's differ in their letter."""
 
-_TABLE = packaged_table("sarif_kinds")
+_TABLE = packaged_table("imported_kinds")
 _CODES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (worker, re.compile(codes)) for worker, codes in _TABLE["codes"].items()
 )

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.analyzers.sarif.log import MAX_BYTES, MAX_RESULTS, MAX_RUNS, Result, ToolRun, read_log
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RESULTS, Result, ToolRun
+from reviewbot.analyzers.imported.sarif import MAX_RUNS
 from reviewbot.domain.errors import InputError
+from tests.analyzers.imported.logs import read_log
 
 Log = dict[str, Any]
 Make = Callable[..., Log]

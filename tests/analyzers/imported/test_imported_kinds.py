@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.sarif.kinds import WORKERS, Kinds, ResultKind, slug
-from reviewbot.analyzers.sarif.log import Result
+from reviewbot.analyzers.imported.kinds import WORKERS, Kinds, ResultKind, slug
+from reviewbot.analyzers.imported.results import Result
 from reviewbot.domain.contracts import Candidate
 
 KINDS = Kinds(packaged_rules("ruff_rules").rules)
@@ -146,5 +146,5 @@ def test_any_result_has_a_worker_and_a_category_that_contracts_take(tool: str, r
 
     fields: dict[str, Any] = {"severity": "info", "path": "a", "quote": "b", "message": "c", "confidence": 1}
     assert found.worker in WORKERS
-    made = Candidate(source=slug(f"sarif:{tool}"), category=found.category, cwe=found.cwe, **fields)
-    assert made.source.startswith("sarif:")
+    made = Candidate(source=slug(f"imported:{tool}"), category=found.category, cwe=found.cwe, **fields)
+    assert made.source.startswith("imported:")

@@ -7,25 +7,16 @@ mark. A log is text from outside: whatever has another type than it should have 
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any
 
-from reviewbot.analyzers.sarif.descriptors import Descriptors, a_dict, a_list, a_number, a_text, an_entry, facts_of
+from reviewbot.analyzers.imported.descriptors import Descriptors, a_dict, a_list, a_number, a_text, an_entry, facts_of
+from reviewbot.analyzers.imported.results import Omission, Result, ToolRun, collect_run
 from reviewbot.domain.errors import InputError
-
-MAX_BYTES = 32 * 1024 * 1024
-"""Of one log. GitHub takes 10 MB compressed."""
-
-MAX_RESULTS = 25_000
-"""Of one run, as GitHub takes them. What is behind them is counted."""
 
 MAX_RUNS = 100
 """Of one log; GitHub takes 20. Each gets a note, so a log of thousands is refused."""
-
-Omission = Literal["suppressed", "no problem", "without a line", "too many"]
 
 _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})
@@ -38,51 +29,16 @@ _LINK = re.compile(r"\[([^\[\]]{1,300})\]\(\d{1,9}\)")
 """A link to another place of the log; only its text means something here."""
 _READ, _ARGUMENT = 4_000, 400
 """Characters of a message, and of a value put into it, that are looked at."""
-_HOW = "give a log that a program wrote as SARIF 2.1.0"
+HOW = "give results as SARIF 2.1.0, rdjson, checkstyle, or a log together with its problem matcher"
 
 
-class Result(NamedTuple):
-    """One result that is a problem at a place."""
-
-    rule: str
-    level: str
-    message: str
-    uri: str
-    """As written, joined with its bases."""
-    line: int
-    end_line: int
-    tags: frozenset[str]
-    cwe: int | None
-    score: float
-    """See `Facts` for these three."""
-
-
-@dataclass(frozen=True)
-class ToolRun:
-    """One run of one program, and how many of its results are not reported, by reason."""
-
-    tool: str
-    results: tuple[Result, ...]
-    omitted: Counter[Omission]
-    failed: bool = False
-    """It did not look, or not to the end: it says so, or has no list of results, not even an empty one."""
-
-
-def read_log(name: str, data: bytes) -> list[ToolRun]:
+def read_log(name: str, log: dict[str, Any]) -> list[ToolRun]:
     """The runs of a log. Raises InputError in one line that names the file and says what to do."""
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{name!r} is larger than {MAX_BYTES >> 20} MiB; give a SARIF log of fewer results")
-    try:
-        log = json.loads(data)
-    except RecursionError:
-        raise InputError(f"{name!r} is nested too deeply for a SARIF log; {_HOW}") from None
-    except ValueError:
-        raise InputError(f"{name!r} is no JSON; {_HOW}") from None
-    if not isinstance(log, dict) or not isinstance(log.get("runs"), list):
-        raise InputError(f"{name!r} is no SARIF, for it has no runs; {_HOW}")
+    if not isinstance(log.get("runs"), list):
+        raise InputError(f"{name!r} is no SARIF, for it has no runs; {HOW}")
     version = a_text(log.get("version"))
     if version and not version.startswith("2."):
-        raise InputError(f"{name!r} is SARIF {version[:20]!r}; {_HOW}")
+        raise InputError(f"{name!r} is SARIF {version[:20]!r}; {HOW}")
     if len(log["runs"]) > MAX_RUNS:
         raise InputError(f"{name!r} has more than {MAX_RUNS} runs; give SARIF logs of fewer runs")
     return [_run(a_dict(run)) for run in log["runs"]]
@@ -92,18 +48,8 @@ def _run(run: dict[str, Any]) -> ToolRun:
     tool = a_dict(run.get("tool"))
     name = a_text(a_dict(tool.get("driver")).get("name")).strip() or "unnamed"
     descriptors = Descriptors(tool)
-    results: list[Result] = []
-    omitted: Counter[Omission] = Counter()
-    given = a_list(run.get("results"))
-    for result in map(a_dict, given[:MAX_RESULTS]):
-        read = _result(result, descriptors, run)
-        if isinstance(read, Result):
-            results.append(read)
-        else:
-            omitted[read] += 1
-    if len(given) > MAX_RESULTS:
-        omitted["too many"] = len(given) - MAX_RESULTS
-    return ToolRun(name, tuple(results), omitted, _is_failed(run))
+    run_read = collect_run(name, a_list(run.get("results")), lambda each: _result(a_dict(each), descriptors, run))
+    return replace(run_read, failed=_is_failed(run))
 
 
 def _is_failed(run: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.core.run import changed_file
-from reviewbot.analyzers.sarif import foreign_tools
+from reviewbot.analyzers.imported import imported_tools
 from reviewbot.domain.contracts import Candidate, FileChange
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot, Tool, ToolReport
@@ -19,7 +19,7 @@ Log = dict[str, Any]
 Make = Callable[..., Log]
 MakeLog = Callable[..., bytes]
 
-NAMES = ["sarif-security", "sarif-performance", "sarif-style", "sarif-logic"]
+NAMES = ["imported-security", "imported-performance", "imported-style", "imported-logic"]
 
 TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3  # put together, so that no scanner takes this file for a leak
 
@@ -34,7 +34,7 @@ class Told:
 
     def __call__(self, change: FileChange, *results: Log, **fields: Any) -> list[Candidate]:
         logs = [("x.sarif", self._log_of(self._run_of(*results, **fields)))]
-        tools, self.notes = foreign_tools(logs, [change.path])
+        tools, self.notes = imported_tools(logs, [change.path])
         self.tools = [*tools]
         return [found for report in self.reports(change) for found in report.candidates]
 
@@ -48,7 +48,7 @@ def told(bare: Snapshot, log_of: MakeLog, run_of: Make) -> Told:
 
 
 def test_there_is_one_tool_for_each_worker(log_of: MakeLog, run_of: Make, result_of: Make) -> None:
-    tools, _ = foreign_tools([("x", log_of(run_of(result_of())))], ["src/app.py"])
+    tools, _ = imported_tools([("x", log_of(run_of(result_of())))], ["src/app.py"])
 
     assert [tool.name for tool in tools] == NAMES
 
@@ -57,12 +57,12 @@ def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, file_of: MakeFile,
     told(file_of("a\nb\nc"), result_of())
 
     languages = {tool.name: tool.languages for tool in told.tools}
-    assert languages["sarif-logic"] is None
+    assert languages["imported-logic"] is None
     assert [languages[name] for name in NAMES[:3]] == [frozenset()] * 3
 
 
 def test_without_logs_no_tool_is_ever_run() -> None:
-    tools, notes = foreign_tools([], ["src/app.py"])
+    tools, notes = imported_tools([], ["src/app.py"])
 
     assert [tool.languages for tool in tools] == [frozenset()] * 4
     assert notes == []
@@ -79,7 +79,7 @@ def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: MakeFil
         quote="db.execute('...' + name)",
         message="It is wrong.",
         confidence=65,
-        source="sarif:ruff",
+        source="imported:ruff",
         category="sql-injection",
         rule="S608",
         line=3,
@@ -169,12 +169,12 @@ def test_a_flood_is_cut_and_named(told: Told, file_of: MakeFile, result_of: Make
     change = file_of("\n".join("x" for _ in range(300)))
     told(change, *(result_of(line=line) for line in range(1, 301)))
 
-    report = told.reports(change)[NAMES.index("sarif-logic")]
+    report = told.reports(change)[NAMES.index("imported-logic")]
 
     assert len(report.candidates) == 100
     assert report.gap is not None
     assert report.gap.reason == "flooded"
-    assert (report.run.tool, report.run.exit_code) == ("sarif-logic", None)
+    assert (report.run.tool, report.run.exit_code) == ("imported-logic", None)
 
 
 def test_a_note_says_what_became_of_each_run(told: Told, file_of: MakeFile, result_of: Make) -> None:
@@ -200,15 +200,15 @@ def test_several_logs_are_read_together(log_of: MakeLog, run_of: Make, result_of
     one = log_of(run_of(result_of("S608"), tool="ruff"), run_of(tool="eslint"))
     two = log_of(run_of(result_of("B006"), tool="ruff"))
 
-    tools, notes = foreign_tools([("one", one), ("two", two)], ["src/app.py"])
+    tools, notes = imported_tools([("one", one), ("two", two)], ["src/app.py"])
 
-    assert [tool.name for tool in tools if tool.languages is None] == ["sarif-security", "sarif-logic"]
+    assert [tool.name for tool in tools if tool.languages is None] == ["imported-security", "imported-logic"]
     assert [note.split(":")[0] for note in notes] == ["ruff (one)", "eslint (one)", "ruff (two)"]
 
 
 def test_file_of_that_is_no_log_is_named(log_of: MakeLog, run_of: Make) -> None:
-    with pytest.raises(InputError, match="'two' is no JSON"):
-        foreign_tools([("one", log_of(run_of())), ("two", b"?")], [])
+    with pytest.raises(InputError, match="'two' is a plain log without"):
+        imported_tools([("one", log_of(run_of())), ("two", b"?")], [])
 
 
 @pytest.mark.slow
@@ -226,5 +226,5 @@ def test_any_text_makes_a_candidate_that_contracts_take(
 
     (found,) = told(file_of("+a\n+b\n+c"), result_of(rule, message={"text": text}), tool=tool)
 
-    assert found.source.startswith("sarif:")
+    assert found.source.startswith("imported:")
     assert "\n" not in found.message + told.notes[0]

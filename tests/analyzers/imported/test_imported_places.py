@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.sarif.descriptors import match_paths
+from reviewbot.analyzers.imported.descriptors import match_paths
 from reviewbot.diff.parser.file_names import label, to_bytes
 
 PATHS = ["src/app.py", "app.py", "src/a b.py", "lib/deep/x.py", "src/\u00fcber.py"]
