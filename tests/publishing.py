@@ -34,6 +34,7 @@ class RecordingHost:
     drafts: list[ReviewDraft] = field(default_factory=list)
     edits: list[tuple[int, str]] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
+    edited_by: dict[int, int] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     faults: dict[str, list[Exception | None]] = field(default_factory=dict)
     before_post: Callable[[ReviewDraft], None] = field(default=lambda _: None)
@@ -49,6 +50,9 @@ class RecordingHost:
     def reviews(self) -> tuple[PostedReview, ...]:
         self._called("reviews")
         return tuple(self.posted)
+
+    def editors(self) -> dict[int, int]:
+        return self.edited_by
 
     def threads(self) -> tuple[Thread, ...]:
         self._called("threads")

@@ -15,6 +15,8 @@ from reviewbot.domain.contracts import (
     Gap,
     Review,
     Verdict,
+    Withheld,
+    is_grave,
 )
 from reviewbot.wording import with_count
 
@@ -30,9 +32,9 @@ STATE_WORDS: dict[CoverageState, str] = {
 VERDICT_WORDS: dict[Verdict, str] = {
     "issues": "{issues} found",
     "needs_person": "No certain issue, {people} for a person",
-    "clean": "No issues found",
-    "limited": "No issues found in what was read",
-    "incomplete": "Incomplete: no issues found in what was read",
+    "clean": "No {open}issues found",
+    "limited": "No {open}issues found in what was read",
+    "incomplete": "Incomplete: no {open}issues found in what was read",
     "not_reviewed": "No review",
     "nothing_to_review": "Nothing to review",
 }
@@ -80,15 +82,22 @@ def nothing_reviewed(change: ChangeSet, coverage: Sequence[FileCoverage]) -> boo
     return bool(wanted) and "reviewed" not in wanted
 
 
-def headline(verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int) -> str:
+def headline(
+    verdict: Verdict, coverage: Sequence[FileCoverage], issues: int, people: int, withheld: Sequence[Withheld] = ()
+) -> str:
     """The verdict in words, with the count."""
     joint = ": " if verdict in ("not_reviewed", "nothing_to_review") else "; "
-    return f"{verdict_words(verdict, issues, people)}{joint}{coverage_words(coverage)}"
+    return f"{verdict_words(verdict, issues, people, withheld)}{joint}{coverage_words(coverage)}"
 
 
-def verdict_words(verdict: Verdict, issues: int, people: int) -> str:
-    """The verdict in a few words."""
-    return VERDICT_WORDS[verdict].format(issues=with_count(issues, "issue"), people=with_count(people, "thing"))
+def verdict_words(verdict: Verdict, issues: int, people: int, withheld: Sequence[Withheld] = ()) -> str:
+    """The verdict in a few words, and how many findings were decided against: no decision hides a critical one."""
+    closed = [entry.finding for entry in withheld if entry.reason in ("dismissed", "refuted")]
+    grave = sum(is_grave(each.severity, each.category) for each in closed)
+    words = VERDICT_WORDS[verdict].format(
+        issues=with_count(issues, "issue"), people=with_count(people, "thing"), open="open " if closed else ""
+    )
+    return f"{words}{f', {len(closed):,} dismissed' if closed else ''}{f' ({grave:,} critical)' if grave else ''}"
 
 
 def issues_of(review: Review) -> int:

@@ -21,7 +21,8 @@ from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.fingerprints import all_of, identities, of_review
-from reviewbot.memory.recall import Recall, grave_notes, recall, withhold
+from reviewbot.memory.grave_notes import grave_notes
+from reviewbot.memory.recall import Recall, recall, withhold
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
@@ -83,7 +84,7 @@ def deliver(
                 for n, each in enumerate(dict.fromkeys(all_of(review))) if each in found.held]  # fmt: skip
         if found.held:
             review = recount(withhold(review, found.held), memory.change)
-            review = review.model_copy(update={"notes": (*review.notes, *grave_notes(found.held))})
+        review = review.model_copy(update={"notes": (*review.notes, *grave_notes(found, names))})
     fingerprints = {finding: each.name for finding, each in names.items()}
     trace.record(
         "delivered",

@@ -206,6 +206,9 @@ class ReviewHost(Protocol):
     def reviews(self) -> tuple[PostedReview, ...]:
         """All reviews, of all pages, oldest first."""
 
+    def editors(self) -> Mapping[int, int]:
+        """The account that last edited a review, by the review's id, as far as the host tells it."""
+
     def threads(self) -> tuple[Thread, ...]:
         """All threads at lines, of all pages, oldest first."""
 

@@ -116,7 +116,7 @@ def _decision(entry: object) -> Decision:
         raise ConfigError("`finding` is a fingerprint of 32 hexadecimal digits, without `path`")
     if texts["rule"] and not _RULE.fullmatch(texts["rule"]):
         raise ConfigError(f"{quote(texts['rule'])} is no name of a rule")
-    if texts["path"] and (fault := glob_fault(texts["path"])):
+    if texts["path"] and (fault := glob_fault(texts["path"]) or _outside(texts["path"])):
         raise ConfigError(f"`path` {fault}")
     if missing := next((key for key in ("author", "reason") if not texts[key]), ""):
         raise ConfigError(f"it has no `{missing}`")
@@ -124,6 +124,13 @@ def _decision(entry: object) -> Decision:
     if until is not None and type(until) is not dt.date:
         raise ConfigError("`until` is a date, such as 2027-01-31")
     return Decision(until=until, **texts)
+
+
+def _outside(pattern: str) -> str:
+    """Why a glob can match no file of the repository; empty where it can. Paths of a change have one form alone."""
+    if pattern.startswith("/") or "\\" in pattern or not {"..", "."}.isdisjoint(pattern.split("/")):
+        return "must name files from the top of the repository, with / and without . or .. as a part"
+    return ""
 
 
 def _text(entry: dict[str, Any], key: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
-from reviewbot.domain.contracts import DESCRIPTION, SECRET, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
 from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Origin, Record
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
@@ -184,16 +184,6 @@ def withhold(review: Review, held: Mapping[Finding, Withheld]) -> Review:
             "human": tuple(item for item in review.human if item.finding is None or item.finding not in held),
             "withheld": (*held.values(), *review.withheld),
         }
-    )
-
-
-def grave_notes(held: Mapping[Finding, Withheld]) -> tuple[str, ...]:
-    """A note for each withheld finding that is critical or a secret: a reader must see that it was decided against."""
-    return tuple(
-        f"{finding.severity} and {entry.reason}: {finding.path}:{finding.line}: "
-        f"{(finding.title or finding.message)[:_SAID_CHARS]} - {entry.message}"
-        for finding, entry in held.items()
-        if finding.severity == "critical" or finding.category == SECRET
     )
 
 

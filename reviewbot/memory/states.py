@@ -66,5 +66,6 @@ def advance(record: Record, event: Event) -> Record:
             "head": event.head,
             "at": event.at,
             "origin": event.origin,
+            "settled": record.settled and state not in ("new", "open"),
         }
     )

@@ -46,13 +46,18 @@ def _blocks(ledger: Ledger) -> Iterator[str]:
     ]
     yield "\n".join(rows)
     older = [record for record in ledger.records if record.state != "new"]
-    shown = _rows(sorted(older, key=lambda record: _ORDER.index(record.state))[:MAX_RECORDS])
+    shown = _rows(sorted(older, key=_weight)[:MAX_RECORDS])
     if shown:
         yield "\n".join(shown)
     left = len(older) - len(shown) + ledger.forgotten
     if left > 0:
         yield f"... and {with_count(left, 'more finding')} of earlier heads."
     yield "</details>"
+
+
+def _weight(record: Record) -> tuple[int, bool]:
+    """Open ones first, and of one state the critical ones: they are the last to be cut."""
+    return _ORDER.index(record.state), record.severity != "critical"
 
 
 def _rows(records: Iterable[Record]) -> list[str]:

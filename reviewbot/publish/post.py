@@ -115,17 +115,17 @@ class _Run:
         placed = await self._comments(threads) if wanted else ()
         return ReviewDraft(
             commit_sha=self.request.pull.head_sha,
-            body=self._body(threads, placed),
+            body=self._body(self.request, threads, placed),
             event="REQUEST_CHANGES" if self._asks else "COMMENT",
             comments=tuple(each.comment for each in placed),
         )
 
-    def _body(self, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
+    def _body(self, request: PublishRequest, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
         """The report, with a line for each finding that has a comment at its lines: one of these, or a thread."""
-        names = self.request.delivered.fingerprints
+        names = request.delivered.fingerprints
         shown = {each.name for each in threads if each.thread.line is not None}
         at_lines = {each.finding for each in placed} | {finding for finding, name in names.items() if name in shown}
-        return body_of(self.request, self.options.signer, at_lines)
+        return body_of(request, self.options.signer, at_lines)
 
     @property
     def _asks(self) -> bool:
@@ -143,19 +143,21 @@ class _Run:
 
     async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:
         """Add what is new, answer what is dealt with, and put the report of this head in the place of the last one."""
-        sender = Sender(self.request, self.options, self.context, as_part=True)
+        request, sender = self.request, Sender(self.request, self.options, self.context, as_part=True)
         threads = await self._threads()
         placed = await self._comments(threads)
         sent = await self._add(found, summary, sender, tuple(each.comment for each in placed))
         notes = [*(sent.notes if sent else ())]
         await sender.check_head()
-        if (ledger := self.request.delivered.ledger) is not None:
-            answering = Answering(self.request.pull, self.options.signer, self.context.host)
-            notes += await answering.answer_all(threads, ledger)
+        if (ledger := request.delivered.ledger) is not None:
+            answering = Answering(request.pull, self.options.signer, self.context.host)
+            answered = await answering.answer_all(threads, ledger)
+            notes += answered.notes
             await sender.check_head()
+            request = replace(request, delivered=request.delivered._replace(ledger=answered.ledger))
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
-        body = self._body(threads, placed if sent and sent.inline else ())
+        body = self._body(request, threads, placed if sent and sent.inline else ())
         try:
             await asyncio.to_thread(self.context.host.edit_review, summary.review_id, body)
         except HostInvalidError as error:

@@ -7,7 +7,7 @@ the summary, or of an earlier version, is a record of its own, in the state that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, cast, get_args
 
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
@@ -46,24 +46,37 @@ async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> Rebui
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
     threads = await asyncio.to_thread(host.threads)
-    return rebuild(pull, signer, account, reviews, threads)
+    ours = [each for each in reviews if each.author_id == account and _summary_marker(each, pull, signer) is not None]
+    editors = await asyncio.to_thread(host.editors) if ours else {}
+    edited = frozenset(review for review, editor in editors.items() if editor != account)
+    return rebuild(pull, signer, account, reviews, threads, edited)
 
 
 def rebuild(
-    pull: PullRequest, signer: Signer, account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]
+    pull: PullRequest,
+    signer: Signer,
+    account: int,
+    reviews: Iterable[PostedReview],
+    threads: Iterable[Thread],
+    edited: Collection[int] = frozenset(),
 ) -> RebuiltLedger:
-    """The ledger of what stands there. Pure."""
+    """The ledger of what stands there. Pure.
+
+    A ledger in a review that another account has edited (`edited`: ids) may be an old one, or one of theirs.
+    """
     reviews, threads = tuple(reviews), tuple(threads)
     ledger = Ledger()
     for review in sorted(reviews, key=lambda each: each.review_id):
-        if review.author_id == account and (marker := _summary_marker(review, pull, signer)) is not None:
+        if review.author_id != account or review.review_id in edited:
+            continue
+        if (marker := _summary_marker(review, pull, signer)) is not None:
             packed = signer.read_ledger(review.body, pull.repository_id, pull.number)
             found = unpack(packed) if packed and not marker.newer else None
             ledger = found or ledger
     own = tuple(_own_threads(pull, signer, account, threads))
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
     records = (*ledger.records, *(_record(each) for each in lost.values()))
-    notes = tuple(dict.fromkeys(_foreign(account, reviews, threads)))
+    notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign(account, reviews, threads)]))
     return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
 
 
@@ -105,6 +118,13 @@ def _record(own: OwnThread) -> Record:
         head=head,
         since="",
     )
+
+
+def _edited(account: int, reviews: Iterable[PostedReview], edited: Collection[int]) -> Iterator[str]:
+    """Reviews of ours that another account has edited."""
+    for review in reviews:
+        if review.author_id == account and review.review_id in edited and ANY_MARKER in review.body:
+            yield f"review {review.review_id} was edited by another account, and the ledger in it does not count"
 
 
 def _foreign(account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.domain.errors import HostError
@@ -29,6 +30,13 @@ _WORDS: dict[FindingState, str] = {
 _SHORT_SHA, _REASON_CHARS, _MAX_FAILURES = 10, 300, 3
 
 
+class Answered(NamedTuple):
+    """The ledger with the records whose threads are resolved now, and notes on what failed."""
+
+    ledger: Ledger
+    notes: list[str]
+
+
 @dataclass(frozen=True)
 class Answering:
     """The threads of one pull request, and who writes into them."""
@@ -37,34 +45,43 @@ class Answering:
     signer: Signer
     host: ReviewHost
 
-    async def answer_all(self, threads: Iterable[OwnThread], ledger: Ledger) -> list[str]:
-        """Say in each thread of ours what its finding has come to, once; notes on what failed."""
+    async def answer_all(self, threads: Iterable[OwnThread], ledger: Ledger) -> Answered:
+        """Say in each thread of ours what its finding has come to, once; a thread that was opened again is left."""
         failures: list[HostError] = []
+        settled: set[str] = set()
         for own in threads:
             record = ledger.find(own.name)
             if record is None or own.has_others or len(failures) >= _MAX_FAILURES:
                 continue
             try:
-                await self._answer(own, record)
+                if await self._answer(own, record):
+                    settled.add(record.name)
             except HostError as error:
                 failures.append(error)
-        if not failures:
-            return []
-        return [f"{with_count(len(failures), 'thread')} could not be answered or resolved: {failures[0]}"]
+        records = (
+            each.model_copy(update={"settled": True}) if each.name in settled else each for each in ledger.records
+        )
+        count = with_count(len(failures), "thread")
+        notes = [f"{count} could not be answered or resolved: {failures[0]}"] if failures else []
+        return Answered(ledger.model_copy(update={"records": tuple(records)}), notes)
 
-    async def _answer(self, own: OwnThread, record: Record) -> None:
+    async def _answer(self, own: OwnThread, record: Record) -> bool:
+        """Answer one thread; whether it is resolved now."""
         said = own.answer.state if own.answer is not None else "open"
         if record.is_open:
             if said not in ("new", "open"):
                 await self._reply(own, record)
                 await asyncio.to_thread(self.host.resolve, own.thread.thread_id, resolved=False)
-            return
+            return False
         if own.thread.resolved and own.answer is None:
-            return  # a person has resolved it
+            return True  # a person has resolved it
+        if record.settled and own.thread.resolved is False:
+            return False  # a person has opened it again, and disagrees
         if said != record.state:
             await self._reply(own, record)
         if not own.thread.resolved:
             await asyncio.to_thread(self.host.resolve, own.thread.thread_id)
+        return True
 
     async def _reply(self, own: OwnThread, record: Record) -> None:
         mark = AnswerMarker(own.name, record.state, record.head)

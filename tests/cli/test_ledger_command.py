@@ -98,7 +98,7 @@ def test_a_dismissed_finding_is_withheld_once_the_base_branch_has_the_decision(r
     assert ended.report["findings"] == []
     [held] = [each for each in ended.report["withheld"] if each["reason"] == "dismissed"]
     assert held["message"] == "dismissed by jo in .reviewbot/decisions.toml: three is the only one"
-    assert "No issues" in ended.report["headline"]
+    assert "No open issues" in ended.report["headline"]
     assert [state for state, _ in states(run)] == ["dismissed"]
 
 

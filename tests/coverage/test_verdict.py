@@ -17,6 +17,7 @@ from reviewbot.coverage.verdict import (
     is_lacking,
     is_sufficient,
     nothing_reviewed,
+    verdict_words,
 )
 from reviewbot.domain.contracts import (
     Conflict,
@@ -27,9 +28,10 @@ from reviewbot.domain.contracts import (
     HumanItem,
     Need,
     Verdict,
+    Withheld,
 )
 from reviewbot.wording import with_count
-from tests.make import MakeChange, MakeFile
+from tests.make import MakeChange, MakeFile, MakeFinding
 from tests.publishing import a_review
 
 Entry = tuple[CoverageState, Need]
@@ -164,6 +166,18 @@ def test_the_headline_counts_the_files_in_each_state(
     verdict: Verdict, given: Sequence[Entry], issues: int, people: int, words: str
 ) -> None:
     assert headline(verdict, entries(*given), issues, people) == words
+
+
+def test_a_headline_names_what_was_decided_against(a_finding: MakeFinding) -> None:
+    closed = [
+        Withheld(finding=a_finding(severity=severity), reason="dismissed", message="no")
+        for severity in ("critical", "warning")
+    ]
+    late = Withheld(finding=a_finding(), reason="late", message="later")
+
+    assert verdict_words("clean", 0, 0, [late]) == "No issues found"
+    assert verdict_words("clean", 0, 0, closed) == "No open issues found, 2 dismissed (1 critical)"
+    assert verdict_words("issues", 1, 0, closed[1:]) == "1 issue found, 1 dismissed"
 
 
 def test_the_states_add_up_to_all_files() -> None:

@@ -26,6 +26,8 @@ def graphql(call: Call) -> Reply:
     if found is None:
         errors = [{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository"}]
         return Reply(200, {"data": {"repository": None}, "errors": errors})
+    if "reviews(last" in call.body["query"]:
+        return _editors(found.pulls.get(given["number"]))
     if "reviewThreads" in call.body["query"]:
         return _threads(call, found.pulls.get(given["number"]), int(given["after"] or 0))
     aliases = _OBJECTS.findall(call.body["query"])
@@ -46,6 +48,15 @@ def _threads(call: Call, pull: Pull | None, start: int) -> Reply:
     page = {"hasNextPage": end < len(firsts), "endCursor": str(end)}
     found = {"pullRequest": {"reviewThreads": {"nodes": nodes, "pageInfo": page}}}
     return Reply(200, {"data": {"repository": found}})
+
+
+def _editors(pull: Pull | None) -> Reply:
+    """https://docs.github.com/en/graphql/reference/objects#pullrequestreview."""
+    nodes = [
+        {"databaseId": each.review_id, "editor": None if each.editor is None else {"databaseId": each.editor}}
+        for each in (pull.reviews if pull else ())
+    ]
+    return Reply(200, {"data": {"repository": {"pullRequest": {"reviews": {"nodes": nodes}}}}})
 
 
 def _resolve(call: Call, thread: str, *, resolved: bool) -> Reply:

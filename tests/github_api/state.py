@@ -56,6 +56,8 @@ class Review:
     """"COMMENTED", "CHANGES_REQUESTED", "APPROVED", "PENDING" or "DISMISSED"."""
     commit_id: str | None
     submitted_at: str
+    editor: int | None = None
+    """The account that edited it last."""
 
 
 @dataclass

@@ -70,6 +70,7 @@ def edit_review(call: Call) -> Reply:
         # https://docs.github.com/en/rest/pulls/reviews: a comment needs a body
         raise Refused(invalid("Unprocessable Entity", "Body can't be blank"))
     review.body = body
+    review.editor = call.token.account.account_id
     return Reply(200, review_json(review, call.pull()))
 
 

@@ -12,7 +12,8 @@ from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Withheld
 from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.memory.decisions import Decision
-from reviewbot.memory.fingerprints import all_of, identities
+from reviewbot.memory.fingerprints import Identity, all_of, identities
+from reviewbot.memory.grave_notes import grave_notes
 from reviewbot.memory.recall import Recall, Recalled, recall, withhold
 from tests.report.conftest import a_finding, a_review
 from tests.snapshots import InMemorySnapshot
@@ -101,6 +102,12 @@ class Pushes:
     ledger: Ledger = field(default_factory=Ledger)
     number: int = 0
     policy: str = POLICY
+    names: Mapping[Finding, Identity] = field(default_factory=dict)
+    """Of the last head's findings."""
+
+    def notes(self, made: Recalled) -> tuple[str, ...]:
+        """What a reader of the last head's review is told of grave findings that were decided against."""
+        return grave_notes(made, self.names)
 
     def push(
         self,
@@ -126,6 +133,7 @@ class Pushes:
         names = identities(all_of(review), place_of=places(review, files))
         memory = Recall(change, sha(self.number), "2026-01-01T00:00:00Z", self.ledger, decisions, self.policy)
         made = recall(review, names, memory, files.head)
+        self.names = names
         self.ledger = made.ledger
         return withhold(review, made.held), made
 

@@ -7,7 +7,7 @@ import pytest
 from reviewbot.domain.contracts import Gap, Proof, Suppression
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.decisions import Decision
-from reviewbot.memory.recall import MAX_RECORDS, grave_notes
+from reviewbot.memory.recall import MAX_RECORDS
 from tests.memory.pushes import Pushes, Said, sha
 
 BASE = {"app/pay.py": "def pay(order):\n    total = 0\n    return total\n"}
@@ -172,7 +172,7 @@ def test_a_new_finding_on_code_that_was_reviewed_before_is_late(severity: str) -
     assert [(entry.reason, entry.finding.line) for entry in made.held.values()] == [("late", 2)]
     assert (review.findings, pushes.ledger.records) == ((), ())
     assert [entry.reason for entry in review.withheld] == ["late"]
-    assert grave_notes(made.held) == ()
+    assert pushes.notes(made) == ()
 
 
 def test_a_critical_one_is_said_on_any_code() -> None:
@@ -259,9 +259,14 @@ def test_a_critical_dismissed_finding_stays_listed() -> None:
     decision = Decision("jo", "we want that", finding=pushes.record.name)
     _, made = pushes.push(HEAD, grave, decisions=(decision,))
 
-    (note,) = grave_notes(made.held)
+    (note,) = pushes.notes(made)
     assert note.startswith("critical and dismissed: app/pay.py:2: Money is lost")
     assert "we want that" in note
+
+    _, made = pushes.push(HEAD)  # the model says nothing of it this time
+    (note,) = pushes.notes(made)
+    assert note.startswith("critical and dismissed: app/pay.py:2: Money is lost")
+    assert note.endswith("not reported for this head")
 
 
 def test_a_rule_may_be_decided_against_in_some_files() -> None:

@@ -12,7 +12,7 @@ from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PostedComment, PostedReview, Thread
 from reviewbot.memory.packing import pack
 from reviewbot.publish.marker import AnswerMarker, ReviewMarker
-from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild
+from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild, remember
 from reviewbot.publish.threads import Answering, answer_text
 from tests.publishing import HEAD, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull
 
@@ -97,12 +97,24 @@ def test_marks_of_another_account_do_not_count_and_are_named() -> None:
     )
 
 
+def test_a_ledger_that_was_pasted_into_our_summary_does_not_count_and_is_named(host: RecordingHost) -> None:
+    """People with write access may edit a review of ours, and put back an older, rightly signed ledger."""
+    host.posted = [summary(Ledger(records=(record("dismissed"),)))]
+    host.edited_by = {1: OWN}
+    assert [each.state for each in asyncio.run(remember(a_pull(), SIGNER, host)).ledger.records] == ["dismissed"]
+    host.edited_by = {1: STRANGER}
+    found = asyncio.run(remember(a_pull(), SIGNER, host))
+
+    assert found.ledger == Ledger()
+    assert found.notes == ("review 1 was edited by another account, and the ledger in it does not count",)
+
+
 # --- what is said
 
 
 def say(host: RecordingHost, *records: Record) -> list[str]:
     threads = rebuilt(*host.at_lines).threads
-    return asyncio.run(Answering(a_pull(), SIGNER, host).answer_all(threads, Ledger(records=records)))
+    return asyncio.run(Answering(a_pull(), SIGNER, host).answer_all(threads, Ledger(records=records))).notes
 
 
 @pytest.mark.parametrize("state", ["fixed", "dismissed", "refuted", "outdated"])
@@ -125,6 +137,19 @@ def test_an_answer_whose_resolving_failed_is_resolved_by_the_next_run(host: Reco
 
     (found,) = host.at_lines
     assert (len(found.comments), found.resolved) == (2, True)
+
+
+def test_a_thread_that_a_person_opens_again_silently_stays_open(host: RecordingHost) -> None:
+    host.at_lines = [thread()]
+    threads = rebuilt(*host.at_lines).threads
+    after = asyncio.run(Answering(a_pull(), SIGNER, host).answer_all(threads, Ledger(records=(record("fixed"),))))
+    assert [each.settled for each in after.ledger.records] == [True]
+    host.at_lines = [replace(each, resolved=False) for each in host.at_lines]
+    said = len(host.at_lines[0].comments)
+    say(host, *after.ledger.records)
+    say(host, record("outdated", settled=True))
+
+    assert (host.at_lines[0].resolved, len(host.at_lines[0].comments)) == (False, said)
 
 
 def test_a_host_that_refuses_is_asked_no_more_than_three_times(host: RecordingHost) -> None:

@@ -47,7 +47,7 @@ from reviewbot.domain.contracts.review import (
     WorkerUsage,
     provider_failure,
 )
-from reviewbot.domain.contracts.suppression import SECRET, Suppression
+from reviewbot.domain.contracts.suppression import SECRET, Suppression, is_grave
 from reviewbot.domain.contracts.work import (
     MODEL_SOURCE,
     Candidate,
@@ -131,5 +131,6 @@ __all__ = [
     "WorkerCard",
     "WorkerResult",
     "WorkerUsage",
+    "is_grave",
     "provider_failure",
 ]

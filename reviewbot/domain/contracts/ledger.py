@@ -58,6 +58,8 @@ class Record(Contract):
     since: str
     """The commit at which it was first reported."""
     origin: Origin = "review"
+    settled: bool = False
+    """Whether its thread was seen resolved since it came into this state: one that is open later was opened again."""
 
     @property
     def name(self) -> str:

@@ -7,6 +7,13 @@ from typing import Literal
 from reviewbot.domain.contracts.base import Contract, LineNumber, Name, Severity
 
 SECRET = "secret"  # noqa: S105 - the category, and no secret
+
+
+def is_grave(severity: str | None, category: str) -> bool:
+    """Whether a decision against such a finding has to be named: it is critical, or a secret."""
+    return severity == "critical" or category == SECRET
+
+
 """The category of hard-coded secrets."""
 
 
@@ -44,4 +51,4 @@ class Suppression(Contract):
     @property
     def is_grave(self) -> bool:
         """Whether a reader must see what was silenced: it is critical, or a secret."""
-        return self.is_silenced and (self.severity == "critical" or self.category == SECRET)
+        return self.is_silenced and is_grave(self.severity, self.category)

@@ -26,6 +26,13 @@ _THREADS = """query ($owner: String!, $name: String!, $number: Int!, $after: Str
     nodes { id isResolved comments(first: 1) { nodes { databaseId } } } pageInfo { hasNextPage endCursor }
   } } }
 }"""
+_EDITORS = """query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviews(last: 100) {
+    nodes { databaseId editor { ... on User { databaseId } ... on Bot { databaseId } } }
+  } } }
+}"""
+"""Who edited a review last: people with write access may edit ours. REST does not tell it."""
+
 _RESOLVE = "mutation ($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id } } }"
 _UNRESOLVE = _RESOLVE.replace("resolveReviewThread", "unresolveReviewThread")
 
@@ -73,6 +80,20 @@ class GithubReviews:
         listed = self._client.items(f"{self._pull}/reviews")
         shown = [each for each in listed if str(each.get("state", "")).upper() != _PENDING]
         return tuple(sorted((self._review(each) for each in shown if is_id(each.get("id"))), key=_by_id))
+
+    def editors(self) -> dict[int, int]:
+        """The account that last edited each of the last 100 reviews; empty where GraphQL does not answer.
+
+        https://docs.github.com/en/graphql/reference/objects#pullrequestreview
+        """
+        try:
+            found = self._client.graphql(_EDITORS, self._named)
+        except HostError:  # a server may have REST alone
+            return {}
+        page = _object(_object(_object(found.get("repository")).get("pullRequest")).get("reviews"))
+        nodes = [_object(each) for each in page.get("nodes") or ()]
+        rows = [(each.get("databaseId"), _object(each.get("editor")).get("databaseId")) for each in nodes]
+        return {review: account for review, account in rows if is_id(review) and is_id(account)}
 
     def threads(self) -> tuple[Thread, ...]:
         """All threads at lines, of all pages, oldest first. Which are resolved is known where GraphQL answers.

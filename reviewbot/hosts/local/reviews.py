@@ -41,6 +41,10 @@ class LocalReviews:
         """All reviews, oldest first."""
         return tuple(self._posted(each) for each in self._folder.activity(self._pull.number).reviews)
 
+    def editors(self) -> dict[int, int]:
+        """None: who writes into the folder is the account `OWN` to it."""
+        return {}
+
     def threads(self) -> tuple[Thread, ...]:
         """All threads, oldest first, at the lines where their code is now."""
         found = self._folder.activity(self._pull.number).threads

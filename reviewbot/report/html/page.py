@@ -44,7 +44,7 @@ _COSTS = ("Worker", "Tasks", "Findings", "Calls", "In", "Cache read", "Cache wri
 def render(report: ReportInput) -> str:
     """The page with a last LF. It loads nothing; its links lead to pages about rules and weaknesses."""
     review = report.review
-    verdict = verdict_words(review.verdict, issues_of(review), len(review.human))
+    verdict = verdict_words(review.verdict, issues_of(review), len(review.human), review.withheld)
     head = element(
         "head",
         Html('<meta charset="utf-8">'),

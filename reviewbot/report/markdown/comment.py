@@ -119,7 +119,8 @@ def _joined(blocks: Iterable[str]) -> str:
 
 
 def _heading(review: Review) -> str:
-    return f"## reviewbot: {verdict_words(review.verdict, issues_of(review), len(review.human))}"
+    words = verdict_words(review.verdict, issues_of(review), len(review.human), review.withheld)
+    return f"## reviewbot: {words}"
 
 
 def _blocks(page: Page, detail: Detail) -> Iterator[str]:

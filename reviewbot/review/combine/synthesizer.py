@@ -215,7 +215,7 @@ def recount(review: Review, change: ChangeSet) -> Review:
     return review.model_copy(
         update={
             "verdict": verdict,
-            "headline": headline(verdict, review.coverage, weighed.issues, people),
+            "headline": headline(verdict, review.coverage, weighed.issues, people, review.withheld),
             "summary": _summary(change, weighed, people, review.gaps, silenced),
         }
     )
