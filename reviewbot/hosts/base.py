@@ -191,6 +191,15 @@ class Workspace:
     """Ends what reading has opened, at the end of the run."""
 
 
+@dataclass(frozen=True)
+class Push:
+    """What a head has beyond an earlier head of its branch."""
+
+    commits: tuple[str, ...]
+    """Along the first parents, oldest first; the last one is the head. Empty where they are not known."""
+    change: ChangeSet
+
+
 class ReviewHost(Protocol):
     """The reviews and threads of one pull request. Blocking; HostError and its kinds are all that is raised.
 
@@ -264,6 +273,12 @@ class CodeHost(Protocol):
 
     def change(self, pull: PullRequest, space: Workspace) -> HostedChange:
         """Read its change. Raises EmptyChangeError where there is nothing to review, HostMovedError as well."""
+
+    def push(self, pull: PullRequest, earlier: str) -> Push | None:
+        """What its head has beyond an earlier one; None where that commit is not in the history of the head."""
+
+    def text_at(self, pull: PullRequest, commit: str, path: str) -> str | None:
+        """A text file of a commit of its branch; None where there is none. Raises as the others where it is unknown."""
 
     def reviews(self, pull: PullRequest) -> ReviewHost:
         """Its reviews and threads."""

@@ -25,6 +25,9 @@ from reviewbot.review.verify.verifier import by_a_model_alone
 US = "reviewbot"
 """Who decides where a review does."""
 
+CODE_GONE = "its code was changed or removed"
+"""Why a finding is fixed whose code the head does not have any more."""
+
 MAX_RECORDS = 400
 """Of one change; beyond them closed records are forgotten, the oldest first, and counted."""
 
@@ -303,7 +306,7 @@ def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:
     is_read = path in head.read or path in (TITLE, DESCRIPTION)
     unheard = not record.by_model and is_read and _is_same_policy(memory)
     if standing == "gone":
-        return Event("fixed", "its code was changed or removed", US, *at)
+        return Event("fixed", CODE_GONE, US, *at)
     if isinstance(standing, int):
         if entry := _silencing(head.review.suppressed, path, standing, record):
             return Event("dismissed", entry.reason or f"{entry.action} by {entry.by}", entry.by, *at, "settings")

@@ -67,5 +67,6 @@ def advance(record: Record, event: Event) -> Record:
             "at": event.at,
             "origin": event.origin,
             "settled": record.settled and state not in ("new", "open"),
+            "commit": "",
         }
     )

@@ -92,6 +92,9 @@ class Answering:
 
 def answer_text(record: Record) -> str:
     """One line of Markdown: what the finding has come to, at which commit, who decided it and why."""
-    where = md_code(record.head[:_SHORT_SHA]) if record.head else "this head"
+    fixed_in_head = record.state == "fixed" and not record.commit
+    commit = record.commit or record.head
+    where = md_code(commit[:_SHORT_SHA]) if commit else "this head"
     who = f" ({md(short_line(record.who, _REASON_CHARS))})" if record.state == "dismissed" else ""
-    return f"**{_WORDS[record.state]}** {where}: {md(short_line(record.reason, _REASON_CHARS))}{who}"
+    word = "Fixed as of" if fixed_in_head else _WORDS[record.state]
+    return f"**{word}** {where}: {md(short_line(record.reason, _REASON_CHARS))}{who}"

@@ -23,6 +23,7 @@ from reviewbot.publish.rebuild_ledger import remember
 from reviewbot.publish.suggestions.prover import Prover
 from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
+from reviewbot.pull_requests.fixing_commits import fixed_at, name_fixing_commits
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
 from reviewbot.pull_requests.values import names_of, part_with_findings
 from reviewbot.review.trace import Trace
@@ -111,6 +112,7 @@ async def _review(session: HostSession, prepared: Prepared, check: Check) -> Rev
     memory, remarks = await _recall(session, prepared)
     notes = (*prepared.hosted.snapshot.read_warnings(), *remarks)
     delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes, memory)
+    delivered = await asyncio.to_thread(_with_fixing_commits, session, prepared, memory.ledger, delivered)
     code = exit_code(delivered.review, settings, run.rules)
     suggestions = await _proven(prepared, delivered) if options.to_post and settings.inline else {}
     value = PullReview(
@@ -148,6 +150,24 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
     at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     late = not prepared.options.anew
     return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy, late), notes
+
+
+def _with_fixing_commits(
+    session: HostSession, prepared: Prepared, before: Ledger, delivered: DeliveredReview
+) -> DeliveredReview:
+    """The same with the commits that fixed findings, where this head fixed some and the host tells. Blocking."""
+    head, pull, host = prepared.ref.head_sha, prepared.pull, session.host
+    earlier = before.last_before(head)
+    if delivered.ledger is None or earlier is None or not fixed_at(delivered.ledger, head):
+        return delivered
+    try:
+        push = host.push(pull, earlier.head)
+    except HostError:
+        push = None
+    if push is None:
+        return delivered
+    text = partial(host.text_at, pull)
+    return delivered._replace(ledger=name_fixing_commits(delivered.ledger, head, push.commits, push.change, text))
 
 
 async def _proven(prepared: Prepared, delivered: DeliveredReview) -> dict[str, str]:

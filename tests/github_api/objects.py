@@ -57,6 +57,13 @@ def diff(folder: Path, base: str, head: str) -> bytes:
     return git(folder, *_DIFF, merge_base(folder, base, head), head)
 
 
+@lru_cache(maxsize=64)
+def commits_between(folder: Path, start: str, head: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The commits of a head beyond another commit, oldest first, each with its parents."""
+    rows = git(folder, "rev-list", "--reverse", "--topo-order", "--parents", f"{start}..{head}").decode().splitlines()
+    return tuple((sha, tuple(parents)) for sha, *parents in (row.split() for row in rows))
+
+
 @dataclass(frozen=True)
 class Changed:
     """One file of a diff. `patch` begins at the first hunk; None for a binary file."""

@@ -61,9 +61,20 @@ def compare(call: Call) -> Reply:
     base, _, head = call.parts["basehead"].partition("...")
     if not all(objects.kind_of(folder, sha) == "commit" for sha in (base, head)):
         return not_found()
+    if "diff" in call.headers.get("accept", ""):
+        return Reply(200, objects.diff(folder, base, head))
     changed = objects.changed(folder, base, head)[:300] if call.query.get("page", "1") == "1" else []
     start = objects.merge_base(folder, base, head)
-    body = {"merge_base_commit": {"sha": start}, "status": "ahead", "total_commits": 1, "commits": []}
+    found = objects.commits_between(folder, start, head)
+    size, page = int(call.query.get("per_page", "250")), int(call.query.get("page", "1"))
+    rows = [{"sha": sha, "parents": [{"sha": each} for each in parents]} for sha, parents in found]
+    status = "ahead" if start == base else "behind" if start == head else "diverged"
+    body = {
+        "merge_base_commit": {"sha": start},
+        "status": "identical" if base == head else status,
+        "total_commits": len(rows),
+        "commits": rows[size * (page - 1) : size * page],
+    }
     return Reply(200, {**body, "files": [file_json(each, call.state.max_patch_lines) for each in changed]})
 
 

@@ -243,3 +243,31 @@ def test_people_are_asked_and_those_who_cannot_be_are_named(case: HostCase) -> N
 
     assert len(notes) == 2
     assert case.host.request_people(case.repository, 1, None, []) == ()
+
+
+# --- what a push brought
+
+
+def test_a_push_has_its_commits_oldest_first_and_the_diff_between_the_heads(case: HostCase) -> None:
+    before = case.pull().head_sha
+    first, second = case.push(**{"src/pay.py": BEFORE}), case.push(**{"src/new name.py": "x = 1\n"})
+    push = case.host.push(case.pull(), before)
+
+    assert push is not None
+    assert push.commits == (first, second)
+    assert [(file.path, file.added, file.removed) for file in push.change.files] == [
+        ("src/new name.py", 1, 0),
+        ("src/pay.py", 0, 2),
+    ]
+    assert case.host.text_at(case.pull(), before, "src/pay.py") == AFTER
+    assert case.host.text_at(case.pull(), second, "src/new name.py") == "x = 1\n"
+    assert case.host.text_at(case.pull(), first, "src/new name.py") is None
+
+
+def test_a_head_that_was_rewritten_is_no_push_on_the_earlier_one(case: HostCase) -> None:
+    before = case.pull().head_sha
+    case.repo.git("reset", "--quiet", "--hard", "HEAD^")
+    case.push(**{"src/pay.py": AFTER + "\n"})
+
+    assert case.host.push(case.pull(), before) is None
+    assert case.host.push(case.pull(), "0" * 40) is None

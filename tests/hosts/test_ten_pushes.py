@@ -184,10 +184,12 @@ def test_ten_pushes_repeat_nothing_and_resolve_what_is_fixed(pushing: Pushing) -
 
     # One is fixed.
     fixed = "import threading\n\nlock = threading.Lock()\n\n\n" + PAY.replace("total - order.fee", "total + order.fee")
-    posted = pushing.push({"shop/pay.py": fixed})
+    fixing = case.repo.commit({"shop/pay.py": fixed})
+    case.repo.commit({"shop/more.py": "MORE = 1\n"})
+    posted = pushing.push({"shop/more.py": None})
     thread = pushing.threads["wrong-value"]
     assert (posted.inline, thread.resolved, len(thread.comments)) == (0, True, 2)
-    assert heads[-1][:10] in thread.comments[1].body
+    assert f"**Fixed by** `{fixing[:10]}`" in thread.comments[1].body
     assert [each.resolved for kind, each in pushing.threads.items() if kind != "wrong-value"] == [False] * 3
 
     # The file is renamed.

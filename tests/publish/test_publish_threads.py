@@ -193,4 +193,9 @@ def test_an_answer_names_who_dismissed_it_and_escapes_their_words() -> None:
     assert "<b>" not in text
     assert "\n" not in text
     assert "jo" in text
-    assert "**Fixed by** this head:" in answer_text(record("fixed", head=""))
+
+
+def test_an_answer_names_the_commit_that_fixed_it_and_else_the_head_as_such() -> None:
+    assert answer_text(record("fixed", commit="c" * 40)).startswith(f"**Fixed by** `{'c' * 10}`: ")
+    assert answer_text(record("fixed")).startswith(f"**Fixed as of** `{HEAD[:10]}`: ")
+    assert answer_text(record("fixed", head="")).startswith("**Fixed as of** this head: ")

@@ -57,6 +57,8 @@ class Record(Contract):
     """The commit at which it came into this state."""
     since: str
     """The commit at which it was first reported."""
+    commit: str = ""
+    """Of a fixed one: the commit of the push that removed its code; empty where only the head is known."""
     origin: Origin = "review"
     settled: bool = False
     """Whether its thread was seen resolved since it came into this state: one that is open later was opened again."""
@@ -99,6 +101,10 @@ class Ledger(Contract):
     """Further ones that the last head's review has read."""
     forgotten: Count = 0
     """Closed records that were left out for want of room."""
+
+    def last_before(self, head: str) -> HeadEntry | None:
+        """The newest entry of another head than this one."""
+        return next((each for each in reversed(self.heads) if each.head != head), None)
 
     def find(self, name: str) -> Record | None:
         """The record that has, or had, this fingerprint."""

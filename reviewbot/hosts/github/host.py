@@ -9,7 +9,7 @@ from itertools import islice
 
 from reviewbot.config.load import FILE_NAME
 from reviewbot.domain.errors import HostError, InputError
-from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Workspace
+from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Push, Workspace
 from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.checks import GithubChecks
@@ -17,6 +17,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.stores import store_opener
 from reviewbot.hosts.github.pull import check_repository, check_sha, read_listed, read_pull
+from reviewbot.hosts.github.push import read_push, read_text
 from reviewbot.hosts.github.reviews import GithubReviews
 
 MAX_PULLS = 300
@@ -79,6 +80,14 @@ class GithubHost:
         if snapshot.base_file(FILE_NAME) is not None and snapshot.organisation_settings_used:
             notes.append(f"{FILE_NAME} is that of the owner's .github repository; this one has none")
         return HostedChange(read.change, read.digest, snapshot, read.merge_base, tuple(notes))
+
+    def push(self, pull: PullRequest, earlier: str) -> Push | None:
+        """As `CodeHost.push`; two requests."""
+        return read_push(self._client, pull, earlier)
+
+    def text_at(self, pull: PullRequest, commit: str, path: str) -> str | None:
+        """As `CodeHost.text_at`; one request."""
+        return read_text(self._client, pull, commit, path)
 
     def reviews(self, pull: PullRequest) -> GithubReviews:
         """As `CodeHost.reviews`."""

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.errors import EmptyChangeError, HostError, HostMissingError
-from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Workspace
-from reviewbot.hosts.local.change import LocalSnapshot, branch_tips, read_change
+from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Push, Workspace
+from reviewbot.hosts.local.change import LocalSnapshot, as_host_errors, branch_tips, read_change
 from reviewbot.hosts.local.checks import LocalChecks
 from reviewbot.hosts.local.pull_names import repository_name
 from reviewbot.hosts.local.records import PullRecord, number_of
@@ -83,6 +84,20 @@ class LocalHost:
             raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
         snapshot = LocalSnapshot(self._git, pull, read.merge_base)
         return HostedChange(pull.describe(read.change), read.digest, snapshot, read.merge_base)
+
+    def push(self, pull: PullRequest, earlier: str) -> Push | None:
+        """As `CodeHost.push`."""
+        with as_host_errors():
+            commits = self._git.commits_since(earlier, pull.head_sha)
+            if commits is None:
+                return None
+            return Push(commits, parse_diff(self._git.range_diff(f"{earlier}..{pull.head_sha}").diff))
+
+    def text_at(self, pull: PullRequest, commit: str, path: str) -> str | None:
+        """As `CodeHost.text_at`."""
+        del pull
+        with as_host_errors():
+            return self._git.blob(commit, path)
 
     def reviews(self, pull: PullRequest) -> LocalReviews:
         """As `CodeHost.reviews`."""

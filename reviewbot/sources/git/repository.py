@@ -49,6 +49,8 @@ DIFF_OPTIONS = (
 
 MAX_DIFF_BYTES = DiffLimits().input_bytes
 MAX_LISTED = 200
+MAX_SINCE = 250
+"""Commits that are listed of a push."""
 """Files listed of one folder; a repository keeps fewer cards than that."""
 
 MAX_INDEX_LIST_BYTES = 256 * 2**20
@@ -204,6 +206,17 @@ class GitRepository:
         head = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         found = self._opened.private.run("rev-list", f"--max-count={limit}", head.line, limit=64 * limit)
         return tuple(found.line.split()) if head.code == 0 and found.code == 0 else ()
+
+    def commits_since(self, earlier: str, head: str) -> tuple[str, ...] | None:
+        """The commits from one, without it, to a later one along first parents, oldest first.
+
+        None where the one is not in the history of the other, or not here. At most `MAX_SINCE`, the last ones.
+        """
+        private = self._opened.private
+        if private.run("merge-base", "--is-ancestor", _checked(earlier), _checked(head)).code:
+            return None
+        options = ("--first-parent", "--reverse", f"--max-count={MAX_SINCE}")
+        return tuple(private.run("rev-list", *options, f"{earlier}..{head}", limit=80 * MAX_SINCE).line.split())
 
     def close(self) -> None:
         """End the child process and remove the private folder."""

@@ -1,0 +1,73 @@
+"""Read what a push brought: the commits and the diff between two heads of a pull request, and files of its commits.
+
+Sources: https://docs.github.com/en/rest/commits/commits#compare-two-commits and
+https://docs.github.com/en/rest/repos/contents#get-repository-content
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from reviewbot.diff.parse import parse_diff
+from reviewbot.diff.parser.file_names import to_bytes
+from reviewbot.domain.errors import DiffError, HostError, HostMissingError
+from reviewbot.hosts.base import PullRequest, Push
+from reviewbot.hosts.github.change import DIFF
+from reviewbot.hosts.github.client import JSON, GithubClient
+from reviewbot.hosts.github.files.trees import decode_text
+from reviewbot.hosts.github.pull import check_repository, check_sha
+
+MAX_COMMITS = 100
+"""Of a push that are listed: one page."""
+
+_FORWARD = frozenset({"ahead", "identical"})
+
+
+def read_push(client: GithubClient, pull: PullRequest, earlier: str) -> Push | None:
+    """As `CodeHost.push`. Raises HostError and its kinds."""
+    place = f"/repos/{check_repository(pull.repository)}/compare/{check_sha(earlier)}...{check_sha(pull.head_sha)}"
+    try:
+        data = client.request("GET", place, query={"per_page": MAX_COMMITS, "page": 1}).data
+        if not isinstance(data, dict) or data.get("status") not in _FORWARD:
+            return None
+        diff = client.request("GET", place, accept=DIFF).data
+        return Push(_first_parents(data.get("commits"), earlier, pull.head_sha), parse_diff(diff))
+    except HostMissingError:
+        return None
+    except DiffError as error:
+        raise HostError(f"GitHub's diff of a push cannot be read: {error}") from None
+
+
+def read_text(client: GithubClient, pull: PullRequest, commit: str, path: str) -> str | None:
+    """As `CodeHost.text_at`. Raises HostError and its kinds."""
+    # Octokit expands `{path}` in the same way, with "%2F" for a slash.
+    name = quote(to_bytes(path), safe="")
+    place = f"/repos/{check_repository(pull.repository)}/contents/{name}"
+    try:
+        data = client.request("GET", place, query={"ref": check_sha(commit)}).data
+    except HostMissingError:
+        return None
+    if not isinstance(data, dict) or data.get("type") != "file":
+        return None
+    if data.get("encoding") != "base64":
+        raise HostError(f"GitHub gives no text of {path[:100]!r}: it is too large")
+    return decode_text(data.get("content"))
+
+
+def _first_parents(rows: JSON, earlier: str, head: str) -> tuple[str, ...]:
+    """The commits from the earlier head to the head along first parents; empty where the list does not lead there."""
+    parents = dict(_parents(rows))
+    found = [head]
+    while (before := parents.get(found[-1], "")) != earlier:
+        if not before or len(found) > len(parents):
+            return ()
+        found.append(before)
+    return tuple(reversed(found))
+
+
+def _parents(rows: JSON) -> Iterator[tuple[str, str]]:
+    for row in rows if isinstance(rows, list) else ():
+        parents = row.get("parents") if isinstance(row, dict) else None
+        if isinstance(parents, list) and parents and isinstance(parents[0], dict):
+            yield str(row.get("sha")), str(parents[0].get("sha"))
