@@ -85,6 +85,12 @@ def check_event(
     return event(fields.pop("action", "rerequested"), **{kind: part}, **fields)
 
 
+def group_event(ref: str = f"refs/heads/gh-readonly-queue/main/pr-7-{'b' * 40}", **fields: Any) -> dict[str, Any]:
+    """`merge_group`, checks requested."""
+    group = {"head_sha": sha("d"), "head_ref": ref, "base_ref": "refs/heads/main", "base_sha": sha("b")}
+    return event(fields.pop("action", "checks_requested"), merge_group=group, **fields)
+
+
 def body_of(payload: object) -> bytes:
     """As it goes over the wire."""
     return json.dumps(payload).encode()

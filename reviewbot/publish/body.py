@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from reviewbot.coverage.verdict import conclusion_of
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import PostedReview
 from reviewbot.memory.packing import pack
@@ -26,7 +27,10 @@ _SHORT_SHA = 10
 def marker_of(request: PublishRequest) -> ReviewMarker:
     """The marker of the review that is published."""
     pull = request.pull
-    return ReviewMarker(pull.repository_id, pull.number, pull.head_sha, request.policy, code=request.code)
+    colour = conclusion_of(request.delivered.review, gate_reached=request.gate_closed)
+    return ReviewMarker(
+        pull.repository_id, pull.number, pull.head_sha, request.policy, code=request.code, conclusion=colour
+    )
 
 
 def body_of(request: PublishRequest, signer: Signer, inline: Collection[Finding] = frozenset()) -> str:

@@ -49,8 +49,12 @@ class ExistingReviews(NamedTuple):
 
     def of_head(self, head: str) -> PostedReview | None:
         """The newest one of a head that counts."""
-        mine = [each.review for each in self.own if _counts(each) and each.marker.head_sha == head]
-        return mine[-1] if mine else None
+        found = self.own_of_head(head)
+        return None if found is None else found.review
+
+    def own_of_head(self, head: str) -> Own | None:
+        """The same with its marker."""
+        return next((e for e in reversed(self.own) if _counts(e) and e.marker.head_sha == head), None)
 
 
 async def find_existing_reviews(

@@ -12,8 +12,9 @@ import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast, get_args
 
+from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.errors import ConfigError
 from reviewbot.memory.packing import MAX_PACKED_CHARS
 
@@ -39,7 +40,8 @@ _NAME = "[0-9a-f]{32}"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
 _REVIEW = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
-    rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: summary=({_NUMBER}))?"
+    rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?"
+    rf"(?: summary=({_NUMBER}))?"
     rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
     r" signature=([0-9a-f]{64})"
 )
@@ -67,6 +69,9 @@ class ReviewMarker:
     """The review that has taken its place; 0 where it still counts."""
     code: int | None = None
     """How the run ended that made it, by its review; None where that is not known."""
+
+    conclusion: Conclusion | None = None
+    """The colour of the review's check run; None where that is not known."""
 
     summary: int = 0
     """Of a review that only adds comments at lines: the review that holds the report; 0 where it is that itself."""
@@ -109,10 +114,11 @@ class Signer:
     def review(self, marker: ReviewMarker) -> str:
         """The HTML comment of a review, one line."""
         code = "" if marker.code is None else f" code={marker.code}"
+        check = "" if marker.conclusion is None else f" check={marker.conclusion}"
         summary = f" summary={marker.summary}" if marker.summary else ""
         fields = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
-            f" newer={marker.newer} left=0{code}{summary} findings="
+            f" newer={marker.newer} left=0{code}{check}{summary} findings="
         )
         return self._signed(_OPENS_REVIEW, fields)
 
@@ -139,7 +145,8 @@ class Signer:
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
         code = None if match[7] is None else int(match[7])
-        return ReviewMarker(repository_id, pull, match[4], match[5], int(match[6]), code, int(match[8] or 0))
+        colour = cast("Conclusion", match[8]) if match[8] in get_args(Conclusion) else None
+        return ReviewMarker(repository_id, pull, match[4], match[5], int(match[6]), code, colour, int(match[9] or 0))
 
     def read_ledger(self, body: str, repository_id: int, pull: int) -> str | None:
         """The packed ledger above the marker of a review; None as above."""

@@ -3,12 +3,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load_settings
+from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.errors import ConfigError
 from reviewbot.publish.marker import (
     KEY_VARIABLE,
@@ -33,6 +35,7 @@ HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
         HEX,
         st.integers(0, 10**12),
         st.none() | st.integers(0, 9),
+        st.none() | st.sampled_from(get_args(Conclusion)),
         st.integers(0, 10**12),
     )
 )

@@ -154,7 +154,7 @@ def command_of(delivery: Delivery) -> InboxCommand:
             return InboxCommand(delivery.id, "delete_installation", request)
         case "narrowed":
             return InboxCommand(delivery.id, "revoke_tokens", request)
-        case "command" | "rerun" if trigger.number:
+        case "command" | "rerun" | "group" if trigger.number or trigger.kind == "group":
             # The head of a comment is that of its moment, and a check may be one of long ago: the host tells which one
             # it is now, and who may command.
             return InboxCommand(delivery.id, "review", ReviewRequest.from_json({**request.as_json(), "head_sha": ""}))

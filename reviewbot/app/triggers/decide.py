@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reviewbot.app.triggers.commands import READING, VERBS, Command, command_in
 from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
@@ -11,6 +11,13 @@ from reviewbot.config.settings import Settings
 
 HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize"})
 """After these the pull request has a head that may have no review."""
+
+_CHECKING: Mapping[str, tuple[TriggerKind, str]] = {
+    "check_run": ("rerun", "rerequested"),
+    "check_suite": ("rerun", "rerequested"),
+    "merge_group": ("group", "checks_requested"),
+}
+"""Events that ask for a check run, by the action that does."""
 
 ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 """Author associations that may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
@@ -26,8 +33,8 @@ def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger
     """
     if event.comment is not None:
         return _commanded(event, slug)
-    if event.name in {"check_run", "check_suite"}:
-        return _asked_again(event)
+    if event.name in _CHECKING:
+        return _asked_for_a_check(event)
     if event.pull is None:
         return Refusal(f"nothing is done for {event.name} {event.action}")
     if event.action == "closed":
@@ -75,10 +82,11 @@ def _commanded(event: Event, slug: str) -> Trigger | Refusal:
     return _trigger(event, "command", "a command", command)
 
 
-def _asked_again(event: Event) -> Trigger | Refusal:
-    if event.action != "rerequested":
+def _asked_for_a_check(event: Event) -> Trigger | Refusal:
+    kind, action = _CHECKING[event.name]
+    if event.action != action:
         return Refusal(f"nothing is done for {event.name} {event.action}")
-    return _trigger(event, "rerun", f"{event.name} rerequested")
+    return _trigger(event, kind, f"{event.name} {action}")
 
 
 def _may_change_the_answer(event: Event) -> bool:

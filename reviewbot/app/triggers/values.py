@@ -7,13 +7,14 @@ from typing import Literal
 
 from reviewbot.hosts.base import CommentKind, PullRequest
 
-TriggerKind = Literal["head", "rerun", "command", "closed", "uninstalled", "narrowed"]
+TriggerKind = Literal["head", "rerun", "command", "closed", "group", "uninstalled", "narrowed"]
 """What is asked for.
 
 head: the pull request has a head that should have a review (opened, reopened, ready, a push ...).
 rerun: a user asked for our check again. command: a user wrote one. closed: nothing more is to be done for it.
-uninstalled: the installation has ended; there is no repository then (id 0, no name). narrowed: it was suspended, or
-has other repositories or rights now; no repository either.
+group: a merge queue waits for our check on the commit of a merge group. uninstalled: the installation has ended; there
+is no repository then (id 0, no name). narrowed: it was suspended, or has other repositories or rights now; no
+repository either.
 """
 
 LIFTING = frozenset({"labeled", "unlabeled", "edited", "ready_for_review"})

@@ -5,6 +5,7 @@ The header only says which event to look for; whether the body is one is seen in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from reviewbot.app.web.payloads import (
     InstallationPayload,
     IssueCommentPayload,
     ListedBase,
+    MergeGroupPayload,
     PullPayload,
     Repository,
     ReviewCommentPayload,
@@ -37,6 +39,8 @@ _INSTALLATIONS: Mapping[tuple[str, object], TriggerKind] = {
     ("installation_repositories", "removed"): "narrowed",
 }
 """What follows from the events of a whole installation."""
+
+_QUEUE_BRANCH = re.compile(r"refs/heads/gh-readonly-queue/.{1,500}/pr-([1-9][0-9]{0,9})-(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 GHOST = "ghost"
 """GitHub's name for an account that is gone."""
@@ -108,7 +112,7 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
         return "it is our own doing"
     if read.event.comment is not None and is_bot:
         return "a bot gives no commands"
-    if is_bot and not settings.review_bots:
+    if is_bot and not settings.review_bots and read.event.name != "merge_group":  # a queue is a program
         return "a bot did it (review_bots)"
     if is_check and read.app != who.app_id:
         return "it is the check of another App"
@@ -211,6 +215,15 @@ def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
     return _Read(event, found.sender, None if part.app is None else part.app.id)
 
 
+def _merge_group(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    """The branch of a merge group names the pull request that was added to the queue last; GitHub alone makes it."""
+    found = MergeGroupPayload.model_validate(payload)
+    match = _QUEUE_BRANCH.fullmatch(found.merge_group.head_ref)
+    number = None if match is None else int(match[1])
+    event = replace(_event(name, delivery_id, found), number=number, head_sha=found.merge_group.head_sha)
+    return _Read(event, found.sender)
+
+
 def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bool:
     """Whether the base of a pull request, as far as the event names it, is the repository that the event is of.
 
@@ -252,5 +265,6 @@ _SHAPES: Mapping[str, _Shape] = {
     "issue_comment": _Shape(_issue_comment, frozenset({"issue", "comment"})),
     "pull_request_review_comment": _Shape(_review_comment, frozenset({"pull_request", "comment"})),
     "check_run": _Shape(_check_run, frozenset({"check_run"})),
+    "merge_group": _Shape(_merge_group, frozenset({"merge_group"})),
     "check_suite": _Shape(_check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),
 }

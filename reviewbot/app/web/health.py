@@ -34,6 +34,7 @@ EVENTS = frozenset({"pull_request", "issue_comment", "pull_request_review_commen
     "installation_repositories",
     "pull_request_review",
     "pull_request_review_thread",
+    "merge_group",
     "ping",
 }
 """Names that may be a label; every other one counts as "other"."""

@@ -34,6 +34,7 @@ EVENTS: Final = (
     "pull_request_review_thread",
     "check_run",
     "check_suite",
+    "merge_group",
     "installation",
     "installation_repositories",
 )

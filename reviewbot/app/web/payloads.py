@@ -135,6 +135,13 @@ class CheckPart(_Part):
     pull_requests: list[ListedPull] = []
 
 
+class MergeGroup(_Part):
+    """Pull requests that a merge queue tries together, as one commit on a branch of its own."""
+
+    head_sha: Sha
+    head_ref: Text
+
+
 class Installed(Numbered):
     """An installation as its own events have it; all others have its id alone."""
 
@@ -188,3 +195,9 @@ class CheckSuitePayload(Acted):
     """`check_suite`."""
 
     check_suite: CheckPart
+
+
+class MergeGroupPayload(Acted):
+    """`merge_group`."""
+
+    merge_group: MergeGroup

@@ -19,6 +19,7 @@ from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
+from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.config import Settings
@@ -185,6 +186,10 @@ class Hosted:
 
     def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
+        if request.trigger.get("kind") == "group":
+            with self._host(request, LOOKING) as host:
+                answer_merge_group(host, request, self._app.signer())
+            return None
         with self._host(request, POSTING) as host:
             if (database := self._app.database()) is None or request.trigger.get("kind") != "command":
                 return resolve_command(host, request)

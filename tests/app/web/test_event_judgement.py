@@ -13,7 +13,7 @@ from reviewbot.app.triggers.values import Refusal, Trigger
 from reviewbot.app.web.events import GHOST, Identity, PayloadError, decide_trigger
 from reviewbot.app.web.payloads import MAX_TEXT
 from reviewbot.config import Settings
-from tests.webhooks import APP_ID, BOT, BOT_ID, PERSON, check_event, comment_event, event, pull_event, sha
+from tests.webhooks import APP_ID, BOT, BOT_ID, PERSON, check_event, comment_event, event, group_event, pull_event, sha
 
 WHO = Identity(APP_ID, "reviewbot", BOT_ID)
 ANY_BOT = Settings(review_bots=True)
@@ -47,6 +47,7 @@ ALL_SHAPES = {
     "pull_request_review_comment": review_comment(),
     "check_run": check_event(),
     "check_suite": check_event("check_suite"),
+    "merge_group": group_event(),
 }
 NOT_THROUGH_US = "it does not come through an installation of the App"
 ANOTHER_EVENT = "the body is of another event"
@@ -356,3 +357,35 @@ def test_a_bot_gives_no_commands_also_where_bots_are_reviewed(settings: Settings
         ({**review_comment(), "sender": BOT}, "pull_request_review_comment"),
     ):
         assert judged(payload, name, settings) == Refusal("a bot gives no commands")
+
+
+# --- merge queues
+
+
+def test_a_merge_group_asks_for_a_check_also_where_the_queue_is_a_program() -> None:
+    queue = {"login": "github-merge-queue[bot]", "type": "Bot", "id": 13}
+    for found in (taken(group_event(), "merge_group"), taken(group_event(sender=queue), "merge_group")):
+        assert (found.kind, found.number, found.head_sha) == ("group", 7, sha("d"))
+
+
+def test_a_merge_group_that_is_gone_needs_nothing() -> None:
+    assert judged(group_event(action="destroyed"), "merge_group") == Refusal(
+        "nothing is done for merge_group destroyed"
+    )
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        *("refs/heads/main", f"refs/heads/gh-readonly-queue/main/pr-0-{sha()}", "", "x" * 9_000),
+        *(f"refs/heads/gh-readonly-queue/main/pr-{'9' * 11}-{sha()}", f"gh-readonly-queue/main/pr-7-{sha()}"),
+        f"refs/heads/gh-readonly-queue/main/pr-7-{sha()}\n",
+    ],
+)
+def test_a_branch_that_no_merge_queue_made_names_no_pull_request(ref: str) -> None:
+    assert taken(group_event(ref), "merge_group").number is None
+
+
+@pytest.mark.parametrize("branch", ["main", "release/1.0", "pr-9-" + "b" * 40, "pr-9"])
+def test_the_number_is_that_behind_the_branch(branch: str) -> None:
+    assert taken(group_event(f"refs/heads/gh-readonly-queue/{branch}/pr-7-{sha()}"), "merge_group").number == 7
