@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from reviewbot.analyzers.both_sides import DiffSemantics
-from reviewbot.analyzers.core.process import ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.imported import ImportedFindings
 from reviewbot.analyzers.imported.kinds import WORKERS

@@ -7,5 +7,3 @@ from __future__ import annotations
 
 from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
-
-__all__ = ["Settings", "load_settings"]

@@ -11,5 +11,3 @@ from reviewbot.delivery.deliver import (
     recorded_delivery,
     replay_delivery,
 )
-
-__all__ = ["DeliveredReview", "deliver", "exit_code", "mask_plan", "mask_trace", "recorded_delivery", "replay_delivery"]

@@ -27,7 +27,8 @@ from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
 from reviewbot.report.json_report import render_json
-from reviewbot.review.combine.synthesizer import Rules, recount
+from reviewbot.review.combine.synthesizer import recount
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.trace import Event, Trace, write_trace
 from reviewbot.review.verify.verifier import by_a_model_alone
 

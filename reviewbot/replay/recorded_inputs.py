@@ -16,7 +16,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Suppression
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Recorder
 from reviewbot.review.calibration import Calibration
-from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.model_calibration import NumberMaps
 from reviewbot.review.trace import Event
 from reviewbot.review.verify.verifier import JointConfidence

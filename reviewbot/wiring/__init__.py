@@ -16,25 +16,3 @@ from reviewbot.wiring.component_factory import Baseline
 from reviewbot.wiring.models import effective, prices_of, tiers_of
 from reviewbot.wiring.preload import preload_models
 from reviewbot.wiring.worker_limits import limit_workers
-
-__all__ = [
-    "Baseline",
-    "PreparedRun",
-    "RunInputs",
-    "Subject",
-    "effective",
-    "from_branch",
-    "from_diff",
-    "from_index",
-    "from_range",
-    "limit_workers",
-    "load_workers",
-    "open_journal",
-    "preload_models",
-    "prices_of",
-    "settings_for",
-    "setup",
-    "tiers_of",
-    "tree_of",
-    "with_words",
-]

@@ -25,7 +25,7 @@ from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import joint_rows, record_inputs
 from reviewbot.review.calibration import Calibration, packaged_calibration
 from reviewbot.review.cards import load_worker_set
-from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.model_calibration import ModelTables
 from reviewbot.review.pipeline import Setup, review

@@ -15,7 +15,8 @@ from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
 from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
 from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import JointRow, RecordedInputs
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.model_calibration import ModelTables, NumberMaps
 from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.review.verify.verifier import CappingVerifier

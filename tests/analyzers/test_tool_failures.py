@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.process import ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import AnalysisLimits, ChangeAnalysis
 from reviewbot.analyzers.engine import AnalyzersEngine
@@ -23,7 +23,8 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, Review, ToolRun
 from reviewbot.domain.errors import ExitCode
 from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner

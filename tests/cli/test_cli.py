@@ -22,7 +22,7 @@ from reviewbot.config import Settings
 from reviewbot.delivery import exit_code
 from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings
 from reviewbot.domain.errors import InputError
-from reviewbot.review.combine.synthesizer import Rules, merge_and_sort
+from reviewbot.review.combine.visibility import Rules, merge_and_sort
 from tests.command_line import Run, git
 from tests.git_repo import GitRepo
 from tests.make import one_fast

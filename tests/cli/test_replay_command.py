@@ -24,7 +24,8 @@ from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.sarif.log import render_sarif_named
 from reviewbot.report.terminal import render_terminal
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.trace import Trace, write_trace
 
 Make = Callable[..., Any]

@@ -45,7 +45,8 @@ from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import is_plainly_clean, render_markdown
 from reviewbot.report.sarif.log import render_sarif
 from reviewbot.report.terminal import render_terminal
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner

@@ -23,7 +23,8 @@ from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.review.calibration import Calibration, RuleRow
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner

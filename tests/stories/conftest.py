@@ -19,7 +19,8 @@ from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.report.json_report import render_json
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from reviewbot.analyzers.both_sides.tool import DiffSemantics
-
-__all__ = ["DiffSemantics"]

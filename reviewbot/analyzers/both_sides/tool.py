@@ -7,7 +7,14 @@ import time
 from collections.abc import Iterable, Mapping
 
 from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides
-from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.reports import (
+    cap_candidates,
+    gap,
+    own_run,
+    report,
+    rule_candidate,
+)
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.texts import whole_source
 from reviewbot.analyzers.python.reader import new_tree, old_tree
@@ -15,7 +22,7 @@ from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget
 from reviewbot.context.uses import PythonFile
 from reviewbot.diff.paths import is_test
 from reviewbot.diff.rows import Row, hunk_rows
-from reviewbot.domain.contracts import Candidate, Hunk, ToolRun
+from reviewbot.domain.contracts import Candidate, Hunk
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.review.finding_limits import Kept
 from reviewbot.threads import in_thread
@@ -44,11 +51,9 @@ class DiffSemantics:
         """Compare both sides of the file; without them only its hunks are checked."""
         began = time.monotonic()
         found, tired = await in_thread(lambda: self._checked(file, snapshot))
-        spent = round((time.monotonic() - began) * 1000)
-        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
         why = f"{self.name} gave up on code that takes too long to follow"
         missed = gap(file.path, self.name, "timeout", why) if tired else None
-        return report(file.path, run, found, missed)
+        return report(file.path, own_run(self.name, began), found, missed)
 
     def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
         findings, tired = self._compare(file, snapshot)
@@ -78,20 +83,7 @@ class DiffSemantics:
                 yield self._candidate(file.path, rule, each, row)
 
     def _candidate(self, path: str, rule: Rule, finding: SideFinding, row: Row) -> Candidate:
-        return Candidate(
-            severity=rule.severity,
-            path=path,
-            quote=quote_of(row.text),
-            message=message_of(f"{finding.message}."),
-            confidence=rule.confidence,
-            source=self.name,
-            category=rule.category,
-            rule=rule.code,
-            line=row.new,
-            end_line=row.new,
-            trigger=rule.trigger,
-            cwe=rule.cwe,
-        )
+        return rule_candidate(rule, path, ChangedLine(row.new or 0, row.text, added=True), f"{finding.message}.")
 
 
 def _side(path: str, text: str | None, tree: ast.Module | None) -> PythonFile | None:

@@ -21,8 +21,6 @@ from reviewbot.analyzers.core.confinement import Confinement, ProgramLimits, con
 from reviewbot.domain.contracts import GapReason
 from reviewbot.domain.errors import ToolError
 
-__all__ = ["FOLDER", "SAFE_PATH", "Finished", "ProgramError", "ProgramLimits", "run_program"]
-
 SAFE_PATH: Final = "/usr/bin:/bin"
 """Where a program may look for others. Nothing that the caller's environment says."""
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
+from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.rules import Rule
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.redact.mask import redact
@@ -33,6 +36,37 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
     return Gap(path=path, worker="", reason=reason, message=message, tool=tool)
 
 
+def rule_candidate(
+    rule: Rule, path: str, line: ChangedLine, message: str = "", *, whole: bool = True, **others: object
+) -> Candidate:
+    """Make the candidate of a rule on a line, in the rule's own words where there is no message.
+
+    `whole` as `Rule.confidence_on` has it; `others` are further fields, or stand in place of the rule's.
+    """
+    fields: dict[str, Any] = {
+        "severity": rule.severity_in(path),
+        "path": path,
+        "quote": quote_of(line.text),
+        "message": message_of(message or rule.message),
+        "confidence": rule.confidence_on(line.text, path, whole=whole),
+        "source": rule.tool,
+        "category": rule.category,
+        "rule": rule.name_on(line.text),
+        "line": line.number,
+        "end_line": line.number,
+        "trigger": rule.trigger,
+        "cwe": rule.cwe,
+    }
+    fields.update(others)
+    return Candidate(**fields)
+
+
+def own_run(tool: str, began: float, *, parsed: bool = True) -> ToolRun:
+    """The run of a scan of our own that began at this time of the monotonic clock."""
+    spent = round((time.monotonic() - began) * 1000)
+    return ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent, parsed=parsed)
+
+
 def cap_candidates(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
     """Cap the candidates of one tool for one file; an iterator may be of any length."""
     return keep(stoppable(candidates), min(room, MAX_PER_FILE))
@@ -58,8 +92,7 @@ async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Ga
     """The report of a scan of our own that reads nothing but the file; the candidates are made beside the loop."""
     began = time.monotonic()
     found = await in_thread(lambda: cap_candidates(candidates))
-    spent = round((time.monotonic() - began) * 1000)
-    return report(path, ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent), found, missed)
+    return report(path, own_run(tool, began), found, missed)
 
 
 def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | None = None) -> ToolReport:

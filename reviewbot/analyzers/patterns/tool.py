@@ -8,14 +8,20 @@ from dataclasses import dataclass
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines, new_side
 from reviewbot.analyzers.core.preexisting import MAX_TOKEN
-from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import (
+    cap_candidates,
+    gap,
+    own_run,
+    report,
+    rule_candidate,
+)
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.analyzers.core.texts import is_same_commit
 from reviewbot.analyzers.patterns.languages import TABLES, syntax_of
 from reviewbot.analyzers.patterns.matching import MAX_CHARS, Hit, Matches, Text, find
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.contracts import Candidate, Gap, ToolRun
+from reviewbot.domain.contracts import Candidate, Gap
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.review.calibration import Calibration
 from reviewbot.threads import in_thread
@@ -49,9 +55,7 @@ class PatternTool:
         began = time.monotonic()
         pieces, rules = await in_thread(lambda: (_pieces(file), self._rules(file.language)))
         found = cap_candidates(self._candidates(file, pieces, rules))
-        spent = round((time.monotonic() - began) * 1000)
-        parsed = all(piece.matches.parsed for piece in pieces)
-        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent, parsed=parsed)
+        run = own_run(self.name, began, parsed=all(piece.matches.parsed for piece in pieces))
         return report(file.path, run, found, self._missed(file.path, pieces))
 
     def _rules(self, language: str) -> Mapping[str, Rule]:
@@ -76,23 +80,8 @@ class PatternTool:
         yield from best.values()
 
     def _candidate(self, path: str, piece: _Piece, hit: Hit, rule: Rule, line: ChangedLine) -> Candidate:
-        return Candidate(
-            severity=rule.severity_in(path),
-            path=path,
-            quote=quote_of(line.text),
-            message=message_of(rule.message),
-            confidence=rule.confidence_on(line.text, path, whole=piece.text.whole),
-            source=self.name,
-            category=rule.category,
-            rule=rule.name_on(line.text),
-            line=line.number,
-            end_line=line.number,
-            trigger=rule.trigger,
-            suggestion=rule.fix,
-            cwe=rule.cwe,
-            token=" ".join(hit.text.split())[:MAX_TOKEN],
-            at=piece.first + hit.row - 1,
-        )
+        token, at = " ".join(hit.text.split())[:MAX_TOKEN], piece.first + hit.row - 1
+        return rule_candidate(rule, path, line, whole=piece.text.whole, suggestion=rule.fix, token=token, at=at)
 
     def _missed(self, path: str, pieces: Sequence[_Piece]) -> Gap | None:
         if any(piece.matches.stopped for piece in pieces):

@@ -1,1 +1,1 @@
-"""Linters of other languages as tools: one adapter (`tool.py`), and one row for each program (`rows.py`)."""
+"""Linters of other languages as tools: one adapter (`tool.py`), and one row for each program (`data/programs.toml`)."""

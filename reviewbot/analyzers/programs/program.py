@@ -1,4 +1,4 @@
-"""What the adapter must know of one program: a row of `rows.py`."""
+"""What the adapter must know of one program: a row of `data/programs.toml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.process import ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
 
 EXTRA = "tools"
 """The extra of this package that installs every program."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import MAX_TOKEN
 from reviewbot.analyzers.core.process import FOLDER, Finished, ProgramError, run_program
-from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, report, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.single_flight import Batches
 from reviewbot.analyzers.core.texts import whole_file
@@ -143,23 +143,8 @@ class ProgramAnalyzer:
 
     def _candidate(self, path: str, said: Said, rule: Rule, line: ChangedLine, rows: Sequence[str]) -> Candidate:
         about = rows[said.first - 1] if said.first <= len(rows) else line.text
-        return Candidate(
-            severity=rule.severity_in(path),
-            path=path,
-            quote=quote_of(line.text),
-            message=message_of(said.message),
-            confidence=rule.confidence_on(line.text, path),
-            source=self.name,
-            category=rule.category,
-            rule=rule.name_on(line.text),
-            line=line.number,
-            end_line=line.number,
-            trigger=rule.trigger,
-            cwe=rule.cwe,
-            token=" ".join(about.split())[:MAX_TOKEN],
-            at=said.first,
-            brought=True,
-        )
+        token = " ".join(about.split())[:MAX_TOKEN]
+        return rule_candidate(rule, path, line, message_of(said.message), token=token, at=said.first, brought=True)
 
 
 def _anchor(said: Said, rows: int, shown: Mapping[int, ChangedLine]) -> ChangedLine | None:

@@ -9,12 +9,19 @@ from contextlib import suppress
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.reports import OWN_VERSION, cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import (
+    cap_candidates,
+    gap,
+    message_of,
+    own_run,
+    report,
+    rule_candidate,
+)
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.reader import ParsedFile, Piece, PythonReader
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 from reviewbot.diff.paths import is_test
-from reviewbot.domain.contracts import Candidate, Gap, ToolRun
+from reviewbot.domain.contracts import Candidate, Gap
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count
@@ -57,9 +64,7 @@ class PythonTool:
         read = await self._reader.read(file)
         tired: list[Piece] = []
         found = await in_thread(lambda: cap_candidates(self._candidates(file, read, shown, tired)))
-        spent = round((time.monotonic() - began) * 1000)
-        run = ToolRun(tool=self.name, version=OWN_VERSION, duration_ms=spent)
-        return report(file.path, run, found, self._missed(file.path, read, bool(tired)))
+        return report(file.path, own_run(self.name, began), found, self._missed(file.path, read, bool(tired)))
 
     def _candidates(
         self, file: ChangedFile, read: ParsedFile, shown: ShownLines, tired: list[Piece]
@@ -102,20 +107,15 @@ class PythonTool:
             return None
         last = piece.source.lines(found.row, found.end_row or found.row)
         own = _own_rows(found)
-        return Candidate(
-            severity=rule.severity_in(view.path),
-            path=view.path,
-            quote=quote_of(line.text),
-            message=message_of(found.message or rule.message),
-            confidence=rule.confidence_on(line.text, view.path, whole=view.whole),
-            source=self.name,
-            category=rule.category,
-            rule=rule.name_on(line.text),
-            line=line.number,
+        return rule_candidate(
+            rule,
+            view.path,
+            line,
+            found.message,
+            whole=view.whole,
             end_line=shown.reach(line, max(last, default=0)),
             also=_also(piece, found, line.number),
             trigger=_trigger(rule, piece, found),
-            cwe=rule.cwe,
             token=_token(view, found),
             at=next(iter(piece.source.lines(own.start, own.start)), None),
             brought=not view.added.isdisjoint(own) or (bool(found.flow) and found.flow[0].row in view.added),

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ShownLines
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import ProgramError, ProgramLimits, run_program
+from reviewbot.analyzers.core.process import ProgramError, run_program
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from reviewbot.analyzers.core.process import FOLDER, ProgramError, ProgramLimits, run_program
+from reviewbot.analyzers.core.confinement import ProgramLimits
+from reviewbot.analyzers.core.process import FOLDER, ProgramError, run_program
 from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedFile, PythonReader

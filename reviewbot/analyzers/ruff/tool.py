@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
 from reviewbot.analyzers.core.process import ProgramError
-from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
 from reviewbot.analyzers.python.reader import old_tree
@@ -111,20 +111,15 @@ class RuffTool:
         end = shown.reach(line, max(found.last, found.call_end))
         rows = [shown[number].text for number in range(line.number, end + 1)]
         trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
-        return Candidate(
+        return rule_candidate(
+            rule,
+            path,
+            line,
+            message_of(rule.message_for(found.message)),
             severity="info" if literal else doubt.severity or rule.severity_in(path),
-            path=path,
-            quote=quote_of(line.text),
-            message=message_of(rule.message_for(found.message)),
             confidence=_SEEMS_SAFE_CONFIDENCE if literal else trusted,
-            source=self.name,
-            category=rule.category,
-            rule=rule.name_on(line.text),
-            line=line.number,
             end_line=end,
             replacement=replacement_of(found.edits, line.number, rows),
-            trigger=rule.trigger,
-            cwe=rule.cwe,
             token=_token(found, rule),
             at=found.first,
             brought=shown.first_added(range(found.first, found.last + 1)) is not None,

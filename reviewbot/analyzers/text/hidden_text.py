@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
-from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
@@ -152,21 +152,8 @@ class HiddenText(LineScan):
         message = f"{rule.message}: {', '.join(names[:_SHOWN])}{more}"
         if hit.hidden:
             message = f'{message}. They spell "{escape_hidden(hit.hidden)[:_SHOWN_TEXT]}"'
-        return Candidate(
-            severity=rule.severity,
-            path=path,
-            quote=quote_of(escape_hidden(line.text)),
-            message=message_of(message),
-            confidence=rule.confidence,
-            source=self.name,
-            category=rule.category,
-            rule=rule.code,
-            line=line.number,
-            end_line=line.number,
-            trigger=rule.trigger,
-            cwe=rule.cwe,
-            token=" ".join(line.text.split()),
-        )
+        quote, token = quote_of(escape_hidden(line.text)), " ".join(line.text.split())
+        return rule_candidate(rule, path, line, message, quote=quote, token=token)
 
 
 def hits(line: ChangedLine, language: str) -> Iterator[Hit]:

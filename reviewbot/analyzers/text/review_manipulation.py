@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
-from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.core.reports import LineScan, quote_of, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escape_hidden
 from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalise, phrases
@@ -83,19 +83,15 @@ class ReviewManipulation(LineScan):
         more = f"; so {'does 1 more line' if others == 1 else f'do {others} more lines'} of this file" if others else ""
         doubtful = first.doubtful or (is_prompt(path) and first.rule == NAME)
         lines = [texts[number] for number in range(first.line, first.end_line + 1)]
-        return Candidate(
+        return rule_candidate(
+            rule,
+            path,
+            ChangedLine(first.line, lines[0], added=True),
+            f'{rule.message}: "{escape_hidden(first.said)[:_EXCERPT]}"{more}',
             severity=rule.severity,
-            path=path,
             quote=quote_of("\n".join(escape_hidden(line) for line in lines)),
-            message=message_of(f'{rule.message}: "{escape_hidden(first.said)[:_EXCERPT]}"{more}'),
             confidence=min(_DOUBTFUL if doubtful else 100, rule.confidence_on(lines[0], path)),
-            source=NAME,
-            category=rule.category,
-            rule=rule.code,
-            line=first.line,
             end_line=first.end_line,
-            trigger=rule.trigger,
-            cwe=rule.cwe,
         )
 
 

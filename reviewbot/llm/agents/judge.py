@@ -47,8 +47,8 @@ from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact.mask import redact
 from reviewbot.review.combine.dedupe import Merged, merge
 from reviewbot.review.combine.suppression import FindingKey, configured_severities
-from reviewbot.review.combine.synthesizer import ReviewFacts, Rules, SortedFindings, build_review, findings_of
-from reviewbot.review.combine.visibility import sort_findings
+from reviewbot.review.combine.synthesizer import ReviewFacts, build_review, findings_of
+from reviewbot.review.combine.visibility import Rules, SortedFindings, sort_findings
 from reviewbot.review.verify.verifier import by_programs_alone
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from reviewbot.llm.tools.repository import RepositoryTools
-
-__all__ = ["RepositoryTools"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from reviewbot.report.terminal.report import render_terminal
-
-__all__ = ["render_terminal"]

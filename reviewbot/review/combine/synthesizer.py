@@ -36,17 +36,6 @@ from reviewbot.review.combine.visibility import Rules, SortedFindings, merge_and
 from reviewbot.review.plan.seams import seam_notes
 from reviewbot.wording import with_count
 
-__all__ = [
-    "ReviewFacts",
-    "RuledSynthesizer",
-    "Rules",
-    "SortedFindings",
-    "build_review",
-    "findings_of",
-    "merge_and_sort",
-    "recount",
-]
-
 SUPERVISORS = ("planner", "reader", "judge")
 """Roles that ask models beside the workers, in the order of a review."""
 

@@ -34,8 +34,6 @@ from reviewbot.review.plan.slices import Slice, changed_lines, payloads
 from reviewbot.review.plan.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
 from reviewbot.wording import with_count
 
-__all__ = ["PlanLimits", "RoutedPlanner", "make_plan", "payloads", "retarget", "task_for"]
-
 WHOLE_FILE = 10**9
 """As `PlanLimits.chunk_lines`: each file is one slice, however long it is."""
 

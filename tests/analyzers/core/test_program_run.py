@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reviewbot.analyzers.core.confinement import OPEN, Confinement, confinement_here
-from reviewbot.analyzers.core.process import FOLDER, Finished, ProgramError, ProgramLimits, _end, _Watch, run_program
+from reviewbot.analyzers.core.confinement import OPEN, Confinement, ProgramLimits, confinement_here
+from reviewbot.analyzers.core.process import FOLDER, Finished, ProgramError, _end, _Watch, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.preexisting import without_preexisting
-from reviewbot.analyzers.core.process import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.programs.answers import shellcheck

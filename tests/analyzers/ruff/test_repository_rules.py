@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reviewbot.analyzers.core.process import ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.repository_rules import SELECTED_CONFIDENCE, UNSURE_CONFIDENCE, RepositoryRules

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.analyzers.core.process import ProgramError, ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
+from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import FLAGS, RuffAnswer, RuffRunner, find_ruff
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.process import ProgramLimits
+from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.review.calibration import Calibration

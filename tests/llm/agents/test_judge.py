@@ -21,7 +21,7 @@ from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS, NamedClaim, judg
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.review.combine.suppression import Suppressor
-from reviewbot.review.combine.synthesizer import Rules
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeFinding, MakeReply
 

@@ -12,7 +12,8 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, 
 from reviewbot.domain.errors import EngineError
 from reviewbot.domain.ports import Answer, WorkerSet, WorkOrder
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner

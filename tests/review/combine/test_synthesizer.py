@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import (
     Finding,
 )
-from reviewbot.review.combine.synthesizer import Rules, SortedFindings, merge_and_sort
+from reviewbot.review.combine.visibility import Rules, SortedFindings, merge_and_sort
 from tests.make import MakeCard, MakeFinding
 
 RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)

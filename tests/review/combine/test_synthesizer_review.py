@@ -16,7 +16,8 @@ from reviewbot.domain.contracts import (
     Review,
 )
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules
+from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.plan.triage import TriageRules, triage
 from tests.make import MakeChange, MakeFile, MakeFinding, MakePlan, MakeResult, MakeTask
 

@@ -9,7 +9,8 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Usage
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, Rules, usages
+from reviewbot.review.combine.synthesizer import RuledSynthesizer, usages
+from reviewbot.review.combine.visibility import Rules
 from tests.make import MakePlan, MakeResult, MakeTask
 from tests.reading_cases import read
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reviewbot.diff.rows import hunk_rows, payload_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Plan, PlannedFile, ReviewTask, SkippedWorkers, WorkerCard
 from reviewbot.domain.ports import WorkerSet
-from reviewbot.review.plan.planner import PlanLimits, make_plan, payloads, retarget, task_for
-from reviewbot.review.plan.slices import enclosing
+from reviewbot.review.plan.planner import PlanLimits, make_plan, retarget, task_for
+from reviewbot.review.plan.slices import enclosing, payloads
 from tests.make import MakeCard, MakeChange, MakeFile, MakeHunk, MakeWorkerSet
 
 

@@ -9,7 +9,7 @@ import zlib
 from typing import Literal, NamedTuple, get_args
 
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.sql import Row
+from reviewbot.app.store.sql import Row, Value
 
 
 class Claim(NamedTuple):
@@ -94,6 +94,9 @@ _COLUMNS = (
     "run, installation, name, repository, number, head, sequence, state, reason, owner, executor, attempts, dollars, "
     "tokens, url, created, started, ended"
 )
+_OPEN = "state IN ('waiting', 'running')"
+_OWNED = "run = ? AND owner = ?"
+"""The run, and the execution that may write."""
 
 
 class RunRecord(NamedTuple):
@@ -135,8 +138,7 @@ class Runs:
             "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', '', '', '', 0, 0, 0, '', ?, NULL, NULL) "
             "ON CONFLICT (run) DO UPDATE SET sequence = excluded.sequence, state = 'waiting', reason = '', "
             "ended = NULL WHERE reviewbot_runs.state = 'superseded'",
-            *record[:7],
-            self._database.now(),
+            *(*record[:7], self._database.now()),
         )
 
     def begin(self, run: str, owner: str, executor: str) -> int | None:
@@ -144,178 +146,101 @@ class Runs:
 
         How many there were since one came further than all before, this one counted; None where the run has ended.
         """
-        rows = self._database.run(
-            "UPDATE reviewbot_runs SET state = 'running', owner = ?, executor = ?, attempts = attempts + 1, "
-            "barren = barren + 1, started = COALESCE(started, ?) WHERE run = ? AND state IN ('waiting', 'running') "
-            "RETURNING barren",
-            owner,
-            executor,
-            self._database.now(),
-            run,
-        )
+        begun = "state = 'running', owner = ?, executor = ?, attempts = attempts + 1, barren = barren + 1"
+        values = (owner, executor, self._database.now(), run)
+        where = f"run = ? AND {_OPEN} RETURNING barren"
+        rows = self._update(f"{begun}, started = COALESCE(started, ?)", where, *values)
         return int(rows[0][0]) if rows else None
 
     def try_again(self, run: str, owner: str) -> None:
         """Record that this execution tries a step once more."""
-        self._database.run("UPDATE reviewbot_runs SET attempts = attempts + 1 WHERE run = ? AND owner = ?", run, owner)
+        self._update("attempts = attempts + 1", _OWNED, run, owner)
 
     def wait(self, run: str, owner: str, reason: str) -> None:
         """Record why this execution has to try a step again; empty: it went on."""
-        self._database.run(
-            "UPDATE reviewbot_runs SET reason = ? WHERE run = ? AND owner = ? AND state = 'running'",
-            _plain(reason)[:MAX_REASON],
-            run,
-            owner,
-        )
+        self._update("reason = ?", f"{_OWNED} AND state = 'running'", _plain(reason)[:MAX_REASON], run, owner)
 
     def never_began(self, run: str, owner: str) -> None:
         """Record that this execution ended before it tried anything: it is no attempt."""
-        self._database.run("UPDATE reviewbot_runs SET attempts = attempts - 1 WHERE run = ? AND owner = ?", run, owner)
+        self._update("attempts = attempts - 1", _OWNED, run, owner)
 
     def came_further(self, run: str, owner: str) -> None:
         """Record that this execution has done something that no later one has to do again."""
-        self._database.run("UPDATE reviewbot_runs SET barren = 0 WHERE run = ? AND owner = ?", run, owner)
+        self._update("barren = 0", _OWNED, run, owner)
 
     def give_back(self, executor: str) -> None:
         """Give back a worker's runs when it stops in good order: they wait again, and this attempt does not count."""
-        self._database.run(
-            "UPDATE reviewbot_runs SET state = 'waiting', owner = '', reason = 'its worker stopped; it goes on', "
-            "barren = CASE WHEN barren > 0 THEN barren - 1 ELSE 0 END "
-            "WHERE state = 'running' AND executor = ?",
-            executor,
-        )
+        given = "state = 'waiting', owner = '', reason = 'its worker stopped; it goes on'"
+        fewer = "barren = CASE WHEN barren > 0 THEN barren - 1 ELSE 0 END"
+        self._update(f"{given}, {fewer}", "state = 'running' AND executor = ?", executor)
 
     def end(self, run: str, state: State, reason: str = "", url: str = "", *, owner: str | None = None) -> bool:
         """End an open run; False where it was no longer open, or is another owner's."""
-        rows = self._database.run(
-            "UPDATE reviewbot_runs SET state = ?, reason = ?, url = ?, ended = ? "
-            "WHERE run = ? AND state IN ('waiting', 'running') AND (CAST(? AS TEXT) IS NULL OR owner = ?) RETURNING 1",
-            state,
-            _plain(reason)[:MAX_REASON],
-            _plain(url),
-            self._database.now(),
-            run,
-            owner,
-            owner,
-        )
-        return bool(rows)
+        where = f"run = ? AND {_OPEN} AND (CAST(? AS TEXT) IS NULL OR owner = ?) RETURNING 1"
+        ended = (state, _plain(reason)[:MAX_REASON], _plain(url), self._database.now())
+        return bool(self._update("state = ?, reason = ?, url = ?, ended = ?", where, *ended, run, owner, owner))
 
     def cost(self, run: str, dollars: float, tokens: int, trace: str) -> None:
         """Record a review's cost so far, and its masked trace. The last attempt's trace is the one that is kept."""
-        self._database.run(
-            "UPDATE reviewbot_runs SET dollars = ?, tokens = ? WHERE run = ?", float(dollars), int(tokens), run
-        )
+        self._update("dollars = ?, tokens = ?", "run = ?", float(dollars), int(tokens), run)
         if trace:
+            packed = zlib.compress(trace.encode("utf-8", "surrogatepass"))
             # Nothing of a run that was forgotten meanwhile: its trace would never be found and removed.
             self._database.run(
                 "INSERT INTO reviewbot_traces (run, trace) SELECT CAST(? AS TEXT), ? "
                 "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?) "
                 "ON CONFLICT (run) DO UPDATE SET trace = excluded.trace",
-                run,
-                zlib.compress(trace.encode("utf-8", "surrogatepass")),
-                run,
+                *(run, packed, run),
             )
 
     def owner(self, run: str) -> str | None:
         """The execution that may write; None where the run has ended or is not known."""
-        rows = self._database.run(
-            "SELECT owner FROM reviewbot_runs WHERE run = ? AND state IN ('waiting', 'running')", run
-        )
-        return str(rows[0][0]) if rows else None
+        return next(iter(self._texts("owner", f"run = ? AND {_OPEN}", run)), None)
 
     def get(self, run: str) -> RunRecord | None:
         """One run."""
-        rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE run = ?", run)  # noqa: S608 - as above
-        return _record(rows[0]) if rows else None
+        return next(iter(self._records("run = ?", run)), None)
 
     def beginning(self, prefix: str, limit: int = 2) -> tuple[RunRecord, ...]:
         """Runs whose name, or whose head's name, begins like this; one that is called just so comes first."""
-        rows = self._database.run(
-            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE substr(run, 1, ?) = ? OR substr(head, 1, ?) = ? "  # noqa: S608 - as above
-            "ORDER BY CASE WHEN run = ? THEN 0 ELSE 1 END, created DESC LIMIT ?",
-            len(prefix),
-            prefix,
-            len(prefix),
-            prefix,
-            prefix,
-            limit,
-        )
-        return tuple(_record(row) for row in rows)
+        begins = "substr(run, 1, ?) = ? OR substr(head, 1, ?) = ?"
+        exact_first = "ORDER BY CASE WHEN run = ? THEN 0 ELSE 1 END, created DESC LIMIT ?"
+        return self._records(f"{begins} {exact_first}", *(len(prefix), prefix) * 2, prefix, limit)
 
     def of_pull(self, number: int, name: str | None, limit: int) -> tuple[RunRecord, ...]:
         """The runs of a pull request, newest first; `name`: "owner/name" in any case, None: of every repository."""
-        rows = self._database.run(
-            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE number = ? AND (CAST(? AS TEXT) IS NULL OR lower(name) = ?) "  # noqa: S608 - as above
-            "ORDER BY created DESC, run LIMIT ?",
-            number,
-            name,
-            None if name is None else name.lower(),
-            limit,
-        )
-        return tuple(_record(row) for row in rows)
+        where = "number = ? AND (CAST(? AS TEXT) IS NULL OR lower(name) = ?) ORDER BY created DESC, run LIMIT ?"
+        return self._records(where, number, name, None if name is None else name.lower(), limit)
 
     def older(self, pull: tuple[int, int], sequence: int) -> tuple[str, ...]:
         """Open runs of a pull request that are superseded by what stands at `sequence`."""
-        rows = self._database.run(
-            "SELECT run FROM reviewbot_runs WHERE repository = ? AND number = ? AND sequence < ? "
-            "AND state IN ('waiting', 'running')",
-            *pull,
-            sequence,
-        )
-        return tuple(str(row[0]) for row in rows)
+        return self._texts("run", f"repository = ? AND number = ? AND sequence < ? AND {_OPEN}", *pull, sequence)
 
     def on_head(self, pull: tuple[int, int], head: str) -> tuple[RunRecord, ...]:
         """All runs on one head, oldest first."""
-        rows = self._database.run(
-            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE repository = ? AND number = ? AND head = ? ORDER BY created",  # noqa: S608 - as above
-            *pull,
-            head,
-        )
-        return tuple(_record(row) for row in rows)
+        return self._records("repository = ? AND number = ? AND head = ? ORDER BY created", *pull, head)
 
     def at_work(self, repository: int, head: str, besides: str) -> bool:
         """Whether there is an open run on a commit, of whichever pull request, besides this one."""
-        rows = self._database.run(
-            "SELECT 1 FROM reviewbot_runs WHERE repository = ? AND head = ? AND run <> ? "
-            "AND state IN ('waiting', 'running') LIMIT 1",
-            repository,
-            head,
-            besides,
-        )
-        return bool(rows)
+        where = f"repository = ? AND head = ? AND run <> ? AND {_OPEN} LIMIT 1"
+        return bool(self._texts("run", where, repository, head, besides))
 
     def open_of(self, installation: int) -> tuple[str, ...]:
         """The open runs of an installation."""
-        rows = self._database.run(
-            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state IN ('waiting', 'running')", installation
-        )
-        return tuple(str(row[0]) for row in rows)
+        return self._texts("run", f"installation = ? AND {_OPEN}", installation)
 
     def list_ended(self, installation: int) -> tuple[str, ...]:
         """The runs of an installation that have ended."""
-        rows = self._database.run(
-            "SELECT run FROM reviewbot_runs WHERE installation = ? AND state NOT IN ('waiting', 'running')",
-            installation,
-        )
-        return tuple(str(row[0]) for row in rows)
+        return self._texts("run", f"installation = ? AND NOT {_OPEN}", installation)
 
     def latest(self, limit: int) -> tuple[RunRecord, ...]:
         """The newest runs, newest first."""
-        rows = self._database.run(
-            f"SELECT {_COLUMNS} FROM reviewbot_runs ORDER BY created DESC, run LIMIT ?",  # noqa: S608 - as above
-            limit,
-        )
-        return tuple(_record(row) for row in rows)
+        return self._records("TRUE ORDER BY created DESC, run LIMIT ?", limit)
 
     def open_since(self, older_s: float, limit: int) -> tuple[RunRecord, ...]:
         """Open runs that were ordered longer ago, oldest first."""
-        rows = self._database.run(
-            f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE state IN ('waiting', 'running') AND created < ? "  # noqa: S608 - as above
-            "ORDER BY created LIMIT ?",
-            self._database.now() - older_s,
-            limit,
-        )
-        return tuple(_record(row) for row in rows)
+        where = f"{_OPEN} AND created < ? ORDER BY created LIMIT ?"
+        return self._records(where, self._database.now() - older_s, limit)
 
     def counts(self) -> dict[State, int]:
         """How many runs there are in each state."""
@@ -330,21 +255,24 @@ class Runs:
 
     def find_expired(self, older_s: float, limit: int) -> tuple[str, ...]:
         """Runs that ended longer ago."""
-        rows = self._database.run(
-            "SELECT run FROM reviewbot_runs WHERE ended < ? ORDER BY ended LIMIT ?",
-            self._database.now() - older_s,
-            limit,
-        )
-        return tuple(str(row[0]) for row in rows)
+        return self._texts("run", "ended < ? ORDER BY ended LIMIT ?", self._database.now() - older_s, limit)
 
     def forget(self, run: str) -> None:
         """Remove a run and its trace."""
         self._database.run("DELETE FROM reviewbot_traces WHERE run = ?", run)
         self._database.run("DELETE FROM reviewbot_runs WHERE run = ?", run)
 
+    def _update(self, changes: str, where: str, *values: Value) -> list[Row]:
+        """Change runs, by texts of ours with `?` for each value; the rows that RETURNING gives."""
+        return self._database.run(f"UPDATE reviewbot_runs SET {changes} WHERE {where}", *values)  # noqa: S608 - as above
 
-def _record(row: Row) -> RunRecord:
-    return RunRecord._make(row)
+    def _records(self, where: str, *values: Value) -> tuple[RunRecord, ...]:
+        rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE {where}", *values)  # noqa: S608 - as above
+        return tuple(map(RunRecord._make, rows))
+
+    def _texts(self, column: str, where: str, *values: Value) -> tuple[str, ...]:
+        rows = self._database.run(f"SELECT {column} FROM reviewbot_runs WHERE {where}", *values)  # noqa: S608 - as above
+        return tuple(str(row[0]) for row in rows)
 
 
 def _plain(text: str) -> str:

@@ -16,8 +16,6 @@ from reviewbot.llm.providers.claude.access import Access, read_access
 from reviewbot.llm.providers.claude.model import ClaudeModel
 from reviewbot.llm.providers.claude.sdk import Sdk
 
-__all__ = ["Access", "ClaudeModel", "Sdk", "connect", "preload"]
-
 
 def preload() -> Sdk:
     """Begin to load the SDK."""
