@@ -9,18 +9,21 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from reviewbot.app.pages.github_sign_in import GithubSignIn
+from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.runtime.conversion import convert_code
 from reviewbot.app.runtime.credentials import (
     FILE_NAME,
     Credentials,
     WatchedCredentials,
     as_variables,
+    secret_value,
     store_credentials,
 )
 from reviewbot.app.runtime.environment import Environment, load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
-from reviewbot.app.store.durable.database import open_database
+from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.store.durable.workers import Workers
 from reviewbot.app.store.inbox.counters import Tallies
@@ -39,7 +42,7 @@ EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, and no
 """What is no address that a browser could open."""
 
 MIN_TOKEN_CHARS = 16
-"""Characters of REVIEWBOT_METRICS_TOKEN."""
+"""Characters of REVIEWBOT_METRICS_TOKEN and REVIEWBOT_PAGES_TOKEN."""
 
 
 def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -61,9 +64,10 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             tallies=Tallies(store).read,
             states=Runs(runs).counts,
             workers=partial(Workers(runs).alive, options.silent_s),
-            metrics_token=_metrics_token(environ),
+            metrics_token=_token(environ, "REVIEWBOT_METRICS_TOKEN"),
             ready_max_age_s=_max_age(environ),
             setup=setup,
+            pages=_pages(environ, place, credentials, runs),
         )
         follow_supervisor(environ)
         serve_app(create_app(parts), arguments.host, arguments.port, partial(_began, arguments.host, place, setup))
@@ -72,6 +76,24 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         runs.close()
     logger.info("stopped")
     return ExitCode.REVIEWED
+
+
+def _pages(
+    environ: Mapping[str, str], place: Environment, credentials: Callable[[], Credentials | None], runs: Database
+) -> PagesParts:
+    def sign_in() -> GithubSignIn | None:
+        found = credentials()
+        if found is None or not found.client_id:
+            return None
+        return GithubSignIn(found, place.web_url, place.api_url, place.public_url)
+
+    return PagesParts(
+        database=runs,
+        sign_in=sign_in,
+        settings=settings_of(None, environ, {}),
+        web_url=place.web_url,
+        token=_token(environ, "REVIEWBOT_PAGES_TOKEN"),
+    )
 
 
 def _setup(place: Environment, keep: Callable[[Credentials], str]) -> SetupParts:
@@ -111,10 +133,10 @@ def _began(host: str, place: Environment, setup: SetupParts | None, port: int) -
     sys.stdout.flush()
 
 
-def _metrics_token(environ: Mapping[str, str]) -> str | None:
-    token = environ.get("REVIEWBOT_METRICS_TOKEN", "")
+def _token(environ: Mapping[str, str], name: str) -> str | None:
+    token = secret_value(environ, name)
     if token and len(token) < MIN_TOKEN_CHARS:
-        raise ConfigError(f"REVIEWBOT_METRICS_TOKEN must have at least {MIN_TOKEN_CHARS} characters")
+        raise ConfigError(f"{name} must have at least {MIN_TOKEN_CHARS} characters")
     return token or None
 
 

@@ -17,11 +17,11 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{8,32}")
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>[1-9][0-9]{0,8})", re.DOTALL)
 
 
-def account_of(events: Sequence[Event], place: str) -> list[Account]:
-    """What a trace says of a place: PATH:LINE, or the first digits of a finding's fingerprint. Raises InputError."""
+def explained_run(events: Sequence[Event]) -> ExplainedRun:
+    """The review of a trace as it was delivered, with how it came about. Raises InputError where it holds no review."""
     change, given = read_recorded_inputs(events)
     delivered = recorded_delivery(events)
-    run = ExplainedRun(
+    return ExplainedRun(
         review=delivered.review,
         names=delivered.fingerprints,
         change=change,
@@ -29,6 +29,11 @@ def account_of(events: Sequence[Event], place: str) -> list[Account]:
         results=recorded_results(events),
         events=events,
     )
+
+
+def account_of(events: Sequence[Event], place: str) -> list[Account]:
+    """What a trace says of a place: PATH:LINE, or the first digits of a finding's fingerprint. Raises InputError."""
+    run = explained_run(events)
     if _FINGERPRINT.fullmatch(place):
         return explain(run, *place_named(run, place))
     named = _PLACE.fullmatch(place)

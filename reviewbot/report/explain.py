@@ -6,7 +6,7 @@ Pure; nothing here is escaped yet. The trace is the only source: what it does no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from reviewbot.domain.contracts import MODEL_SOURCE
 from reviewbot.domain.errors import InputError
@@ -16,7 +16,9 @@ from reviewbot.report.view_model import GAP_WORDS, WITHHELD_WORDS, state_words, 
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import ChangeSet, Dropped, FileChange, Finding, Review, WorkerResult
+    from reviewbot.domain.contracts.base import Severity
 
+_WHERE: tuple[Literal["shown", "left to a person", "withheld"], ...] = ("shown", "left to a person", "withheld")
 _NEIGHBOURS = 3
 _REACH = 60
 """Lines between two findings that are merged, at most; `reviewbot.review.combine.dedupe` merges no further."""
@@ -43,6 +45,14 @@ class Account(NamedTuple):
     rows: tuple[str, ...]
 
 
+class Outcome(NamedTuple):
+    """Where one candidate for a finding ended, with its account."""
+
+    where: Literal["shown", "left to a person", "withheld", "merged", "dropped"]
+    severity: Severity
+    account: Account
+
+
 class _Ending(NamedTuple):
     """Where a finding ended, in words."""
 
@@ -61,6 +71,26 @@ def explain(run: ExplainedRun, path: str, line: int) -> list[Account]:
     found += _dropped(run.results, name, line)
     nothing = () if found or file is None else _nothing(run, file, line)
     return [*found, *nothing]
+
+
+def outcomes(run: ExplainedRun) -> Iterator[Outcome]:
+    """Every candidate of a run: findings of the review, then what was merged into others, then what was dropped."""
+    ended = set()
+    for ending in _endings(run.review):
+        finding = ending.finding
+        ended.add((finding.path, finding.message))
+        where = next((each for each in _WHERE if ending.where.startswith(each)), _WHERE[0])
+        yield Outcome(where, finding.severity, _account_of(run, ending))
+    for result in run.results:
+        for raw in result.findings:
+            if (raw.path, raw.message) in ended:
+                continue
+            ended.add((raw.path, raw.message))
+            for account in _merged(run, raw.path, raw.line, raw.message):
+                yield Outcome("merged", raw.severity, account)
+    for result in run.results:
+        for entry in result.dropped:
+            yield Outcome("dropped", entry.candidate.severity, _drop_account(entry, result.task_id))
 
 
 def place_named(run: ExplainedRun, fingerprint: str) -> tuple[str, int]:
@@ -90,11 +120,15 @@ def _reported(run: ExplainedRun, path: str, line: int) -> Iterator[Account]:
     for ending in _endings(run.review):
         finding = ending.finding
         if finding.path == path and _touches(finding, line):
-            heading = f"{place_of(finding)} {ending.where}: {title_of(finding)}"
-            yield Account(heading, tuple(_account(run, ending)))
+            yield _account_of(run, ending)
     for item in run.review.human:
         if item.finding is None and (item.path, item.line) == (path, line):
             yield Account(f"{path}:{line} left to a person", (item.reason,))
+
+
+def _account_of(run: ExplainedRun, ending: _Ending) -> Account:
+    heading = f"{place_of(ending.finding)} {ending.where}: {title_of(ending.finding)}"
+    return Account(heading, tuple(_account(run, ending)))
 
 
 def _account(run: ExplainedRun, ending: _Ending) -> Iterator[str]:
@@ -155,13 +189,18 @@ def _origin(results: Iterable[WorkerResult], finding: Finding) -> Iterator[str]:
         yield f"Found in {_names(tasks)}."
 
 
-def _merged(run: ExplainedRun, path: str, line: int) -> Iterator[Account]:
-    """Findings of workers at the line that stand in the review as a part of another one, or not at all."""
+def _merged(run: ExplainedRun, path: str, line: int, message: str | None = None) -> Iterator[Account]:
+    """Findings of workers at the line that stand in the review as a part of another one, or not at all.
+
+    `message`: of the one that is asked about; None for all of them.
+    """
     ended = [ending for ending in _endings(run.review) if ending.finding.path == path]
     reported = {ending.finding.message for ending in ended if _touches(ending.finding, line)}
     for result in run.results:
         for raw in result.findings:
             if raw.path != path or not _touches(raw, line) or raw.message in reported:
+                continue
+            if message not in (None, raw.message):
                 continue
             reported.add(raw.message)
             whole = next((ending for ending in ended if _is_part(raw, ending.finding)), None)
@@ -206,12 +245,16 @@ def _dropped(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[
         for entry in result.dropped:
             candidate = entry.candidate
             if candidate.path == path and line in (candidate.line, candidate.near, *candidate.also):
-                rows = (f"Why: {entry.reason}.", f"{_by(entry)} in {result.task_id}.")
-                yield Account(f"{path}:{line} dropped: {candidate.title or candidate.message}", rows)
+                yield _drop_account(entry, result.task_id, line)
 
 
-def _by(entry: Dropped) -> str:
-    return f"Said by {entry.candidate.source}, {entry.candidate.confidence}% sure,"
+def _drop_account(entry: Dropped, task_id: str, line: int | None = None) -> Account:
+    """Why a candidate was dropped; `line`: the one that is asked about, in place of the one that it names."""
+    candidate = entry.candidate
+    at = line or candidate.line or candidate.near
+    place = f"{candidate.path}:{at}" if at else candidate.path
+    by = f"Said by {candidate.source}, {candidate.confidence}% sure, in {task_id}."
+    return Account(f"{place} dropped: {candidate.title or candidate.message}", (f"Why: {entry.reason}.", by))
 
 
 def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account]:

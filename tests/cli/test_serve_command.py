@@ -129,7 +129,10 @@ def test_what_is_configured_wrongly_is_found_at_the_start(wrong: dict[str, str],
 def test_a_limit_for_readiness_and_a_token_are_taken() -> None:
     assert serving._max_age({"REVIEWBOT_READY_MAX_AGE_S": "600"}) == 600.0
     assert serving._max_age({}) is None
-    assert serving._metrics_token({"REVIEWBOT_METRICS_TOKEN": "long-enough-to-be-one"}) == "long-enough-to-be-one"
+    assert (
+        serving._token({"REVIEWBOT_METRICS_TOKEN": "long-enough-to-be-one"}, "REVIEWBOT_METRICS_TOKEN")
+        == "long-enough-to-be-one"
+    )
 
 
 class Served:

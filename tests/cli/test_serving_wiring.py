@@ -224,10 +224,10 @@ def test_what_is_no_age_is_refused_in_words(text: str) -> None:
 
 
 def test_a_token_for_metrics_is_long_or_none_and_never_quoted() -> None:
-    assert serving._metrics_token({"REVIEWBOT_METRICS_TOKEN": ""}) is None
-    assert serving._metrics_token({"REVIEWBOT_METRICS_TOKEN": "q" * 16}) == "q" * 16
+    assert serving._token({"REVIEWBOT_METRICS_TOKEN": ""}, "REVIEWBOT_METRICS_TOKEN") is None
+    assert serving._token({"REVIEWBOT_METRICS_TOKEN": "q" * 16}, "REVIEWBOT_METRICS_TOKEN") == "q" * 16
     with pytest.raises(ConfigError, match=r"^REVIEWBOT_METRICS_TOKEN must have at least 16 characters$"):
-        serving._metrics_token({"REVIEWBOT_METRICS_TOKEN": "q" * 15})
+        serving._token({"REVIEWBOT_METRICS_TOKEN": "q" * 15}, "REVIEWBOT_METRICS_TOKEN")
 
 
 def test_a_worker_does_its_chores_at_their_times_and_forgets_what_is_old(

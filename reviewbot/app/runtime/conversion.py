@@ -5,30 +5,22 @@ https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
 
 from __future__ import annotations
 
-import http.client
 import re
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reviewbot.app.runtime.credentials import Credentials
+from reviewbot.app.runtime.host_request import send_request
 from reviewbot.domain.errors import ConfigError, HostError, HostMissingError
 
-TIMEOUT_S = 15.0
-MAX_ANSWER_BYTES = 256 * 1024
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _CREATED = 201
-_HEADERS = {
-    "Accept": "application/vnd.github+json",
-    "Content-Length": "0",
-    "User-Agent": "reviewbot",
-    "X-GitHub-Api-Version": "2022-11-28",
-}
+_HEADERS = {"X-GitHub-Api-Version": "2022-11-28"}
 
 
 class _Answer(BaseModel):
-    """What we use of it; there are a client secret and more in it, which we have no use for and do not keep."""
+    """What is used of it; the client id and secret are for the sign-in to the pages."""
 
     model_config = ConfigDict(strict=True, extra="ignore", hide_input_in_errors=True)
 
@@ -36,6 +28,8 @@ class _Answer(BaseModel):
     slug: str
     pem: str
     webhook_secret: str | None
+    client_id: str = ""
+    client_secret: str = ""
 
 
 def convert_code(code: str, api_url: str) -> Credentials:
@@ -46,7 +40,7 @@ def convert_code(code: str, api_url: str) -> Credentials:
     """
     if not _CODE.fullmatch(code):
         raise HostMissingError("this is no code of GitHub's")
-    status, data = _post(api_url, f"/app-manifests/{code}/conversions")
+    status, data = send_request("POST", api_url, f"/app-manifests/{code}/conversions", _HEADERS)
     if status != _CREATED:
         kind = HostMissingError if status in {404, 422} else HostError
         raise kind(f"GitHub did not take the code ({status}); begin again, a code can be used once and for an hour")
@@ -61,19 +55,6 @@ def convert_code(code: str, api_url: str) -> Credentials:
         slug=found.slug,
         private_keys=(found.pem.replace("\r\n", "\n").strip() + "\n",),
         webhook_secrets=(found.webhook_secret.encode(),),
+        client_id=found.client_id if found.client_secret else "",
+        client_secret=found.client_secret if found.client_id else "",
     )
-
-
-def _post(api_url: str, path: str) -> tuple[int, bytes]:
-    """One request to the configured host; a redirect is an answer like any other."""
-    parts = urlsplit(api_url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=TIMEOUT_S)
-    try:
-        connection.request("POST", parts.path + path, headers=_HEADERS)
-        answer = connection.getresponse()
-        return answer.status, answer.read(MAX_ANSWER_BYTES)
-    except (OSError, http.client.HTTPException) as error:
-        raise HostError(f"GitHub cannot be reached ({type(error).__name__})") from None
-    finally:
-        connection.close()

@@ -16,7 +16,7 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from typing import NoReturn
@@ -37,6 +37,7 @@ _MAX_ID = 2**63
 _ID_DIGITS = 20
 """More than any such number has, and few enough to be read at once."""
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?")
+_CLIENT_ID = re.compile(r"[A-Za-z0-9._-]{0,100}")
 _PEM = re.compile(
     r"-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]{64,20000}\n-----END (?:RSA )?PRIVATE KEY-----\n"
 )
@@ -63,6 +64,9 @@ class Credentials:
     """One or two."""
     bot_id: int | None = None
     """The account that its comments are written by; None where GitHub was not asked for it."""
+    client_id: str = ""
+    """With `client_secret`: for the sign-in of people to the pages; both empty where there is no such sign-in."""
+    client_secret: str = ""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -72,7 +76,8 @@ class Credentials:
 
     def secrets(self) -> tuple[str, ...]:
         """The secrets that no log may show."""
-        return (*self.private_keys, *(secret.decode("utf-8", "replace") for secret in self.webhook_secrets))
+        webhook = (secret.decode("utf-8", "replace") for secret in self.webhook_secrets)
+        return (*self.private_keys, *webhook, *filter(None, (self.client_secret,)))
 
 
 def credentials_from(environ: Mapping[str, str], state_dir: Path) -> Credentials | None:
@@ -80,7 +85,11 @@ def credentials_from(environ: Mapping[str, str], state_dir: Path) -> Credentials
 
     Raises ConfigError where they are incomplete or cannot be right; it never quotes one.
     """
-    return _from_environment(environ) or read_credentials(state_dir / FILE_NAME)
+    found = _from_environment(environ) or read_credentials(state_dir / FILE_NAME)
+    client_id, client_secret = environ.get("REVIEWBOT_CLIENT_ID", ""), secret_value(environ, "REVIEWBOT_CLIENT_SECRET")
+    if found is None or not (client_id or client_secret):
+        return found
+    return replace(found, client_id=client_id, client_secret=client_secret)
 
 
 def read_credentials(path: Path) -> Credentials | None:
@@ -114,6 +123,8 @@ def store_credentials(path: Path, credentials: Credentials) -> None:
         private_keys=list(credentials.private_keys),
         webhook_secrets=[secret.decode("utf-8") for secret in credentials.webhook_secrets],
         bot_id=credentials.bot_id,
+        client_id=credentials.client_id,
+        client_secret=credentials.client_secret,
     )
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -137,8 +148,10 @@ def as_variables(credentials: Credentials) -> str:
         "REVIEWBOT_APP_SLUG": credentials.slug,
         "REVIEWBOT_PRIVATE_KEY": credentials.private_keys[0],
         "REVIEWBOT_WEBHOOK_SECRET": credentials.webhook_secrets[0].decode("utf-8"),
+        "REVIEWBOT_CLIENT_ID": credentials.client_id,
+        "REVIEWBOT_CLIENT_SECRET": credentials.client_secret,
     }
-    return "".join(f"{name}={json.dumps(value)}\n" for name, value in pairs.items())
+    return "".join(f"{name}={json.dumps(value)}\n" for name, value in pairs.items() if value)
 
 
 class _Stored(BaseModel):
@@ -150,6 +163,8 @@ class _Stored(BaseModel):
     private_keys: list[str]
     webhook_secrets: list[str]
     bot_id: int | None = None
+    client_id: str = ""
+    client_secret: str = ""
 
 
 def _loaded(stored: _Stored) -> Credentials:
@@ -161,13 +176,15 @@ def _loaded(stored: _Stored) -> Credentials:
         private_keys=tuple(stored.private_keys),
         webhook_secrets=tuple(secret.encode() for secret in stored.webhook_secrets),
         bot_id=stored.bot_id,
+        client_id=stored.client_id,
+        client_secret=stored.client_secret,
     )
 
 
 def _from_environment(environ: Mapping[str, str]) -> Credentials | None:
     number = environ.get("REVIEWBOT_APP_ID", "")
-    keys = tuple(_key(text) for name in ("", "_2") if (text := _value(environ, f"REVIEWBOT_PRIVATE_KEY{name}")))
-    secrets = tuple(text for name in ("", "_2") if (text := _value(environ, f"REVIEWBOT_WEBHOOK_SECRET{name}")))
+    keys = tuple(_key(text) for name in ("", "_2") if (text := secret_value(environ, f"REVIEWBOT_PRIVATE_KEY{name}")))
+    secrets = tuple(text for name in ("", "_2") if (text := secret_value(environ, f"REVIEWBOT_WEBHOOK_SECRET{name}")))
     if not number and not keys and not secrets:
         return None
     if not number or not keys or not secrets:
@@ -182,7 +199,7 @@ def _from_environment(environ: Mapping[str, str]) -> Credentials | None:
     )
 
 
-def _value(environ: Mapping[str, str], name: str) -> str:
+def secret_value(environ: Mapping[str, str], name: str) -> str:
     """A variable, or what stands in the file that NAME_FILE names, without its last line end."""
     if text := environ.get(name, ""):
         return text
@@ -218,6 +235,8 @@ def _check(given: Credentials) -> None:
         _wrong("there must be one webhook secret, or two while one is exchanged")
     if any(len(secret) < MIN_SECRET_BYTES for secret in given.webhook_secrets):
         _wrong(f"a webhook secret must have at least {MIN_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one")
+    if bool(given.client_id) != bool(given.client_secret) or not _CLIENT_ID.fullmatch(given.client_id):
+        _wrong("sign-in needs both REVIEWBOT_CLIENT_ID and REVIEWBOT_CLIENT_SECRET, as the App's page shows them")
 
 
 def _wrong(message: str) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
 
+from reviewbot.app.pages.blueprint import pages_blueprint
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.web.health import WebMetrics, health_blueprint
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
@@ -46,8 +47,9 @@ def create_app(parts: WebParts) -> Flask:
     app.register_blueprint(health_blueprint(parts, metrics))
     if parts.setup is not None:
         app.register_blueprint(setup_blueprint(parts.setup, parts.credentials))
+    if parts.pages is not None:
+        app.register_blueprint(pages_blueprint(parts.pages))
     _answer_errors(app, metrics)
-
     return app
 
 

@@ -60,6 +60,8 @@ class Manifest(TypedDict):
     description: str
     hook_attributes: Hook
     redirect_url: str
+    callback_urls: list[str]
+    """Where people come back to who sign in to the pages."""
     public: bool
     default_permissions: dict[str, str]
     default_events: list[str]
@@ -79,6 +81,7 @@ def manifest(name: str, public_url: str, callback_url: str) -> Manifest:
         "description": DESCRIPTION,
         "hook_attributes": {"url": f"{public_url}/webhook", "active": True},
         "redirect_url": callback_url,
+        "callback_urls": [f"{public_url}/sign-in/callback"],
         "public": False,
         "default_permissions": dict(PERMISSIONS),
         "default_events": [event for event in EVENTS if event not in SENT_ANYWAY],

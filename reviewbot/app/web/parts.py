@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from flask import Request
 
+from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import WEB_URL
 from reviewbot.app.store.inbox.counters import Tally
@@ -74,6 +75,8 @@ class WebParts:
     ready_max_age_s: float | None = None
     """Of the oldest delivery; beyond it, we say that we are not ready. None: whatever waits, more is taken."""
     setup: SetupParts | None = field(default=None)
+    pages: PagesParts | None = None
+    """None: there are no pages."""
 
 
 def peer_of(asked: Request) -> Peer:

@@ -26,6 +26,14 @@ CREATE TABLE IF NOT EXISTS reviewbot_runs (
 );
 CREATE INDEX IF NOT EXISTS reviewbot_runs_pull ON reviewbot_runs (repository, number);
 CREATE INDEX IF NOT EXISTS reviewbot_runs_created ON reviewbot_runs (created);
+CREATE INDEX IF NOT EXISTS reviewbot_runs_newest ON reviewbot_runs (created DESC, run DESC);
+CREATE INDEX IF NOT EXISTS reviewbot_runs_newest_of ON reviewbot_runs (repository, created DESC, run DESC);
+CREATE INDEX IF NOT EXISTS reviewbot_runs_newest_in ON reviewbot_runs (state, created DESC, run DESC);
+CREATE TABLE IF NOT EXISTS reviewbot_sessions (
+    name TEXT PRIMARY KEY, kind TEXT NOT NULL, login TEXT NOT NULL, sealed BYTEA NOT NULL,
+    repositories BYTEA NOT NULL, checked DOUBLE PRECISION NOT NULL, until DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX IF NOT EXISTS reviewbot_sessions_until ON reviewbot_sessions (until);
 CREATE TABLE IF NOT EXISTS reviewbot_traces (run TEXT PRIMARY KEY, trace BYTEA NOT NULL);
 CREATE TABLE IF NOT EXISTS reviewbot_workers (
     executor TEXT PRIMARY KEY, beat DOUBLE PRECISION NOT NULL, reaper TEXT NOT NULL,

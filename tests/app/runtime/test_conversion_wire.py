@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from reviewbot.app.runtime.conversion import MAX_ANSWER_BYTES, convert_code
+from reviewbot.app.runtime.conversion import convert_code
+from reviewbot.app.runtime.host_request import MAX_ANSWER_BYTES
 from reviewbot.domain.errors import ConfigError, HostError, HostMissingError
 from tests.webhooks import KEY, SECRET
 

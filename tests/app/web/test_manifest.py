@@ -32,6 +32,7 @@ def test_the_host_is_not_asked_for_what_it_sends_to_every_app() -> None:
     made = manifest("my-bot", "https://a.example", "http://localhost:1/setup/callback")
 
     assert made["hook_attributes"] == {"url": "https://a.example/webhook", "active": True}
+    assert made["callback_urls"] == ["https://a.example/sign-in/callback"]
     assert made["redirect_url"] == "http://localhost:1/setup/callback"
     assert made["default_events"] == [event for event in EVENTS if event not in SENT_ANYWAY]
     assert made["public"] is False

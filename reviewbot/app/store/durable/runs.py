@@ -199,18 +199,18 @@ class Runs:
 
     def get(self, run: str) -> RunRecord | None:
         """One run."""
-        return next(iter(self._records("run = ?", run)), None)
+        return next(iter(self.select("run = ?", run)), None)
 
     def beginning(self, prefix: str, limit: int = 2) -> tuple[RunRecord, ...]:
         """Runs whose name, or whose head's name, begins like this; one that is called just so comes first."""
         begins = "substr(run, 1, ?) = ? OR substr(head, 1, ?) = ?"
         exact_first = "ORDER BY CASE WHEN run = ? THEN 0 ELSE 1 END, created DESC LIMIT ?"
-        return self._records(f"{begins} {exact_first}", *(len(prefix), prefix) * 2, prefix, limit)
+        return self.select(f"{begins} {exact_first}", *(len(prefix), prefix) * 2, prefix, limit)
 
     def of_pull(self, number: int, name: str | None, limit: int) -> tuple[RunRecord, ...]:
         """The runs of a pull request, newest first; `name`: "owner/name" in any case, None: of every repository."""
         where = "number = ? AND (CAST(? AS TEXT) IS NULL OR lower(name) = ?) ORDER BY created DESC, run LIMIT ?"
-        return self._records(where, number, name, None if name is None else name.lower(), limit)
+        return self.select(where, number, name, None if name is None else name.lower(), limit)
 
     def older(self, pull: tuple[int, int], sequence: int) -> tuple[str, ...]:
         """Open runs of a pull request that are superseded by what stands at `sequence`."""
@@ -218,7 +218,7 @@ class Runs:
 
     def on_head(self, pull: tuple[int, int], head: str) -> tuple[RunRecord, ...]:
         """All runs on one head, oldest first."""
-        return self._records("repository = ? AND number = ? AND head = ? ORDER BY created", *pull, head)
+        return self.select("repository = ? AND number = ? AND head = ? ORDER BY created", *pull, head)
 
     def at_work(self, repository: int, head: str, besides: str) -> bool:
         """Whether there is an open run on a commit, of whichever pull request, besides this one."""
@@ -235,12 +235,12 @@ class Runs:
 
     def latest(self, limit: int) -> tuple[RunRecord, ...]:
         """The newest runs, newest first."""
-        return self._records("TRUE ORDER BY created DESC, run LIMIT ?", limit)
+        return self.select("TRUE ORDER BY created DESC, run LIMIT ?", limit)
 
     def open_since(self, older_s: float, limit: int) -> tuple[RunRecord, ...]:
         """Open runs that were ordered longer ago, oldest first."""
         where = f"{_OPEN} AND created < ? ORDER BY created LIMIT ?"
-        return self._records(where, self._database.now() - older_s, limit)
+        return self.select(where, self._database.now() - older_s, limit)
 
     def counts(self) -> dict[State, int]:
         """How many runs there are in each state."""
@@ -266,7 +266,8 @@ class Runs:
         """Change runs, by texts of ours with `?` for each value; the rows that RETURNING gives."""
         return self._database.run(f"UPDATE reviewbot_runs SET {changes} WHERE {where}", *values)  # noqa: S608 - as above
 
-    def _records(self, where: str, *values: Value) -> tuple[RunRecord, ...]:
+    def select(self, where: str, *values: Value) -> tuple[RunRecord, ...]:
+        """The runs that a condition of ours selects, with `?` for each value; what follows WHERE, order and limit too."""
         rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE {where}", *values)  # noqa: S608 - as above
         return tuple(map(RunRecord._make, rows))
 

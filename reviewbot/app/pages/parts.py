@@ -1,0 +1,52 @@
+"""The dependencies of the pages, passed in by the caller, and the person who looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from reviewbot.app.pages.github_sign_in import GithubSignIn, Repository
+from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.listing import Scope
+from reviewbot.config.settings import Settings
+
+
+@dataclass(frozen=True)
+class PagesParts:
+    """What the pages need."""
+
+    database: Database
+    sign_in: Callable[[], GithubSignIn | None]
+    """None where the App has no client secret. Raises ConfigError."""
+    settings: Settings
+    """The operator's."""
+    web_url: str
+    """Of the host, for links."""
+    token: str | None = field(default=None, repr=False)
+    """Lets a reader in who has no account on the host; None: there is no such token."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A person who signed in."""
+
+    login: str
+    """Empty for the holder of the read-only token."""
+    repositories: Mapping[int, Repository] | None
+    """What they may read; None: everything, and nothing may be changed."""
+    form_token: str
+    """Stands in each form: a page of another site cannot read it."""
+
+    @property
+    def readable(self) -> Scope:
+        """The repositories whose runs they may see."""
+        return None if self.repositories is None else tuple(self.repositories)
+
+    def may_read(self, repository: int) -> bool:
+        """Whether they may see the runs of a repository."""
+        return self.repositories is None or repository in self.repositories
+
+    def may_write(self, repository: int) -> bool:
+        """Whether they may decide anything in a repository."""
+        found = (self.repositories or {}).get(repository)
+        return found is not None and found.may_write

@@ -1,0 +1,181 @@
+"""Pages of repositories, pull requests and runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reviewbot.app.pages.runs import PER_PAGE
+from reviewbot.app.store.durable.database import Database
+from tests.app.pages.conftest import A, B, Site
+from tests.command_line import Run
+from tests.still_clock import Moment
+
+HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m"
+
+
+DIFF = b"""\
+diff --git a/tool.py b/tool.py
+new file mode 100644
+--- /dev/null
++++ b/tool.py
+@@ -0,0 +1,6 @@
++import sqlite3
++
++
++def find(connection: sqlite3.Connection, name=[]):
++    name.append(f"SELECT {undefined_name}")
++    return connection.execute("SELECT * FROM t WHERE n = '%s'" % input())
+"""
+
+
+@pytest.fixture
+def trace(run: Run, tmp_path: Path) -> str:
+    """A trace of a small change, reviewed without models."""
+    path = tmp_path / "trace.json"
+    assert run("review", "-", "--trace", path, "--no-cache", stdin=DIFF).code == 0
+    return path.read_text()
+
+
+def links_of(text: str) -> list[str]:
+    return re.findall(r'<th scope="row"><a href="([^"]+)"', text)
+
+
+def test_an_empty_server_says_how_a_run_begins(site: Site) -> None:
+    assert "no run yet" in site.sign_in().text
+    assert "A run begins" in site.get("/runs").text
+    assert "A run begins" in site.get(f"/repositories/{A}").text
+
+
+def test_runs_are_paged_by_key_and_each_is_shown_once(site: Site, moment: Moment) -> None:
+    ordered = []
+    for number in range(PER_PAGE * 2 + 3):
+        moment.now += number % 2  # two at a time are of one moment
+        ordered.append(site.add_run(number + 1))
+    site.add_run(repository=B)
+    site.sign_in()
+    seen: list[str] = []
+    path = "/runs"
+    while path:
+        page = site.get(path)
+        seen += links_of(page.text)
+        older = re.search(r'href="([^"]+)">Older', page.text)
+        path = older[1] if older else ""
+
+    assert len(seen) == len(set(seen)) == len(ordered)
+    assert all(f"review:{A}:" in each.replace("%3A", ":") for each in seen)
+
+
+def test_pull_requests_are_paged_too(site: Site, moment: Moment) -> None:
+    for number in range(PER_PAGE + 2):
+        moment.now += 1
+        site.add_run(number + 1)
+    site.sign_in()
+    first = site.get(f"/repositories/{A}")
+    older = re.search(r'href="([^"]+)">Older', first.text)
+
+    assert older is not None
+    rest = site.get(older[1])
+    assert links_of(rest.text) == [f"/repositories/{A}/pulls/{number}" for number in (2, 1)]
+    assert "Newest" in rest.text
+
+
+def test_runs_can_be_asked_for_by_state(site: Site) -> None:
+    site.add_run(1)
+    failed = site.add_run(2, state="failed", reason="it broke")
+    site.sign_in()
+
+    found = links_of(site.get("/runs?state=failed").text)
+
+    assert [each.replace("%3A", ":") for each in found] == [f"/runs/{failed}"]
+    assert site.get("/runs?state=unknown").status_code == 400
+
+
+@pytest.mark.parametrize("key", ["x", "1~", "nan~a", "1e9~a", "1~a' OR 1=1", "\u0661~a", "1~" + "a" * 400])
+def test_what_is_no_key_of_a_list_is_refused(key: str, site: Site) -> None:
+    site.sign_in()
+
+    assert site.get("/runs").status_code == 200
+    for path in ("/runs", f"/repositories/{A}"):
+        assert (
+            site.client.get(path, query_string={"before": key}, base_url="https://reviews.example.org").status_code
+            == 400
+        )
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "99999999999999999999999", "1.5", "x"])
+def test_odd_ids_are_not_found(number: str, site: Site) -> None:
+    site.sign_in()
+
+    assert site.get(f"/repositories/{number}").status_code == 404
+    assert site.get(f"/repositories/{A}/pulls/99999999999999999999999").status_code == 404
+
+
+def test_a_run_is_shown_with_its_timeline_and_the_path_of_each_finding(site: Site, trace: str) -> None:
+    name = site.add_run()
+    site.runs.cost(name, 0.25, 1_000, trace)
+    site.sign_in()
+
+    page = site.get(f"/runs/{name}").text
+
+    assert "$0.25" in page
+    assert "Timeline" in page
+    assert "All steps (" in page
+    assert page.count("<rect") > 3
+    assert "Shown (" in page
+    assert "the threshold of" in page
+    assert 'class="severity critical"' in page
+
+
+def test_the_reasons_of_a_page_are_those_that_explain_prints(site: Site, trace: str, run: Run, tmp_path: Path) -> None:
+    name = site.add_run()
+    site.runs.cost(name, 0.0, 0, trace)
+    site.sign_in()
+    page = site.get(f"/runs/{name}").text
+    heading = re.search(r"</span> (tool\.py:\d+)(?:-\d+)? shown", page)
+    assert heading is not None
+
+    explained = run("explain", tmp_path / "trace.json", heading[1]).out
+
+    why = re.search(r"Shown because \d+% sure is at least \d+, the threshold of \w+\.", " ".join(explained.split()))
+    assert why is not None
+    assert why[0] in page
+
+
+@pytest.mark.parametrize("broken", ["", "{}", "no JSON", '{"trace_version":"2","events":[{"event":1}]}'])
+def test_a_run_whose_trace_cannot_be_read_is_shown_all_the_same(broken: str, site: Site) -> None:
+    name = site.add_run(state="failed", reason="the model did not answer")
+    site.runs.cost(name, 0.0, 0, broken)
+    site.sign_in()
+
+    page = site.get(f"/runs/{name}")
+
+    assert page.status_code == 200
+    assert "the model did not answer" in page.text
+    assert "trace" in page.text
+
+
+def test_hostile_texts_become_no_markup_and_no_link(site: Site) -> None:
+    name = site.add_run(state="failed", reason=HOSTILE, url="javascript:alert(1)", name='o/"><img src=x>')
+    site.sign_in()
+
+    for path in ("/", "/runs", f"/runs/{name}"):
+        page = site.get(path).text
+        assert "<script" not in page
+        assert "<img" not in page
+        assert "javascript:" not in page
+        assert "\u202e" not in page
+        assert "\x1b" not in page
+
+
+def test_where_the_database_is_away_a_page_says_so(site: Site, database: Database) -> None:
+    site.sign_in()
+    database.close()
+
+    away = site.get("/runs")
+
+    assert away.status_code == 503
+    assert "The database does not answer" in away.text
+    assert "sqlite" not in away.text
