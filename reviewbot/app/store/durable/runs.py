@@ -267,7 +267,7 @@ class Runs:
         return self._database.run(f"UPDATE reviewbot_runs SET {changes} WHERE {where}", *values)  # noqa: S608 - as above
 
     def select(self, where: str, *values: Value) -> tuple[RunRecord, ...]:
-        """The runs that a condition of ours selects, with `?` for each value; what follows WHERE, order and limit too."""
+        """The runs that a condition of ours selects, with `?` for each value; all that follows WHERE."""
         rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE {where}", *values)  # noqa: S608 - as above
         return tuple(map(RunRecord._make, rows))
 
