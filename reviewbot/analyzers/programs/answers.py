@@ -21,6 +21,10 @@ _FROM_OUTSIDE = re.compile(
 )
 """Texts of an event that an account without rights in the repository can choose."""
 
+NO_CODE = "unread"
+"""The code of what oxlint reports without one: it could not read the file."""
+
+_OXLINT_CODE = re.compile(r"[\w-]{1,40}\(([\w-]{1,80})\)")
 _YAMLLINT = re.compile(
     r"(?P<path>[^:\n]{1,400}):(?P<row>\d{1,9}):\d{1,9}: \[\w{1,20}\] (?P<said>.*) \((?P<code>[\w-]{1,60})\)"
 )
@@ -44,6 +48,17 @@ def shellcheck(output: bytes) -> Iterator[Said]:
     """Read `-f json1`."""
     for item in json.loads(output)["comments"]:
         yield _said(item["file"], f"SC{item['code']}", item["message"], item["line"], item["endLine"])
+
+
+def oxlint(output: bytes) -> Iterator[Said]:
+    """Read `--format json`. Of several places the last one is wrong: the others are what it repeats or contradicts."""
+    for item in json.loads(output)["diagnostics"]:
+        found = _OXLINT_CODE.fullmatch(item.get("code") or "")
+        code = found[1] if found else NO_CODE
+        code = "then-without-callback" if code == "valid-params" and ".then()" in item["message"] else code
+        code = "compared-with-new-object" if "newly constructed object" in item["message"] else code
+        row = item["labels"][-1]["span"]["line"] if item["labels"] else 1
+        yield _said(item["filename"], code, item["message"], row, row)
 
 
 def squawk(output: bytes) -> Iterator[Said]:

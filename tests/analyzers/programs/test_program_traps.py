@@ -109,6 +109,29 @@ TRAPS = {
         "DL3011",
         {},
     ),
+    "oxlint configuration": Trap(
+        "oxlint",
+        "web/a.js",
+        "const a = 1;\na = 2;",
+        "no-const-assign",
+        {
+            ".oxlintrc.json": '{"rules": {"no-const-assign": "off"}, "ignorePatterns": ["**"]}',
+            "web/.oxlintrc.json": '{"rules": {"no-const-assign": "off"}, "jsPlugins": ["./plugin.js"]}',
+            "oxlint.config.ts": "throw new Error()",
+            "web/plugin.js": "require('fs').writeFileSync('@CANARY@', '')",
+            "tsconfig.json": '{"exclude": ["**"]}',
+            ".eslintignore": "**",
+            ".gitignore": "*",
+        },
+    ),
+    "oxlint comment": Trap(
+        "oxlint",
+        "web/a.ts",
+        "/* eslint-disable */\n/* oxlint-disable */\n/* eslint no-const-assign: 0 */\nconst a = 1;\n"
+        "// oxlint-disable-next-line\na = 2; // eslint-disable-line",
+        "no-const-assign",
+        {},
+    ),
     "squawk configuration": Trap(
         "squawk",
         "migrations/1.sql",
